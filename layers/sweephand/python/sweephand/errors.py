@@ -1,0 +1,74 @@
+"""The tree of errors; what a caller did wrong says what would be right.
+
+SweephandError
+├── BadRequestError           the caller must change something
+│   ├── InvalidError          fields that cannot be accepted: 422, one Violation for each
+│   ├── MalformedError        a body that is not JSON: 400
+│   ├── UnsupportedError      a content type that is not JSON: 415
+│   ├── TooLargeError         a body over its limit: 413
+│   ├── ForbiddenError        a role that does not suffice: 403
+│   ├── NotFoundError         nothing there, or not for this caller: 404
+│   └── PreconditionError     If-Match or If-None-Match lost: 412
+├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
+└── StoreError                a store or queue did not do what was asked, after the SDK's own retries
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class SweephandError(Exception):
+    """Whatever Sweephand raises by itself."""
+
+
+class BadRequestError(SweephandError):
+    """The caller must change something; the message says what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One field that cannot be accepted: a JSON pointer (RFC 6901) and a sentence that says what would be."""
+
+    pointer: str
+    detail: str
+
+
+class InvalidError(BadRequestError):
+    """Fields that cannot be accepted; `violations` names each, in the order of the document."""
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        assert violations, "an invalid request names at least one field"
+        super().__init__("; ".join(f"{each.pointer}: {each.detail}" for each in violations))
+        self.violations = tuple(violations)
+
+
+class MalformedError(BadRequestError):
+    """A body that is not JSON."""
+
+
+class UnsupportedError(BadRequestError):
+    """A content type that is not JSON."""
+
+
+class TooLargeError(BadRequestError):
+    """A body over its limit; the message names the limit."""
+
+
+class ForbiddenError(BadRequestError):
+    """A role that does not suffice; the message names the one that would."""
+
+
+class NotFoundError(BadRequestError):
+    """Nothing there, or nothing that this caller may see: the two are not told apart."""
+
+
+class PreconditionError(BadRequestError):
+    """If-Match or If-None-Match lost: the job is not in the version that the caller named."""
+
+
+class UnavailableError(SweephandError):
+    """Sweephand gave up in time; nothing was committed, and asking again is safe."""
+
+
+class StoreError(SweephandError):
+    """A store or queue did not do what was asked; what was written may or may not be there."""

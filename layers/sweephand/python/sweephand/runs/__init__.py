@@ -1,0 +1,1 @@
+"""Runs: one trigger and its attempts, the transition table, retries, delivering. Pure."""

@@ -1,0 +1,1 @@
+"""Settings, clock, ids and wiring: the one place where adapters meet use cases."""

@@ -1,0 +1,1 @@
+"""What a schedule means: expressions to occurrences, zones and DST. Pure."""

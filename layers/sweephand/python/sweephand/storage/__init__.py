@@ -1,0 +1,1 @@
+"""The only DynamoDB and S3: models and conditional writes, behind ports."""

@@ -1,0 +1,1 @@
+"""The HTTPS API: models, problem documents, routes, OpenAPI."""

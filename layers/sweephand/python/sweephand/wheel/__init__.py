@@ -1,0 +1,1 @@
+"""The wheel: buckets and keys, arming, ticking, sweeping, leases. Pure."""
