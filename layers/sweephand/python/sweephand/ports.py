@@ -78,7 +78,7 @@ class JobStore(Protocol):
         ...
 
     def delete(self, job: Job) -> bool:
-        """Remove the job if it is still in that version; nothing there is a success, another version is not."""
+        """Remove the job if it is in that version; nothing there is a success, another version is not."""
         ...
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
@@ -162,7 +162,7 @@ class RunStore(Protocol):
         ...
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
-        """The newest run of that name, of this job or an earlier one of the same key; None if there is none."""
+        """The newest run of that name, of this job or an earlier one of its key; None if there is none."""
         ...
 
     def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
@@ -243,7 +243,7 @@ class Targets(Protocol):
     """The consumers' ends, one module for each type behind one registry."""
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Make the request within its time-out and say what came of it; a consumer's failure is never raised."""
+        """Make the request within its time-out and say what came of it; a consumer's failure is no error."""
         ...
 
 
