@@ -129,11 +129,13 @@ class MemoryLeases:
             self._leases[lease.shard] = committed
             return committed
 
-    def release(self, lease: Lease, found: int) -> None:
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
-                self._leases[lease.shard] = replace(stored, owner=None, lease_until=0, found=found)
+                self._leases[lease.shard] = replace(
+                    stored, owner=None, lease_until=0, found=found, swept_at=now
+                )
 
 
 class MemoryRuns:
@@ -237,15 +239,15 @@ class MemoryPayloads:
         self._payloads: dict[tuple[str, str], str] = {}
         self.discarded: set[tuple[str, str]] = set()
 
-    def put(self, uid: str, digest: str, text: str) -> None:
-        self._payloads[uid, digest] = text
-        self.discarded.discard((uid, digest))
+    def put(self, uid: str, ref: str, text: str) -> None:
+        self._payloads[uid, ref] = text
+        self.discarded.discard((uid, ref))
 
-    def get(self, uid: str, digest: str) -> str | None:
-        return self._payloads.get((uid, digest))
+    def get(self, uid: str, ref: str) -> str | None:
+        return self._payloads.get((uid, ref))
 
-    def discard(self, uid: str, digest: str) -> None:
-        self.discarded.add((uid, digest))
+    def discard(self, uid: str, ref: str) -> None:
+        self.discarded.add((uid, ref))
 
     def expire(self) -> None:
         for place in self.discarded:

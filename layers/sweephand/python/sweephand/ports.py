@@ -137,8 +137,8 @@ class LeaseStore(Protocol):
         """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
         ...
 
-    def release(self, lease: Lease, found: int) -> None:
-        """Give the shard up and say what was found, if its fence is still this one; else do nothing."""
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
+        """Give the shard up and say what was found and when, if its fence is still this one."""
         ...
 
 
@@ -184,23 +184,27 @@ class Queue(Protocol):
         """
         ...
 
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """Remove received messages from the queue; one that fails comes again, which is harmless."""
+        ...
+
     def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """Send dead letters, each to the queue of that URL (None: the stack's own), with the same promise."""
         ...
 
 
 class PayloadStore(Protocol):
-    """`data` over 2 KB. Written once for each uid and digest, never changed."""
+    """`data` over 2 KB. Written once for each uid and ref, never changed."""
 
-    def put(self, uid: str, digest: str, text: str) -> None:
+    def put(self, uid: str, ref: str, text: str) -> None:
         """Keep a payload; writing it again is harmless."""
         ...
 
-    def get(self, uid: str, digest: str) -> str | None:
+    def get(self, uid: str, ref: str) -> str | None:
         """The payload, or None if it is not there (any more)."""
         ...
 
-    def discard(self, uid: str, digest: str) -> None:
+    def discard(self, uid: str, ref: str) -> None:
         """Let it expire in two weeks; until then it can be read, since a delivery may be about to."""
         ...
 
