@@ -1,13 +1,17 @@
 """The commands of the local stack: up, down, run."""
 
 import argparse
+import signal
 import sys
 
-from infra.local import stack
+from infra.local import demo, stack
 from infra.local.build import CannotBuildError
+from infra.local.client import RefusedError
 from infra.local.deploy import CannotDeployError
 from infra.local.ministack import CannotStartError
 from infra.local.places import PORT_DEFAULT, Place
+
+_FAILURES = (CannotBuildError, CannotDeployError, CannotStartError, RefusedError, stack.NotHealthyError)
 
 
 def main() -> int:
@@ -23,10 +27,25 @@ def main() -> int:
             print(f"described in {place.stack_file}; `make down` ends it")
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
-    except (CannotBuildError, CannotDeployError, CannotStartError, stack.NotHealthyError) as error:
+        else:
+            _run(place)
+    except _FAILURES as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _run(place: Place) -> None:
+    """Ends what it started however it ends itself: Ctrl-C, a terminal that closes, a failure."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        demo.show(place, stack.up(place))
+    except KeyboardInterrupt:
+        print("\nstopping")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
+        stack.down(place)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def start(place: Place) -> None:
     processes.stop(place.pid_file)
     if _taken(place.port):
         raise CannotStartError(
-            f"port {place.port} of 127.0.0.1 is taken by a program that is not ours; choose another: PORT=4800"
+            f"port {place.port} of 127.0.0.1 is taken by a program not ours; choose another: PORT=4800"
         )
     shutil.rmtree(place.home, ignore_errors=True)
     for folder in ("tmp", "state", "s3"):
