@@ -78,7 +78,7 @@ class JobStore(Protocol):
         ...
 
     def delete(self, job: Job) -> bool:
-        """Remove the job if it is still in that version; nothing there is a success, another version is not."""
+        """Remove the job if it is in that version; nothing there is a success, another version is not."""
         ...
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
@@ -137,8 +137,8 @@ class LeaseStore(Protocol):
         """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
         ...
 
-    def release(self, lease: Lease, found: int) -> None:
-        """Give the shard up and say what was found, if its fence is still this one; else do nothing."""
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
+        """Give the shard up and say what was found and when, if its fence is still this one."""
         ...
 
 
@@ -162,7 +162,7 @@ class RunStore(Protocol):
         ...
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
-        """The newest run of that name, of this job or an earlier one of the same key; None if there is none."""
+        """The newest run of that name, of this job or an earlier one of its key; None if there is none."""
         ...
 
     def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
@@ -184,23 +184,27 @@ class Queue(Protocol):
         """
         ...
 
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """Remove received messages from the queue; one that fails comes again, which is harmless."""
+        ...
+
     def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """Send dead letters, each to the queue of that URL (None: the stack's own), with the same promise."""
         ...
 
 
 class PayloadStore(Protocol):
-    """`data` over 2 KB. Written once for each uid and digest, never changed."""
+    """`data` over 2 KB. Written once for each uid and ref, never changed."""
 
-    def put(self, uid: str, digest: str, text: str) -> None:
+    def put(self, uid: str, ref: str, text: str) -> None:
         """Keep a payload; writing it again is harmless."""
         ...
 
-    def get(self, uid: str, digest: str) -> str | None:
+    def get(self, uid: str, ref: str) -> str | None:
         """The payload, or None if it is not there (any more)."""
         ...
 
-    def discard(self, uid: str, digest: str) -> None:
+    def discard(self, uid: str, ref: str) -> None:
         """Let it expire in two weeks; until then it can be read, since a delivery may be about to."""
         ...
 
@@ -243,7 +247,7 @@ class Targets(Protocol):
     """The consumers' ends, one module for each type behind one registry."""
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Make the request within its time-out and say what came of it; a consumer's failure is never raised."""
+        """Make the request within its time-out and say what came of it; a consumer's failure is no error."""
         ...
 
 

@@ -29,12 +29,14 @@ class Payload:
     """The `data` of a job: JSON text, byte for byte what every attempt sends.
 
     Up to 2 KB of it is kept in the job; more is kept in the payload store under the job's uid and
-    `digest`, and `text` is None until it has been read from there.
+    `ref`, and `text` is None until it has been read from there. A ref is the digest and a token of the
+    write: an object that one version has let go of is never taken up by another.
     """
 
     digest: str
     size: int
     text: str | None
+    ref: str | None = None
 
     @classmethod
     def of(cls, text: str) -> "Payload":

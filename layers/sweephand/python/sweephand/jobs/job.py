@@ -25,19 +25,17 @@ class JobKey(NamedTuple):
 class Revision:
     """The span in which one written version of a job rules: `since < due <= until`.
 
-    `until` is None for the revision that rules now. `at_once` is the first due time of a series that
-    this revision began, where it lies before the cut: it belongs to this revision all the same.
+    `until` is None for the revision that rules now. `since` is the revision's cut; where the revision
+    began a series it lies just before the request, since what that series makes due from then on is
+    this revision's though the cut comes later: nobody else would fire it.
     """
 
     rev: str
     since: Instant
     until: Instant | None = None
-    at_once: Instant | None = None
 
     def owns(self, due_at: Instant) -> bool:
         """Whether a trigger due at that instant belongs to this revision."""
-        if due_at == self.at_once:
-            return True
         return self.since < due_at and (self.until is None or due_at <= self.until)
 
 

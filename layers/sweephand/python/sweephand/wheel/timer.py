@@ -1,5 +1,6 @@
 """What a timer is and where it lies in the wheel: buckets, sort keys, cursors."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,6 +25,12 @@ def position_key(instant: Instant) -> str:
 def bucket_key(instant: Instant) -> str:
     """The bucket part of a position: what every timer of that bucket begins with."""
     return rfc3339(instant)[:16]
+
+
+def onward(series: Series, first: Occurrence) -> Iterator[Occurrence]:
+    """An occurrence of a series and those after it."""
+    yield first
+    yield from series.occurrences(first.due_at, known=first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ class Lease:
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    the last sweep sent, from which tick sizes the next.
+    the last sweep sent, at `swept_at`: from these tick sizes the next.
     """
 
     shard: int
@@ -107,6 +114,7 @@ class Lease:
     owner: str | None = None
     lease_until: Instant = 0
     found: int = 0
+    swept_at: Instant = 0
 
 
 @dataclass(frozen=True, slots=True)
