@@ -34,10 +34,11 @@ class MemoryJobs:
             if (stored.version if stored else None) == replacing:
                 self._jobs[job.key] = job
                 return True
-            return stored is not None and (
-                stored.version == job.version
-                or (stored.uid == job.uid and any(each.rev == job.rev for each in stored.earlier))
-            )
+            if stored is None:
+                return False
+            brings_revision = job.rev.endswith(job.version) and stored.uid == job.uid
+            has_followed = brings_revision and stored.revision(job.rev) is not None
+            return stored.version == job.version or has_followed
 
     def delete(self, job: Job) -> bool:
         with self._lock:

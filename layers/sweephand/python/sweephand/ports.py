@@ -72,8 +72,9 @@ class JobStore(Protocol):
     def put(self, job: Job, replacing: str | None) -> bool:
         """Write the job if the stored version is `replacing` (None: if there is none); say whether it was.
 
-        The token is `job.version`: a refusal that shows it, or shows `job.rev` ruling or among the
-        earlier revisions, is a success.
+        The token is `job.version`: a refusal that shows it is a success. So is one that shows `job.rev`
+        ruling or among the earlier revisions, if this write brought that revision, whose name then ends
+        in the version. A revision that the write only kept, as a pause does, proves nothing.
         """
         ...
 
