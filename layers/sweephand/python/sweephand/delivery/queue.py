@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
@@ -91,6 +92,16 @@ class SqsQueue:
         """As ports.Queue promises."""
         parcels = [_message_parcel(message, delay_ms) for message, delay_ms in messages]
         self._accepted(_calls(self._url, None, parcels))
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """As ports.Queue promises: what SQS does not remove is not asked for again."""
+        client = self._clients.client(None)
+        for start in range(0, len(receipts), ENTRIES_MAX):
+            some = receipts[start : start + ENTRIES_MAX]
+            entries: Any = [{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(some)]
+            # A receipt that cannot be used leaves a message to come again, which costs a duplicate at most.
+            with suppress(ClientError, BotoCoreError):
+                client.delete_message_batch(QueueUrl=self._url, Entries=entries)
 
     def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """As ports.Queue promises. A letter that a job's own queue does not take goes to the stack's.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sweephand.errors import SweephandError
+from sweephand.errors import PoisonError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, JobStore, Queue
@@ -21,10 +21,6 @@ FAULTS_MAX = 60
 
 #: An attempt may take this long; a message handled alone is not begun with less time left.
 ALONE_RESERVE_MS = 65 * SECOND_MS
-
-
-class PoisonError(SweephandError):
-    """A message that is not one of ours; says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,7 @@ class Handled:
 class Decoder(Protocol):
     """How a message is read."""
 
-    def __call__(self, body: str) -> Message:
+    def __call__(self, text: str, /) -> Message:
         """The message; PoisonError if it is none."""
         ...
 
@@ -158,7 +154,7 @@ class BatchHandler:
         return Handled(received, said, error=error)
 
     def _poison(self, received: Received, error: PoisonError) -> Handled:
-        return self._buried(received, DeadLetter(received.body, f"Not a message of ours: {error}"), error)
+        return self._buried(received, DeadLetter(received.body, str(error)), error)
 
     def _buried(self, received: Received, letter: DeadLetter, error: Exception) -> Handled:
         try:

@@ -48,7 +48,7 @@ class Signing(Protocol):
 class Letters(Protocol):
     """How a message is written into a dead letter: as it travelled, so that it can be sent again."""
 
-    def __call__(self, message: Message) -> str:
+    def __call__(self, message: Message, /) -> str:
         """The message's body."""
         ...
 

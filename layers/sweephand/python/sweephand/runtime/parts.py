@@ -4,6 +4,7 @@ from functools import cache
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
+from sweephand.instants import SECOND_MS
 from sweephand.runtime.clock import SystemClock
 from sweephand.runtime.ids import SystemIds
 from sweephand.runtime.settings import Settings
@@ -79,7 +80,8 @@ def queue() -> SqsQueue:
     """ports.Queue."""
     return SqsQueue(
         sqs_clients(),
-        delivery_queue_url=settings().delivery_queue_url,
-        dead_letter_queue_url=settings().dead_letter_queue_url,
-        wait_ms=_wait_ms,
+        settings().delivery_queue_url,
+        settings().dead_letter_queue_url,
+        lambda duration_s: _wait_ms(round(duration_s * SECOND_MS)),
+        allow_insecure=settings().allows_insecure_targets,
     )
