@@ -10,7 +10,7 @@ from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryR
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import JobKey
+from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled, Received
@@ -278,6 +278,13 @@ class World:
 
 def key_of(name: str = "job") -> JobKey:
     return JobKey("ns", name)
+
+
+def job_of(name: str = "job", *, now: Instant = NOON, **written: object) -> Job:
+    """A job as its creation at `now` stores it (without arming it), due at `now` unless said otherwise."""
+    if "schedule" not in written:
+        written = {"dueTime": "0s", **written}
+    return World(now).put(name, data=None, **written).job
 
 
 def definition(*, data: str | None = None, **written: object) -> Definition:

@@ -110,7 +110,7 @@ class Sweeper:
     def _turn(self, hold: _Hold, page: Sequence[Timer]) -> bool:
         """Do one page, or as much of it as goes between two commits; whether the shard is still held."""
         jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in page)))
-        expansion = expand(page, jobs, hold.lease.cursor, now=self._clock.now())
+        expansion = expand(page, jobs, hold.lease.cursor)
         if expansion.successors:
             self._timers.put(expansion.successors)
         if not self._is_renewed(hold):
