@@ -10,6 +10,7 @@ SweephandError
 │   ├── NotFoundError         nothing there, or not for this caller: 404
 │   └── PreconditionError     If-Match or If-None-Match lost: 412
 ├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
+├── PoisonError               a message that cannot be read: it goes to the dead-letter queue
 └── StoreError                a store or queue did not do what was asked, after the SDK's own retries
 """
 
@@ -68,6 +69,10 @@ class PreconditionError(BadRequestError):
 
 class UnavailableError(SweephandError):
     """Sweephand gave up in time; nothing was committed, and asking again is safe."""
+
+
+class PoisonError(SweephandError):
+    """A message that cannot be read, now or ever; the message says what about it."""
 
 
 class StoreError(SweephandError):

@@ -1,4 +1,4 @@
-"""An instant is a whole number of milliseconds since 1970-01-01T00:00:00Z; this decides how one is written."""
+"""What an instant is (whole milliseconds since 1970-01-01T00:00:00Z) and how one is written."""
 
 import datetime as dt
 from typing import TypeAlias

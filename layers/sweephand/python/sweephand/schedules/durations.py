@@ -91,7 +91,8 @@ def parse_go_duration_ns(text: str) -> int:
         unit_ns = _GO_UNITS_NS.get(unit)
         if unit_ns is None:
             raise ScheduleError(
-                f"{quoted(unit)} in {quoted(text)} is no unit of a Go duration; expected one of h, m, s, ms, us, ns"
+                f"{quoted(unit)} in {quoted(text)} is no unit of a Go duration; "
+                "expected one of h, m, s, ms, us, ns"
             )
         total_ns += int(whole or "0") * unit_ns + int(fraction or "0") * unit_ns // 10 ** len(fraction)
         at = term.end()
@@ -136,8 +137,9 @@ def _parse_iso(text: str) -> Duration:
     match = _ISO.fullmatch(text)
     if match is None or text == "P":
         raise ScheduleError(
-            f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, then T "
-            "with hours, minutes and seconds, in whole numbers and without skipping a unit: P1M, PT1H30M, P2W"
+            f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, "
+            "then T with hours, minutes and seconds, in whole numbers and without skipping a unit: "
+            "P1M, PT1H30M, P2W"
         )
     part = {name: int(digits) for name, digits in match.groupdict().items() if digits is not None}
 
@@ -169,5 +171,6 @@ def _too_long(text: str) -> ScheduleError:
 def _check_length(text: str) -> None:
     if len(text) > DURATION_CHARS_MAX:
         raise ScheduleError(
-            f"{quoted(text)} is too long to be read; expected a duration of at most {DURATION_CHARS_MAX} characters"
+            f"{quoted(text)} is too long to be read; "
+            f"expected a duration of at most {DURATION_CHARS_MAX} characters"
         )

@@ -1,5 +1,6 @@
-"""What a request's schedule, timezone, dueTime, ttl and repeats mean together, and everything wrong with them."""
+"""What schedule, timezone, dueTime, ttl and repeats of a request mean together, and all that is wrong."""
 
+from dataclasses import replace
 from typing import Final
 
 from sweephand.errors import InvalidError, Violation
@@ -16,7 +17,7 @@ REPEATS_MAX: Final = 2**53 - 1
 _UTC: Final = "UTC"
 
 
-def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
+def series_of(
     *,
     schedule: str | None,
     timezone: str | None,
@@ -24,6 +25,7 @@ def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
     ttl: str | None,
     repeats: int | None,
     requested_at: Instant,
+    going_on: Series | None = None,
 ) -> Series:
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
@@ -34,17 +36,19 @@ def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
     reader = _Reader(requested_at)
     parsed = reader.schedule(schedule)
     zone = reader.zone(timezone, parsed)
-    due_at = reader.due(due_time, zone, is_required=schedule is None)
+    # Of a series that goes on it was read when that began: the same text may be past by now.
+    due_at = going_on.due_at if going_on else reader.due(due_time, zone, is_required=schedule is None)
     ttl_at = reader.ttl(ttl, zone, due_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
     reader.give_up_if_violated()
     series = Series(
-        schedule=schedule,
-        timezone=zone.name,
-        start_at=requested_at,
+        schedule,
+        zone.name,
+        start_at=requested_at if going_on is None else going_on.start_at,
         due_at=due_at,
         ttl_at=ttl_at,
         repeats=repeats,
+        begins_after=None if going_on is None else requested_at,
     )
     reader.check_first(series)
     reader.give_up_if_violated()
@@ -85,7 +89,8 @@ class _Reader:
         if zone is not None and prefixed is not None and prefixed != zone.name:
             self._refuse(
                 "/timezone",
-                f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; expected one time zone",
+                f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; "
+                "expected one time zone",
             )
         # After a violation UTC stands in, so that the other fields are read all the same.
         return zone or zone_named(prefixed or _UTC)
@@ -116,11 +121,12 @@ class _Reader:
             )
 
     def check_first(self, series: Series) -> None:
-        unbounded = Series(series.schedule, series.timezone, series.start_at, series.due_at)
-        first = unbounded.next_after(unbounded.start_at - 1)
+        first = replace(series, ttl_at=None, repeats=None).next_after(self._requested_at - 1)
         if first is None:
-            pointer = "/schedule" if series.due_at is None else "/dueTime"
-            self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
+            # A one-off that goes on may have fired meanwhile: then there is nothing left of it.
+            if series.begins_after is None:
+                pointer = "/schedule" if series.due_at is None else "/dueTime"
+                self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
         elif series.ttl_at is not None and series.ttl_at < first.due_at:
             self._refuse(
                 "/ttl",

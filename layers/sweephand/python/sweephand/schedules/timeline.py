@@ -1,4 +1,4 @@
-"""What every form of schedule can be asked once zone and beginning are known; and the two that need no calendar."""
+"""What every form can be asked once zone and beginning are known, and the two that need no calendar."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sweephand.schedules.zones import Zone
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where a series begins: its anchor, the earliest instant at which it may fire if one is given, its zone."""
+    """Where a series begins: its anchor, the earliest instant at which it may fire, its zone."""
 
     start_at: Instant
     due_at: Instant | None
@@ -18,7 +18,7 @@ class Beginning:
 
     @property
     def floor_at(self) -> Instant:
-        """The last instant before the first possible occurrence: at `due_at` one may fire, at `start_at` none."""
+        """The last instant without an occurrence: at `due_at` one may fire, at `start_at` none."""
         return self.start_at if self.due_at is None else self.due_at - 1
 
 
@@ -34,7 +34,7 @@ class Timeline(Protocol):
         ...
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """The instant of that number (1-based) after this one, if it is known within so many months of calendar."""
+        """The instant of that number (1-based) after this one, if within so many months of calendar."""
         ...
 
     def last_through(self, through: Instant) -> Instant | None:
@@ -43,7 +43,7 @@ class Timeline(Protocol):
 
 
 class Form(Protocol):
-    """A schedule that has been read. One form is one module; what its text looks like is known to parsing.py."""
+    """A schedule that has been read; one form is one module."""
 
     def timeline(self, beginning: Beginning) -> Timeline:
         """Its occurrences from a beginning on."""

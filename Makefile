@@ -1,0 +1,59 @@
+# What there is to do here. Each target installs what it needs the first time; `make` alone lists them.
+PYTHON ?= python3
+PORT ?= 4700
+VENVS := .local/venvs
+TOOLS := .venv/.locked $(VENVS)/sam/.locked
+STACK := $(TOOLS) $(VENVS)/ministack/.locked
+SOURCES := layers/sweephand/python/sweephand functions infra tests
+IN_VENV := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run up down test bench check lint types imports template format lock clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
+	@$(IN_VENV)/python -m infra.local run --port $(PORT)
+
+up: $(STACK) ## start Sweephand here in the background, described in .local/stack.json
+	@$(IN_VENV)/python -m infra.local up --port $(PORT)
+
+down: .venv/.locked ## end what `make up` started
+	@$(IN_VENV)/python -m infra.local down --port $(PORT)
+
+test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
+	$(IN_VENV)/python -m pytest
+
+bench: $(STACK) ## measure lateness, cost and start
+	@$(IN_VENV)/python -m infra.bench
+
+check: lint types imports template ## everything that can be said without running it
+
+lint: .venv/.locked ## style
+	$(IN_VENV)/ruff check && $(IN_VENV)/ruff format --check
+
+types: .venv/.locked ## types
+	$(IN_VENV)/mypy $(SOURCES)
+
+imports: .venv/.locked ## which room may import which
+	PYTHONPATH=layers/sweephand/python $(IN_VENV)/lint-imports
+
+template: $(TOOLS) ## the template, by SAM and cfn-lint
+	SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(VENVS)/sam/bin/sam validate --lint
+
+format: .venv/.locked ## put the source into shape
+	$(IN_VENV)/ruff check --fix-only && $(IN_VENV)/ruff format
+
+lock: .venv/.locked ## choose the newest versions that pyproject.toml allows, and lock them
+	requirements/lock.sh $(IN_VENV)/uv
+
+clean: down ## remove all that these commands have made here
+	rm -rf .venv .local .aws-sam
+
+# One environment for each lock, made anew when its lock changes.
+.venv/.locked: requirements/dev.txt
+	requirements/install.sh $(PYTHON) $(@D) $<
+
+$(VENVS)/%/.locked: requirements/%.txt
+	requirements/install.sh $(PYTHON) $(@D) $<

@@ -1,0 +1,22 @@
+"""Sweep: what tick starts when one sweeper does not suffice."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sweephand.runtime import wheel
+
+logger = Logger()
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> None:
+    """Sweep the shards from `firstShard` on, and say in one line what was found."""
+    swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
+    logger.info(
+        "swept",
+        triggers=swept.triggers,
+        timers=swept.timers,
+        shards=swept.shards,
+        finished=swept.is_finished,
+    )

@@ -1,0 +1,20 @@
+"""Tick: what the minute schedule wakes."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sweephand.runtime import wheel
+
+logger = Logger()
+
+
+def handler(_event: dict[str, Any], context: LambdaContext) -> None:
+    """Have what is due swept, and say in one line how many sweepers that took and what they found."""
+    ticked = wheel.tick(context.get_remaining_time_in_millis())
+    swept = ticked.swept
+    found = (
+        {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
+    )
+    logger.info("ticked", sweepers=ticked.sweepers, **found)

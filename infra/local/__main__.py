@@ -1,0 +1,52 @@
+"""The commands of the local stack: up, down, run."""
+
+import argparse
+import signal
+import sys
+
+from infra.local import demo, stack
+from infra.local.build import CannotBuildError
+from infra.local.client import RefusedError
+from infra.local.deploy import CannotDeployError
+from infra.local.ministack import CannotStartError
+from infra.local.places import PORT_DEFAULT, Place
+
+_FAILURES = (CannotBuildError, CannotDeployError, CannotStartError, RefusedError, stack.NotHealthyError)
+
+
+def main() -> int:
+    """The exit code: 0, or 1 with a sentence that says what to do."""
+    parser = argparse.ArgumentParser(prog="python -m infra.local", description="Sweephand on a local AWS")
+    parser.add_argument("command", choices=["up", "down", "run"])
+    parser.add_argument("--port", type=int, default=PORT_DEFAULT, help=f"default {PORT_DEFAULT}")
+    arguments = parser.parse_args()
+    place = Place(arguments.port)
+    try:
+        if arguments.command == "up":
+            stack.up(place)
+            print(f"described in {place.stack_file}; `make down` ends it")
+        elif arguments.command == "down":
+            print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
+        else:
+            _run(place)
+    except _FAILURES as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(place: Place) -> None:
+    """Ends what it started however it ends itself: Ctrl-C, a terminal that closes, a failure."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        demo.show(place, stack.up(place))
+    except KeyboardInterrupt:
+        print("\nstopping")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
+        stack.down(place)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""How the API of a running stack is called: JSON in, JSON out, with the stack's admin key."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import urllib3
+
+_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer of the API; `body` is its JSON, or None where there is none."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class RefusedError(Exception):
+    """The API answered something else than 2xx; the message is what it said."""
+
+
+class Client:
+    """Calls one stack. Never retries: a test wants to see each answer."""
+
+    def __init__(self, api_url: str, api_key: str) -> None:
+        self.api_url = api_url
+        self._key = api_key
+        self._pool = urllib3.PoolManager(maxsize=8)
+
+    @classmethod
+    def of(cls, stack: Mapping[str, Any]) -> Self:
+        """The client of a stack as described in its stack file, with its admin key."""
+        return cls(stack["apiUrl"], stack["apiKey"])
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """The client of the stack described in this file."""
+        return cls.of(json.loads(path.read_text(encoding="utf-8")))
+
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """What the API answers, whatever its status."""
+        sent = {"authorization": f"Bearer {self._key}", **(headers or {})}
+        data = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            sent.setdefault("content-type", "application/json")
+        answer = self._pool.request(
+            method, f"{self.api_url}{path}", body=data, headers=sent, timeout=_TIMEOUT_S, retries=False
+        )
+        text = answer.data
+        return Response(
+            answer.status,
+            {name.lower(): value for name, value in answer.headers.items()},
+            json.loads(text) if text else None,
+        )
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON of a 2xx answer; RefusedError for any other."""
+        response = self.call(method, path, body)
+        if not 200 <= response.status < 300:  # noqa: PLR2004 - the meaning of 2xx
+            raise RefusedError(f"{method} {path} was answered {response.status}: {response.body}")
+        return response.body
+
+    def signing_secrets(self, namespace: str) -> list[str]:
+        """The secrets (`whsec_…`) that sign deliveries of this namespace."""
+        items = self.ask("GET", f"/v1/namespaces/{namespace}/signing-secrets")["items"]
+        return [item["secret"] for item in items]

@@ -1,0 +1,131 @@
+"""What `make run` shows: a few real jobs, each delivery as it arrives, and how to call the API oneself."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import urllib3
+from botocore.exceptions import BotoCoreError, ClientError
+from infra.local.client import Client
+from infra.local.deploy import session
+from infra.local.places import Place
+from infra.local.receiver import Answer, Delivery, Receiver
+
+_NAMESPACE = "demo"
+
+
+def show(place: Place, stack: dict[str, Any]) -> None:
+    """Runs until it is interrupted. Expects a stack that answers, and leaves it running."""
+    client = Client.of(stack)
+    # Asked once and kept: nobody rotates secrets here, and a request per delivery would add to its lateness.
+    secrets: list[str] = []
+    with Receiver(lambda: secrets, _print_delivery) as receiver, _queue(place) as queue_url:
+        jobs = _jobs(receiver, queue_url)
+        receiver.answer("/twice-failing", Answer(503), Answer(503))
+        for name, job in jobs.items():
+            client.ask("PUT", f"/v1/namespaces/{_NAMESPACE}/jobs/{name}", job)
+        secrets.extend(client.signing_secrets(_NAMESPACE))
+        print(_introduction(stack, receiver), flush=True)
+        threading.Event().wait()
+
+
+def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
+    def http(path: str) -> dict[str, Any]:
+        return {"type": "http", "url": receiver.url(path)}
+
+    return {
+        "in-five-seconds": {"dueTime": "5s", "target": http("/hello"), "data": {"hello": "world"}},
+        "every-ten-seconds": {"schedule": "@every 10s", "target": http("/ticker")},
+        "on-the-minute-in-kathmandu": {
+            "schedule": "0 * * * * *",
+            "timezone": "Asia/Kathmandu",
+            "target": http("/kathmandu"),
+        },
+        "fails-twice": {
+            "dueTime": "3s",
+            "target": http("/twice-failing"),
+            "retry": {"initialDelay": "2s", "multiplier": 1, "maxAttempts": 5},
+        },
+        "to-a-queue": {
+            "schedule": "@every 15s",
+            "target": {"type": "sqs", "queueUrl": queue_url},
+            "data": {"for": "whoever reads the queue"},
+        },
+    }
+
+
+def _introduction(stack: dict[str, Any], receiver: Receiver) -> str:
+    body = json.dumps(
+        {"dueTime": "3s", "target": {"type": "http", "url": receiver.url("/mine")}, "data": {"n": 1}}
+    )
+    return f"""
+Sweephand answers at  {stack["apiUrl"]}
+its admin key is      {stack["apiKey"]}
+how it is called      {stack["apiUrl"]}/docs
+
+Schedule something yourself, from another terminal:
+
+curl -X PUT {stack["apiUrl"]}/v1/namespaces/{_NAMESPACE}/jobs/mine \\
+  -H 'Authorization: Bearer {stack["apiKey"]}' -H 'Content-Type: application/json' \\
+  -d '{body}'
+
+Ctrl-C stops everything.
+
+arrived       late     attempt  job                          to
+"""
+
+
+def _print_delivery(delivery: Delivery) -> None:
+    named = delivery.headers
+    note = "" if delivery.is_signed else "   WRONG SIGNATURE"
+    answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004
+    _print_line(
+        delivery.arrived_at,
+        named.get("sweephand-due", ""),
+        named.get("sweephand-attempt", "?"),
+        named.get("sweephand-job", "?"),
+        f"{delivery.path}{answered}{note}",
+    )
+
+
+def _print_line(arrived_at: int, due: str, attempt: str, job: str, to: str) -> None:
+    clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
+    print(f"{clock}  {late_ms:5d} ms  {attempt:>5}    {job:<27}  {to}", flush=True)
+
+
+@contextmanager
+def _queue(place: Place) -> Iterator[str]:
+    """The URL of a queue whose messages are printed as they come."""
+    sqs = session().client("sqs", endpoint_url=place.endpoint_url)
+    url: str = sqs.create_queue(QueueName="sweephand-demo")["QueueUrl"]
+    is_over = threading.Event()
+
+    def read() -> None:
+        while not is_over.is_set():
+            try:
+                answer = sqs.receive_message(
+                    QueueUrl=url, WaitTimeSeconds=1, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
+                )
+            except (BotoCoreError, ClientError, urllib3.exceptions.HTTPError):
+                is_over.wait(1)
+                continue
+            for message in answer.get("Messages", []):
+                arrived_at = time.time_ns() // 1_000_000
+                named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
+                _print_line(
+                    arrived_at, named["due"], str(named["attempt"]), named["job"], f"queue {message['Body']}"
+                )
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    try:
+        yield url
+    finally:
+        is_over.set()
+        thread.join(timeout=5)

@@ -1,0 +1,49 @@
+"""How the built template gets onto the local AWS: by `sam deploy`, as onto the real one."""
+
+import subprocess
+from pathlib import Path
+
+import boto3
+from infra.local.places import ARTIFACTS_BUCKET, REGION, ROOT, SAM, STACK_NAME, Place, aws_environment
+
+
+class CannotDeployError(Exception):
+    """`sam deploy` failed; the message is what it said."""
+
+
+def session() -> boto3.Session:
+    """A session with the local AWS's credentials; pass `endpoint_url` to its clients."""
+    return boto3.Session("test", "test", region_name=REGION)
+
+
+def deploy(place: Place, template: Path) -> dict[str, str]:
+    """The stack's outputs. samconfig.toml's section `local` says with which parameters."""
+    # Named here rather than resolved by SAM: its managed bucket is a stack of its own, and seconds.
+    session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
+    done = subprocess.run(
+        [
+            SAM,
+            "deploy",
+            "--config-env",
+            "local",
+            "--config-file",
+            ROOT / "samconfig.toml",
+            "--template-file",
+            template,
+        ],
+        cwd=ROOT,
+        env=aws_environment(place),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise CannotDeployError(done.stdout + done.stderr)
+    return outputs(place)
+
+
+def outputs(place: Place) -> dict[str, str]:
+    """The outputs of the stack deployed at this place."""
+    client = session().client("cloudformation", endpoint_url=place.endpoint_url)
+    [stack] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}

@@ -1,0 +1,85 @@
+"""How the local AWS is started: on loopback only, with nothing of an earlier run, in a group of its own."""
+
+import shutil
+import socket
+import time
+
+import urllib3
+from infra.local import processes
+from infra.local.places import MINISTACK, REGION, Place, environment
+
+_START_S = 30
+
+
+class CannotStartError(Exception):
+    """The local AWS does not run; the message says what to do."""
+
+
+def start(place: Place) -> None:
+    """Returns when it answers. Ends what an earlier run on this port has left; raises CannotStartError."""
+    processes.stop(place.pid_file)
+    if _taken(place.port):
+        raise CannotStartError(
+            f"port {place.port} of 127.0.0.1 is taken by a program not ours; choose another: PORT=4800"
+        )
+    shutil.rmtree(place.home, ignore_errors=True)
+    for folder in ("tmp", "state", "s3"):
+        (place.home / folder).mkdir(parents=True)
+    pid = processes.start([MINISTACK], _environment(place), place.log, place.pid_file)
+    deadline = time.monotonic() + _START_S
+    while not answers(place):
+        if not processes.runs(pid) or time.monotonic() > deadline:
+            processes.stop(place.pid_file)
+            raise CannotStartError(f"ministack did not start; the end of {place.log}:\n{_tail(place)}")
+        time.sleep(0.05)
+
+
+def stop(place: Place) -> bool:
+    """Whether it ran. Its functions' processes end with it."""
+    return processes.stop(place.pid_file)
+
+
+def running(place: Place) -> bool:
+    """Whether the process that `start` recorded is there and answers."""
+    return processes.recorded(place.pid_file) is not None and answers(place)
+
+
+def answers(place: Place) -> bool:
+    """Whether something speaks ministack's language on the port."""
+    try:
+        response = urllib3.request("GET", f"{place.endpoint_url}/_ministack/health", timeout=2, retries=False)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return response.status == 200  # noqa: PLR2004 - OK
+
+
+def _environment(place: Place) -> dict[str, str]:
+    return environment() | {
+        "BIND_HOST": "127.0.0.1",
+        "IOT_MTLS_ENABLED": "0",  # the one listener that ignores BIND_HOST
+        "MINISTACK_HOST": "127.0.0.1",  # what queue URLs say; "localhost" is ::1 first on some machines
+        "GATEWAY_PORT": str(place.port),
+        "MINISTACK_REGION": REGION,
+        "TMPDIR": str(place.home / "tmp"),
+        "STATE_DIR": str(place.home / "state"),
+        "S3_DATA_DIR": str(place.home / "s3"),
+        "LOG_LEVEL": "WARNING",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def _taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def _tail(place: Place) -> str:
+    return "\n".join(place.log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])

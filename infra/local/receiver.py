@@ -1,0 +1,171 @@
+"""A consumer on loopback that checks every signature, remembers what came, and answers as it is told to.
+
+`make run` shows with it what arrives; the end-to-end tests also let it fail, hang, redirect, reset and
+talk nonsense.
+"""
+
+import socket
+import struct
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one request is answered. Of `hang_s` seconds first; then either `garbage`, a reset, or HTTP."""
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    hang_s: float = 0
+    resets: bool = False
+    garbage: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One request that came: when (epoch ms), what it carried, and whether its signature holds."""
+
+    arrived_at: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    is_signed: bool
+    answer: Answer
+
+    @property
+    def trigger_id(self) -> str:
+        """The same for every delivery of one trigger."""
+        return self.headers.get("webhook-id", "")
+
+
+class Receiver:
+    """A server on a free port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
+
+    `secrets` gives the namespace's signing secrets (`whsec_…`) and is asked for each request, since they can
+    be rotated. `on_delivery` is called from the thread of the request, before it is answered.
+    """
+
+    def __init__(
+        self,
+        secrets: Callable[[], Iterable[str]] = tuple,
+        on_delivery: Callable[[Delivery], None] = lambda _: None,
+    ) -> None:
+        self._secrets = secrets
+        self._on_delivery = on_delivery
+        self._came = threading.Condition()
+        self._deliveries: list[Delivery] = []
+        self._answers: dict[str, deque[Answer]] = defaultdict(deque)
+        self._ended = threading.Event()
+        self._server = _server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def url(self, path: str) -> str:
+        """The absolute URL of a path, which begins with a slash."""
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+    def answer(self, path: str, *answers: Answer) -> None:
+        """The next requests to this path are answered so, one each, and later ones 200 again."""
+        with self._came:
+            self._answers[path].extend(answers)
+
+    def deliveries(self, path: str | None = None) -> Sequence[Delivery]:
+        """What came so far, oldest first; of one path, or of all."""
+        with self._came:
+            return [one for one in self._deliveries if path in (None, one.path)]
+
+    def wait(self, path: str, count: int, within_s: float) -> Sequence[Delivery]:
+        """What came to the path, as soon as there are `count` of them; TimeoutError if that is too late."""
+        deadline = time.monotonic() + within_s
+        with self._came:
+            while len(came := [one for one in self._deliveries if one.path == path]) < count:
+                left_s = deadline - time.monotonic()
+                if left_s <= 0 or not self._came.wait(left_s):
+                    raise TimeoutError(f"{path}: {len(came)} of {count} deliveries came within {within_s} s")
+            return came
+
+    def take(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
+    ) -> Answer:
+        """Remembers a request and says what it is answered. For the server's threads."""
+        is_signed = any(_verifies(secret, headers, body) for secret in self._secrets())
+        with self._came:
+            answers = self._answers[path]
+            answer = answers.popleft() if answers else Answer()
+            delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
+            self._deliveries.append(delivery)
+            self._came.notify_all()
+        self._on_delivery(delivery)
+        self._ended.wait(answer.hang_s)
+        return answer
+
+
+def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    try:
+        Webhook(secret).verify(body, dict(headers), json_parse=False)
+    except (WebhookVerificationError, ValueError):
+        return False
+    return True
+
+
+def _server(receiver: Receiver) -> ThreadingHTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        # Kept-alive connections, as real consumers have them.
+        protocol_version = "HTTP/1.1"
+
+        def _take(self) -> None:
+            arrived_at = time.time_ns() // 1_000_000
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            answer = receiver.take(self.command, self.path, headers, body, arrived_at)
+            if answer.resets:
+                # No linger: closing sends RST instead of FIN.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+                self.close_connection = True
+            elif answer.garbage:
+                self.wfile.write(answer.garbage)
+                self.close_connection = True
+            else:
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(answer.body)))
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _take  # noqa: N815 - http.server's names
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: the receiver's owner says what came."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        # A fan-out connects all at once; five, the default, would make the kernel refuse the rest.
+        request_queue_size = 1024
+
+        def handle_error(self, *_: object) -> None:
+            """Nothing: a caller that hangs up early is what some tests are about."""
+
+    return Server(("127.0.0.1", 0), Handler)

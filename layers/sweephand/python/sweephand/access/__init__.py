@@ -1,0 +1,1 @@
+"""Who may call, and the secrets with which deliveries are signed. Pure."""

@@ -1,0 +1,32 @@
+"""What headers a delivery carries, the signature among them (Standard Webhooks 1.0, scheme v1)."""
+
+from collections.abc import Sequence
+
+from standardwebhooks.webhooks import Webhook
+
+from sweephand.instants import SECOND_MS, Instant, rfc3339, to_datetime
+from sweephand.ports import Attempt
+
+
+def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
+    """One signature of the body for each secret, in their order, separated by spaces."""
+    moment = to_datetime(sent_at)
+    text = body.decode()
+    return " ".join(Webhook(secret).sign(trigger_id, moment, text) for secret in secrets)
+
+
+def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
+    """The headers that Sweephand sets for itself; `body` is what the request carries and is signed."""
+    trigger = attempt.trigger
+    return {
+        "webhook-id": trigger.id,
+        "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
+        "webhook-signature": signatures(attempt.secrets, trigger.id, attempt.sent_at, body),
+        "sweephand-namespace": trigger.key.namespace,
+        "sweephand-job": trigger.key.name,
+        "sweephand-run": trigger.run_id,
+        "sweephand-due": rfc3339(trigger.due_at),
+        "sweephand-attempt": str(attempt.number),
+        "sweephand-sequence": str(trigger.sequence),
+        "sweephand-batch-index": str(trigger.index),
+    }

@@ -1,0 +1,86 @@
+"""Sockets that bound what a consumer can cost: a time-out is a deadline, and an answer has an end.
+
+Python's sockets allow their time-out anew to every call, so that a consumer who sends a byte now and
+then holds a request for as long as it likes. Here `settimeout` says when everything ends, until it is
+called again; from then on, too, no more than so many bytes are taken.
+"""
+
+import socket
+import ssl
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+    _Socket = socket.socket
+else:
+    _Socket = object
+
+#: Far more than status, headers and the part of a body that is read; endless headers end here.
+RECEIVED_BYTES_MAX: Final = 262_144
+
+
+class AnswerTooLongError(OSError):
+    """More than RECEIVED_BYTES_MAX came without the answer having been read."""
+
+
+class _Bounded(_Socket):
+    """What both kinds of socket do before each call that can block."""
+
+    _ends: float | None = None
+    _received: int = 0
+
+    def settimeout(self, value: float | None, /) -> None:
+        """End all further calls this many seconds from now (None: never), and count bytes from zero."""
+        super().settimeout(value)
+        self._ends = None if value is None else monotonic() + value
+        self._received = 0
+
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0) -> int:
+        """As of any socket; TimeoutError at the deadline, AnswerTooLongError past the limit."""
+        self._hurry()
+        if self._received > RECEIVED_BYTES_MAX:
+            raise AnswerTooLongError(f"more than {RECEIVED_BYTES_MAX} bytes of answer")
+        if nbytes is None:
+            received = super().recv_into(buffer, flags=flags)
+        else:
+            received = super().recv_into(buffer, nbytes, flags)
+        self._received += received
+        return received
+
+    def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
+        """As of any socket; TimeoutError at the deadline. TLS sends all it sends through this."""
+        self._hurry()
+        return super().send(data, flags)
+
+    def sendall(self, data: "ReadableBuffer", flags: int = 0, /) -> None:
+        """As of any socket; TimeoutError at the deadline."""
+        self._hurry()
+        super().sendall(data, flags)
+
+    def _hurry(self) -> None:
+        if self._ends is None:
+            return
+        left_s = self._ends - monotonic()
+        if left_s <= 0:
+            raise TimeoutError("timed out")
+        super().settimeout(left_s)
+
+
+class BoundedSocket(_Bounded, socket.socket):
+    """A plain socket with bounds."""
+
+
+class BoundedTlsSocket(_Bounded, ssl.SSLSocket):
+    """A TLS socket with bounds: what an SSLContext makes when this is its `sslsocket_class`."""
+
+
+def tls_context(**trust: Any) -> ssl.SSLContext:
+    """A context that verifies certificates and host names and makes sockets with bounds.
+
+    `trust` names other authorities than the system's, as `ssl.create_default_context` takes them.
+    """
+    context = ssl.create_default_context(**trust)
+    context.sslsocket_class = BoundedTlsSocket
+    return context

@@ -1,0 +1,86 @@
+"""How a trigger is handed to an SQS queue: `data` as the body, its names in one attribute."""
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sweephand.delivery.clients import SqsClients
+from sweephand.instants import rfc3339
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Answer, Attempt
+from sweephand.targets.sqs import QueueUrl, read_queue_url
+from sweephand.targets.url import UrlError
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageAttributeValueTypeDef
+
+GROUP_ID_LENGTH_MAX: Final = 128
+
+#: The two code points that JSON allows in a string and SQS refuses in a body; escaped, they are equal JSON.
+_ESCAPES: Final = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
+
+
+class SqsTargets:
+    """The consumers behind SQS queues. Safe to use from many threads at once.
+
+    Every refusal is tried again: a queue that is not there, or may not be used, is what its owner repairs.
+    """
+
+    def __init__(self, clients: SqsClients, *, allow_insecure: bool) -> None:
+        self._clients = clients
+        self._allow_insecure = allow_insecure
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        """Send the message and say what came of it (ports.Targets)."""
+        try:
+            queue = read_queue_url(attempt.spec["queueUrl"], allow_insecure=self._allow_insecure)
+        except UrlError as error:
+            return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
+        try:
+            self._clients.client(queue.region).send_message(
+                QueueUrl=queue.text,
+                MessageBody=attempt.body.decode().translate(_ESCAPES),
+                MessageAttributes={"sweephand": _attribute(attempt)},
+                **_order(queue, attempt),
+            )
+        except ClientError as error:
+            told = error.response["Error"]
+            return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
+        except BotoCoreError as error:
+            return Answer(succeeded=False, error=f"SQS did not answer: {error}")
+        return Answer(succeeded=True)
+
+
+def group_id(key: JobKey) -> str:
+    """The group in which a FIFO queue keeps the order of a job: its key, or a digest of a key too long."""
+    written = str(key)
+    return written if len(written) <= GROUP_ID_LENGTH_MAX else sha256(written.encode()).hexdigest()
+
+
+def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
+    """What HTTP sends in headers, as JSON."""
+    trigger = attempt.trigger
+    names = {
+        "id": trigger.id,
+        "namespace": trigger.key.namespace,
+        "job": trigger.key.name,
+        "run": trigger.run_id,
+        "due": rfc3339(trigger.due_at),
+        "attempt": attempt.number,
+        "sequence": trigger.sequence,
+        "batchIndex": trigger.index,
+    }
+    return {"DataType": "String", "StringValue": json.dumps(names, separators=(",", ":"))}
+
+
+def _order(queue: QueueUrl, attempt: Attempt) -> dict[str, Any]:
+    """The group, and for FIFO the deduplication id: the trigger's, so that no retry is a second message."""
+    group = attempt.spec.get("messageGroupId")
+    if not queue.is_fifo:
+        return {"MessageGroupId": group} if group else {}
+    return {
+        "MessageGroupId": group or group_id(attempt.trigger.key),
+        "MessageDeduplicationId": attempt.trigger.id,
+    }

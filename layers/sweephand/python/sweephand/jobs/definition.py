@@ -1,0 +1,150 @@
+"""What a user writes of a job: kept as written, compared as written, read by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand.limits import DATA_INLINE_BYTES_MAX
+from sweephand.schedules import parse_duration_ms
+
+HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
+RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often, how long and how far apart a trigger is tried (semantics: Delivery)."""
+
+    attempts_max: int = 10
+    age_max_ms: int = 24 * HOUR_MS
+    initial_delay_ms: int = 5 * SECOND_MS
+    multiplier: float = 4.0
+    delay_max_ms: int = 6 * HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The `data` of a job: JSON text, byte for byte what every attempt sends.
+
+    Up to 2 KB of it is kept in the job; more is kept in the payload store under the job's uid and
+    `ref`, and `text` is None until it has been read from there. A ref is the digest and a token of the
+    write: an object that one version has let go of is never taken up by another.
+    """
+
+    digest: str
+    size: int
+    text: str | None
+    ref: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> "Payload":
+        """The payload of a JSON text."""
+        encoded = text.encode()
+        return cls(sha256(encoded).hexdigest(), len(encoded), text)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether it travels inside the job."""
+        return self.size <= DATA_INLINE_BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A valid job as its user wrote it.
+
+    `written` is the JSON object of the request without `data`, every field that was given and no
+    other. Times and durations stay as written: two definitions are equal if the same was written, so
+    a client that asks again for "in 10 s" changes nothing. Whoever builds one has validated it: the
+    properties assume it and raise no errors of their own.
+    """
+
+    written: Mapping[str, Any]
+    payload: Payload | None = None
+
+    @property
+    def schedule(self) -> str | None:
+        """The schedule; None for a one-off."""
+        return self.written.get("schedule")
+
+    @property
+    def timezone(self) -> str | None:
+        """The IANA name of the time zone; None where it was left out."""
+        return self.written.get("timezone")
+
+    @property
+    def due_time(self) -> str | None:
+        """`dueTime`, absolute or relative."""
+        return self.written.get("dueTime")
+
+    @property
+    def ttl(self) -> str | None:
+        """`ttl`, absolute or relative."""
+        return self.written.get("ttl")
+
+    @property
+    def repeats(self) -> int | None:
+        """The number of occurrences in all; None for no bound."""
+        return self.written.get("repeats")
+
+    @property
+    def target(self) -> Mapping[str, Any]:
+        """The target: `type`, and what that type takes."""
+        target: Mapping[str, Any] = self.written["target"]
+        return target
+
+    @property
+    def dead_letter_queue(self) -> str | None:
+        """The URL of the queue that takes this job's dead letters; None for the stack's own."""
+        return self.written.get("deadLetterQueue")
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels, empty where there are none."""
+        return self.written.get("labels", {})
+
+    @property
+    def records_successes(self) -> bool:
+        """Whether a run that succeeds at its first attempt leaves a record (`history`)."""
+        return self.written.get("history", "outcome") != "failures"
+
+    @property
+    def history_retention_ms(self) -> int:
+        """How long a run's record is kept after the run."""
+        return self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
+
+    @property
+    def retention_ms(self) -> int:
+        """How long a completed job is kept."""
+        return self._duration_ms("retention", RETENTION_DEFAULT_MS)
+
+    @property
+    def retry(self) -> RetryPolicy:
+        """The retry policy, defaults filled in."""
+        written: Mapping[str, Any] = self.written.get("retry", {})
+        default = RetryPolicy()
+
+        def duration_ms(name: str, otherwise: int) -> int:
+            return parse_duration_ms(written[name]) if name in written else otherwise
+
+        return RetryPolicy(
+            attempts_max=written.get("maxAttempts", default.attempts_max),
+            age_max_ms=duration_ms("maxAge", default.age_max_ms),
+            initial_delay_ms=duration_ms("initialDelay", default.initial_delay_ms),
+            multiplier=written.get("multiplier", default.multiplier),
+            delay_max_ms=duration_ms("maxDelay", default.delay_max_ms),
+        )
+
+    def has_same_timing(self, other: "Definition") -> bool:
+        """Whether the series may go on: schedule, dueTime and time zone are what they were."""
+        names = ("schedule", "dueTime", "timezone")
+        return all(self.written.get(name) == other.written.get(name) for name in names)
+
+    def equals(self, other: "Definition") -> bool:
+        """Whether the same was written; payloads are compared by their digest, read or not."""
+        mine, others = (each.payload and each.payload.digest for each in (self, other))
+        return mine == others and dict(self.written) == dict(other.written)
+
+    def _duration_ms(self, name: str, otherwise: int) -> int:
+        return parse_duration_ms(self.written[name]) if name in self.written else otherwise

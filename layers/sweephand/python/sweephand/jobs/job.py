@@ -1,0 +1,80 @@
+"""What a job is: the definition its user wrote, the revision that rules, and those that ruled before."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sweephand.instants import Instant
+from sweephand.jobs.definition import Definition
+from sweephand.schedules import Series
+
+#: Earlier revisions kept in the job: with one or three, fast updates lose triggers.
+EARLIER_REVISIONS_MAX = 20
+
+
+class JobKey(NamedTuple):
+    """What names a job to its user; a job of the same key created later has another uid."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The span in which one written version of a job rules: `since < due <= until`.
+
+    `until` is None for the revision that rules now. `since` is the revision's cut; where the revision
+    began a series it lies just before the request, since what that series makes due from then on is
+    this revision's though the cut comes later: nobody else would fire it.
+    """
+
+    rev: str
+    since: Instant
+    until: Instant | None = None
+
+    def owns(self, due_at: Instant) -> bool:
+        """Whether a trigger due at that instant belongs to this revision."""
+        return self.since < due_at and (self.until is None or due_at <= self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One stored job. `version` changes with every write, `rev` with every definition and resume.
+
+    `cut` is the instant at which `rev` was written, never less than the cut before it. `series` is the
+    definition's schedule with its relative times resolved. `expires_at` is set from the moment the end
+    of the series is known; past it the job is as good as gone.
+    """
+
+    key: JobKey
+    uid: str
+    version: str
+    current: Revision
+    cut: Instant
+    earlier: tuple[Revision, ...]
+    shard: int
+    definition: Definition
+    series: Series
+    created_at: Instant
+    updated_at: Instant
+    owner: str
+    paused_at: Instant | None = None
+    pause_reason: str | None = None
+    expires_at: Instant | None = None
+
+    @property
+    def rev(self) -> str:
+        """The name of the revision that rules."""
+        return self.current.rev
+
+    def revision(self, rev: str) -> Revision | None:
+        """The revision of that name, ruling or earlier; None if this job never heard of it."""
+        if rev == self.current.rev:
+            return self.current
+        return next((each for each in self.earlier if each.rev == rev), None)
+
+    def is_gone(self, now: Instant) -> bool:
+        """Whether its time to live is over, though DynamoDB may not have removed it yet."""
+        return self.expires_at is not None and self.expires_at <= now

@@ -1,0 +1,39 @@
+"""Whether a trigger is alive: asked by everyone about to act on one, of the job as read just now."""
+
+from typing import Literal
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, Revision
+
+#: What each answer asks for: `alive` deliver, with the job's present definition; `held` put back for as
+#: long as the pause has lasted; `unknown` put back until the grace is over, since the commit may be in
+#: flight; `dead` drop.
+Liveness = Literal["alive", "held", "unknown", "dead"]
+
+
+def ruling(job: Job | None, uid: str, rev: str, now: Instant) -> Revision | None:
+    """The revision of that name of that very job; None if there is no such job (any more) or revision."""
+    if job is None or job.uid != uid or job.is_gone(now):
+        return None
+    return job.revision(rev)
+
+
+def live(job: Job | None, *, uid: str, rev: str, due_at: Instant, now: Instant) -> Liveness:
+    """Whether a trigger that a schedule made is alive.
+
+    It is judged by its own revision, never by the newest: what fell due while an earlier revision
+    ruled is owed by it.
+    """
+    revision = ruling(job, uid, rev, now)
+    if job is None or revision is None:
+        return "unknown"
+    if not revision.owns(due_at):
+        return "dead"
+    return "alive" if job.paused_at is None else "held"
+
+
+def live_again(job: Job | None, *, uid: str, now: Instant) -> Liveness:
+    """Whether a trigger that has been attempted before is alive: its first attempt settled the rest."""
+    if job is None or job.uid != uid or job.is_gone(now):
+        return "unknown"
+    return "alive" if job.paused_at is None else "held"

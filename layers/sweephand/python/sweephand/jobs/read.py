@@ -1,0 +1,61 @@
+"""Reading jobs: what is stored, and what follows from it at an instant."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sweephand.errors import NotFoundError
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import JobStore, Page, PayloadStore, RunStore
+from sweephand.runs.run import Run
+
+JobState = Literal["active", "paused", "completed"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A job as its reader sees it at an instant; `last_run` is that of the newest due time."""
+
+    job: Job
+    state: JobState
+    next_run_at: Instant | None
+    last_run: Run | None = None
+
+
+class Reader:
+    """Answers for jobs."""
+
+    def __init__(self, *, jobs: JobStore, runs: RunStore, payloads: PayloadStore) -> None:
+        self._jobs = jobs
+        self._runs = runs
+        self._payloads = payloads
+
+    def get(self, key: JobKey, now: Instant) -> View:
+        """The job with its data and its last run; NotFoundError if there is none."""
+        job = self._jobs.get(key)
+        if job is None or job.is_gone(now):
+            raise NotFoundError(f"There is no job {key.name} in namespace {key.namespace}.")
+        runs = self._runs.page(key, None, "", 1).items
+        return replace(view(self._with_text(job), now), last_run=runs[0] if runs else None)
+
+    def page(self, namespace: str, *, prefix: str, after: str, limit: int, now: Instant) -> Page[View]:
+        """Jobs of a namespace by name, without data over 2 KB and without their last runs."""
+        page = self._jobs.page(namespace, prefix, after, limit)
+        return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
+
+    def _with_text(self, job: Job) -> Job:
+        payload = job.definition.payload
+        if payload is None or payload.text is not None or payload.ref is None:
+            return job
+        text = self._payloads.get(job.uid, payload.ref)
+        return replace(job, definition=replace(job.definition, payload=replace(payload, text=text)))
+
+
+def view(job: Job, now: Instant) -> View:
+    """What a job is at an instant: paused, or active as long as an occurrence is left, else completed."""
+    if job.paused_at is not None:
+        return View(job, "paused", None)
+    coming = job.series.next_after(now)
+    if coming is None:
+        return View(job, "completed", None)
+    return View(job, "active", coming.due_at)

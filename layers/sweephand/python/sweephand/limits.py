@@ -1,0 +1,51 @@
+"""Every limit on what a caller may ask, a number each, in one place; `/v1/limits` shows this table."""
+
+from typing import Final
+
+NAME_LENGTH_MAX: Final = 128
+JOBS_PER_BULK_MAX: Final = 100
+BODY_BYTES_MAX: Final = 1_048_576
+DATA_BYTES_MAX: Final = 262_144
+DATA_INLINE_BYTES_MAX: Final = 2_048
+SCHEDULE_LENGTH_MAX: Final = 256
+URL_LENGTH_MAX: Final = 2_048
+HEADERS_MAX: Final = 30
+HEADER_BYTES_MAX: Final = 8_192
+LABELS_MAX: Final = 20
+LABEL_LENGTH_MAX: Final = 128
+DESCRIPTION_LENGTH_MAX: Final = 512
+TARGET_TIMEOUT_S_MAX: Final = 60
+RETRY_ATTEMPTS_MAX: Final = 100
+REPEATS_MAX: Final = 1_000_000_000
+PERIOD_S_MIN: Final = 1
+RETENTION_DAYS_MAX: Final = 365
+PAGE_ITEMS_DEFAULT: Final = 50
+PAGE_ITEMS_MAX: Final = 200
+OCCURRENCES_MAX: Final = 200
+SIGNING_SECRETS_MAX: Final = 3
+
+
+def table() -> dict[str, int]:
+    """The limits by their names outside: camelCase, the unit in the name."""
+    return {
+        "nameLengthMax": NAME_LENGTH_MAX,
+        "jobsPerBulkMax": JOBS_PER_BULK_MAX,
+        "bodyBytesMax": BODY_BYTES_MAX,
+        "dataBytesMax": DATA_BYTES_MAX,
+        "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
+        "urlLengthMax": URL_LENGTH_MAX,
+        "headersMax": HEADERS_MAX,
+        "headerBytesMax": HEADER_BYTES_MAX,
+        "labelsMax": LABELS_MAX,
+        "labelLengthMax": LABEL_LENGTH_MAX,
+        "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
+        "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
+        "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
+        "repeatsMax": REPEATS_MAX,
+        "periodSecondsMin": PERIOD_S_MIN,
+        "retentionDaysMax": RETENTION_DAYS_MAX,
+        "pageItemsDefault": PAGE_ITEMS_DEFAULT,
+        "pageItemsMax": PAGE_ITEMS_MAX,
+        "occurrencesMax": OCCURRENCES_MAX,
+        "signingSecretsMax": SIGNING_SECRETS_MAX,
+    }

@@ -1,0 +1,295 @@
+"""What the use cases ask of the world: one Protocol for each, with its promise.
+
+Every implementation keeps the same promises and is held to them by one suite (tests/contract). Reads
+are strongly consistent. A write that is refused changed nothing. The SDK retries by itself, so a
+conditional write can be refused because it has already succeeded: every one carries a token of its
+own, and an implementation that finds its own token in what is stored answers as if it had just
+succeeded. StoreError means that it is not known whether the write happened.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from sweephand.access.key import Key
+from sweephand.access.signing import SigningSecrets
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.runs.run import Run, State
+from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some items in order, and where the next page begins; None when there is none."""
+
+    items: tuple[Item, ...]
+    next: str | None
+
+
+class Clock(Protocol):
+    """The time of this machine."""
+
+    def now(self) -> Instant:
+        """The present instant."""
+        ...
+
+    def wait_until(self, instant: Instant) -> None:
+        """Return at that instant or just after; at once if it is past."""
+        ...
+
+
+class Ids(Protocol):
+    """What has to be unlike anything else, or unforeseeable."""
+
+    def token(self) -> str:
+        """16 characters of a-z and 0-9 that nobody else was given: uids, versions, owners."""
+        ...
+
+    def secret(self) -> str:
+        """43 characters of A-Z, a-z and 0-9 that nobody can guess: 256 bits."""
+        ...
+
+    def fraction(self) -> float:
+        """A random number from 0 up to but not including 1."""
+        ...
+
+
+class JobStore(Protocol):
+    """Jobs, one item each. What is past its `expires_at` may still be answered: the reader looks."""
+
+    def get(self, key: JobKey) -> Job | None:
+        """The job of that key, or None."""
+        ...
+
+    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        """The jobs of those keys (distinct, any number) that exist. A key left out does not exist."""
+        ...
+
+    def put(self, job: Job, replacing: str | None) -> bool:
+        """Write the job if the stored version is `replacing` (None: if there is none); say whether it was.
+
+        The token is `job.version`: a refusal that shows it is a success. So is one that shows `job.rev`
+        ruling or among the earlier revisions, if this write brought that revision, whose name then ends
+        in the version. A revision that the write only kept, as a pause does, proves nothing.
+        """
+        ...
+
+    def delete(self, job: Job) -> bool:
+        """Remove the job if it is in that version; nothing there is a success, another version is not."""
+        ...
+
+    def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        """Up to `limit` jobs of a namespace by name: those that begin with `prefix` and come after `after`.
+
+        `next` is the name to go on after, as long as there may be more.
+        """
+        ...
+
+
+class TimerStore(Protocol):
+    """The wheel's timers. None is ever changed or removed here: cursors pass them, and they expire."""
+
+    def put(self, timers: Sequence[Timer]) -> None:
+        """Write any number of timers with distinct (shard, sort key), each over itself if it is there.
+
+        Returns when all are written; StoreError otherwise, and any of them may have been.
+        """
+        ...
+
+    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[Timer]:
+        """The next timers of a shard at the cursor, by sort key, all of one bucket, up to `limit`.
+
+        They lie after the cursor (the one at `cursor.key` is among them if `cursor.within` is set), in
+        a bucket that begins before `before`. Empty only if the shard has none such.
+        """
+        ...
+
+
+class LeaseStore(Protocol):
+    """The shards' leases, their number, and tick's heartbeat. `fence` and `owner` are the token."""
+
+    def state(self) -> WheelState:
+        """All of it, in one read."""
+        ...
+
+    def beat(self, now: Instant) -> None:
+        """Write tick's heartbeat."""
+        ...
+
+    def raise_shards(self, count: int) -> int:
+        """Have at least `count` shards, each with a lease before it is counted; return how many there are.
+
+        Never lowers the number, never touches a lease that exists.
+        """
+        ...
+
+    def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
+        """Take the shard for `owner` if nobody holds it (no owner, or a lease that ended before `now`).
+
+        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held.
+        """
+        ...
+
+    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
+        ...
+
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
+        """Give the shard up and say what was found and when, if its fence is still this one."""
+        ...
+
+
+class RunStore(Protocol):
+    """Runs, one item each. Token: `owner`, unlike for every handling of a message, with the attempt."""
+
+    def claim(self, run: Run, now: Instant) -> Run | None:
+        """Write a `claimed` run if it is granted: None if it is, else the stored run that refuses it.
+
+        Granted if nothing is stored; if what is stored is at an earlier attempt and not over (that the
+        next one was sent shows that it failed); or if it is this attempt, `claimed`, and its
+        `claimed_until` is not after `now`: its holder died.
+        """
+        ...
+
+    def record(self, run: Run) -> bool:
+        """Write what became of an attempt; say whether it was.
+
+        Written if nothing is stored, or if this attempt is claimed by `run.owner`.
+        """
+        ...
+
+    def get(self, key: JobKey, run_id: str) -> Run | None:
+        """The newest run of that name, of this job or an earlier one of its key; None if there is none."""
+        ...
+
+    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
+        """Up to `limit` runs of a job's key, newest due time first, after the position `before` ("": newest).
+
+        With `state`, those in it among the `limit` that were looked at.
+        """
+        ...
+
+
+class Queue(Protocol):
+    """The delivery queue. It may deliver twice and in any order, and loses nothing."""
+
+    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+        """Send any number of messages, each with a delay in ms (0 to 900,000, rounded down to seconds).
+
+        Returns when every one was accepted; single refused entries are sent again. StoreError
+        otherwise, and any of them may have been accepted.
+        """
+        ...
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """Remove received messages from the queue; one that fails comes again, which is harmless."""
+        ...
+
+    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+        """Send dead letters, each to the queue of that URL (None: the stack's own), with the same promise."""
+        ...
+
+
+class PayloadStore(Protocol):
+    """`data` over 2 KB. Written once for each uid and ref, never changed."""
+
+    def put(self, uid: str, ref: str, text: str) -> None:
+        """Keep a payload; writing it again is harmless."""
+        ...
+
+    def get(self, uid: str, ref: str) -> str | None:
+        """The payload, or None if it is not there (any more)."""
+        ...
+
+    def discard(self, uid: str, ref: str) -> None:
+        """Let it expire in two weeks; until then it can be read, since a delivery may be about to."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request to a consumer.
+
+    `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
+    `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
+    its timestamp are made of.
+    """
+
+    trigger: Trigger
+    number: int
+    spec: Mapping[str, Any]
+    body: bytes
+    secrets: tuple[str, ...]
+    sent_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of an attempt.
+
+    `code` is the HTTP status, None where none was received or the target has none; `text` the first 512
+    bytes of the response, decoded leniently; `error` a sentence where there was no usable response.
+    `retry_after_at` is what the consumer asked for.
+    """
+
+    succeeded: bool
+    code: int | None = None
+    text: str | None = None
+    error: str | None = None
+    retry_after_at: Instant | None = None
+    is_final: bool = False
+
+
+class Targets(Protocol):
+    """The consumers' ends, one module for each type behind one registry."""
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        """Make the request within its time-out and say what came of it; a consumer's failure is no error."""
+        ...
+
+
+class SecretStore(Protocol):
+    """The namespaces' signing secrets. Token: `version`."""
+
+    def get(self, namespace: str) -> SigningSecrets | None:
+        """The secrets of a namespace, or None before its first."""
+        ...
+
+    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+        """Write them if the stored version is `replacing` (None: if there are none); say whether it was."""
+        ...
+
+
+class KeyStore(Protocol):
+    """The API keys. An expired one may still be answered: the reader looks."""
+
+    def get(self, key_id: str) -> Key | None:
+        """The key of that id, or None."""
+        ...
+
+    def put(self, key: Key) -> None:
+        """Write a new key; its id is random and taken by no other."""
+        ...
+
+    def delete(self, key_id: str) -> bool:
+        """Remove a key; say whether there was one."""
+        ...
+
+    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
+        """Up to `limit` keys by id after `after`: of one namespace, or of all (None).
+
+        With `namespace`, those of it among the `limit` that were looked at.
+        """
+        ...
+
+
+class Sweepers(Protocol):
+    """The other sweep invocations."""
+
+    def start(self, first_shards: Sequence[int]) -> None:
+        """Begin one sweep for each of those shards to start from, without waiting for any."""
+        ...

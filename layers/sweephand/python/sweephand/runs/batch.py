@@ -1,0 +1,172 @@
+"""Handling a batch of messages: each by itself, so that none costs another its delivery."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sweephand.errors import PoisonError
+from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Clock, JobStore, Queue
+from sweephand.runs.deliver import Delivered, Deliverer, JobRead
+from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
+from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
+
+#: From its third receive on a message is handled alone: it may be what crashed the function before.
+ALONE_FROM_RECEIVES = 3
+
+#: A message that Sweephand itself failed to handle this often is a dead letter: with the growing
+#: delays, after about half a day.
+FAULTS_MAX = 60
+
+#: An attempt may take this long; a message handled alone is not begun with less time left.
+ALONE_RESERVE_MS = 65 * SECOND_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message as the queue handed it over: its id in the batch, its receipt, how often it was received."""
+
+    id: str
+    receipt: str
+    receives: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What became of a received message. If `is_done`, it may be acknowledged; `error` is for the log."""
+
+    received: Received
+    delivered: Delivered
+    is_done: bool = True
+    error: Exception | None = None
+
+
+class Decoder(Protocol):
+    """How a message is read."""
+
+    def __call__(self, text: str, /) -> Message:
+        """The message; PoisonError if it is none."""
+        ...
+
+
+#: Runs the tasks, at once if it can, and returns what each returned, in order.
+Concurrently = Callable[[Sequence[Callable[[], Handled]]], Iterable[Handled]]
+
+
+class BatchHandler:
+    """What the delivery function does with a batch."""
+
+    def __init__(
+        self,
+        *,
+        deliverer: Deliverer,
+        jobs: JobStore,
+        queue: Queue,
+        decode: Decoder,
+        clock: Clock,
+        concurrently: Concurrently,
+    ) -> None:
+        self._deliverer = deliverer
+        self._jobs = jobs
+        self._queue = queue
+        self._decode = decode
+        self._clock = clock
+        self._concurrently = concurrently
+
+    def handle(self, batch: Sequence[Received], *, deadline: Instant) -> list[Handled]:
+        """Deal with every message, in no order; never raises for one of them.
+
+        Those that are not done must be reported as failed, so that the queue shows them again.
+        """
+        handled: list[Handled] = []
+        readable: list[tuple[Received, Message]] = []
+        for received in batch:
+            try:
+                readable.append((received, self._decode(received.body)))
+            except PoisonError as error:
+                handled.append(self._poison(received, error))
+        alone = [each for each in readable if each[0].receives >= ALONE_FROM_RECEIVES and len(batch) > 1]
+        together = [each for each in readable if each not in alone]
+        handled += self._together(together)
+        if alone:
+            # A crash now must cost nobody else: what is done leaves the queue first.
+            self._queue.acknowledge([each.received.receipt for each in handled if each.is_done])
+        for received, message in alone:
+            handled.append(self._alone(received, message, deadline))
+        return handled
+
+    def _together(self, pairs: Sequence[tuple[Received, Message]]) -> Iterable[Handled]:
+        if not pairs:
+            return []
+        try:
+            reads = self._read([message for _, message in pairs])
+        except Exception as error:  # noqa: BLE001 - whatever it is, each message must be put back
+            return [self._faulty(received, message, error) for received, message in pairs]
+
+        def task(received: Received, message: Message) -> Callable[[], Handled]:
+            return lambda: self._one(received, message, reads[_key(message)])
+
+        return self._concurrently([task(received, message) for received, message in pairs])
+
+    def _read(self, messages: Sequence[Message]) -> Mapping[JobKey, JobRead]:
+        """The jobs of the messages; those of messages that will wait anyway are left for later to read."""
+        now = self._clock.now()
+        keys = {_key(message) for message in messages}
+        wanted = {_key(message) for message in messages if _is_near(message, now)}
+        jobs = self._jobs.get_many(sorted(wanted)) if wanted else {}
+        return {key: JobRead(jobs.get(key), now if key in wanted else 0) for key in keys}
+
+    def _alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
+        if deadline - self._clock.now() < ALONE_RESERVE_MS:
+            return self._again(received, message, Delivered("postponed"), SECOND_MS, None)
+        handled = self._one(received, message, JobRead(None, 0))
+        if handled.is_done:
+            self._queue.acknowledge([received.receipt])
+        return handled
+
+    def _one(self, received: Received, message: Message, read: JobRead) -> Handled:
+        try:
+            return Handled(received, self._deliverer.handle(message, read))
+        except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
+            return self._faulty(received, message, error)
+
+    def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
+        """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
+        if not isinstance(message, TriggerMessage):
+            return self._again(received, message, Delivered("fault"), SECOND_MS, error)
+        if message.faults >= FAULTS_MAX:
+            reason = f"Sweephand failed to handle it {message.faults} times, at last with: {error}"
+            letter = DeadLetter(received.body, reason, message.trigger, message.attempt - 1)
+            return self._buried(received, letter, error)
+        delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
+        again = replace(message, faults=message.faults + 1)
+        return self._again(received, again, Delivered("fault"), delay_ms, error)
+
+    def _again(
+        self, received: Received, message: Message, said: Delivered, delay_ms: int, error: Exception | None
+    ) -> Handled:
+        try:
+            self._queue.send([(message, delay_ms)])
+        except Exception as worse:  # noqa: BLE001 - then the queue's own visibility time-out must do
+            return Handled(received, said, is_done=False, error=error or worse)
+        return Handled(received, said, error=error)
+
+    def _poison(self, received: Received, error: PoisonError) -> Handled:
+        return self._buried(received, DeadLetter(received.body, str(error)), error)
+
+    def _buried(self, received: Received, letter: DeadLetter, error: Exception) -> Handled:
+        try:
+            self._queue.bury([(letter, None)])
+        except Exception as worse:  # noqa: BLE001 - not buried, so it must stay in the queue
+            return Handled(received, Delivered("fault"), is_done=False, error=worse)
+        return Handled(received, Delivered("buried"), error=error)
+
+
+def _key(message: Message) -> JobKey:
+    return message.trigger.key if isinstance(message, TriggerMessage) else message.key
+
+
+def _is_near(message: Message, now: Instant) -> bool:
+    return isinstance(message, TriggerMessage) and message.not_before - now < EARLY_WAIT_MAX_MS

@@ -1,0 +1,65 @@
+"""Whether and when a failed attempt is followed by another; what to do is returned, never done."""
+
+from dataclasses import dataclass
+
+from sweephand.instants import Instant
+from sweephand.jobs.definition import RetryPolicy
+from sweephand.ports import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again, not before that instant."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """No further attempt, and why, in a sentence."""
+
+    reason: str
+
+
+def after_failure(
+    policy: RetryPolicy,
+    answer: Answer,
+    *,
+    attempt: int,
+    first_attempt_at: Instant,
+    now: Instant,
+    fraction: float,
+) -> Retry | GiveUp:
+    """What follows the failure of that attempt (1 is the first) at `now`.
+
+    Delays grow from the initial one by the multiplier up to the maximum; half of each is random, by
+    `fraction` (0 up to 1), so that consumers that failed together are not tried together. A later
+    instant that the consumer asked for wins. What would come after the policy's age is not tried.
+    """
+    if answer.is_final:
+        return GiveUp(f"{_what(answer)} is final: the consumer will not accept this request.")
+    if attempt >= policy.attempts_max:
+        return GiveUp(f"Attempt {attempt} of {policy.attempts_max} failed: {_what(answer)}.")
+    delay_ms = delay_after(policy, attempt, fraction)
+    at = max(now + delay_ms, answer.retry_after_at or 0)
+    if at > first_attempt_at + policy.age_max_ms:
+        return GiveUp(f"Attempt {attempt} failed and the next would be past retry.maxAge: {_what(answer)}.")
+    return Retry(at)
+
+
+def delay_after(policy: RetryPolicy, attempt: int, fraction: float) -> int:
+    """The delay in ms after that attempt: half of it fixed, half random."""
+    # Multiplying stops at the maximum: a hundred attempts times a large multiplier would overflow.
+    delay = float(policy.initial_delay_ms)
+    for _ in range(attempt - 1):
+        if delay >= policy.delay_max_ms or policy.multiplier == 1:
+            break
+        delay *= policy.multiplier
+    delay = min(delay, policy.delay_max_ms)
+    return int(delay / 2 + delay / 2 * fraction)
+
+
+def _what(answer: Answer) -> str:
+    if answer.error is not None:
+        return answer.error.rstrip(".")
+    return f"Response {answer.code}" if answer.code is not None else "No response"

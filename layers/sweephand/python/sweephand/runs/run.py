@@ -1,0 +1,53 @@
+"""What a run is: the record of delivering one trigger."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import JobKey
+
+State = Literal["claimed", "retrying", "succeeded", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as stored.
+
+    `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
+    and until when, while `state` is `claimed`. `lateness_ms` is from the due time to the first
+    attempt's request. `answer` is the first 512 bytes of the last response, as text.
+    """
+
+    key: JobKey
+    uid: str
+    due_at: Instant
+    index: int
+    state: State
+    attempts: int
+    rev: str
+    sequence: int
+    started_at: Instant | None = None
+    ended_at: Instant | None = None
+    lateness_ms: int | None = None
+    next_attempt_at: Instant | None = None
+    response_code: int | None = None
+    answer: str | None = None
+    reason: str | None = None
+    owner: str | None = None
+    claimed_until: Instant | None = None
+    expires_at: Instant | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The name of the run within its job: `{due as epoch ms}-{index}`."""
+        return f"{self.due_at}-{self.index}"
+
+    @property
+    def trigger_id(self) -> str:
+        """The id its trigger is delivered under."""
+        return f"{self.uid}-{self.due_at}-{self.index}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no attempt will follow."""
+        return self.state in {"succeeded", "failed"}

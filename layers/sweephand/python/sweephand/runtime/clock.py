@@ -1,0 +1,19 @@
+"""Reading the clock: here, and nowhere else in Sweephand."""
+
+import time
+
+from sweephand.instants import Instant
+
+
+class SystemClock:
+    """ports.Clock by the machine's own clock."""
+
+    def now(self) -> Instant:
+        """The present instant, in whole milliseconds, cut off towards the past."""
+        return time.time_ns() // 1_000_000
+
+    def wait_until(self, instant: Instant) -> None:
+        """Return at that instant or just after; at once if it is past."""
+        remaining_ms = instant - self.now()
+        if remaining_ms > 0:
+            time.sleep(remaining_ms / 1_000)

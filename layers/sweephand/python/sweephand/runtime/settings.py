@@ -1,0 +1,57 @@
+"""What a function is told by its environment, parsed once, with an error that names what is missing."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sweephand.errors import SweephandError
+
+
+class SettingsError(SweephandError):
+    """The environment lacks a variable or has one that cannot be read; template.yaml sets them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The environment of a function. What template.yaml does not give a function is empty there."""
+
+    jobs_table: str
+    timers_table: str
+    payload_bucket: str
+    delivery_queue_url: str
+    dead_letter_queue_url: str
+    sweep_function: str
+    admin_key_secret: str
+    shards: int
+    sweepers_max: int
+    allows_insecure_targets: bool
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
+        """The settings; SettingsError names a variable whose value cannot be read."""
+        return cls(
+            jobs_table=environment.get("JOBS_TABLE", ""),
+            timers_table=environment.get("TIMERS_TABLE", ""),
+            payload_bucket=environment.get("PAYLOAD_BUCKET", ""),
+            delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
+            dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),
+            sweep_function=environment.get("SWEEP_FUNCTION", ""),
+            admin_key_secret=environment.get("ADMIN_KEY_SECRET", ""),
+            shards=_number(environment, "SHARD_COUNT", 1),
+            sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
+            allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
+        )
+
+
+def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = environment.get(name, str(otherwise))
+    if not text.isdecimal() or int(text) < 1:
+        raise SettingsError(f"{name} must be a whole number of at least 1, not {text!r}.")
+    return int(text)
+
+
+def _truth(environment: Mapping[str, str], name: str) -> bool:
+    text = environment.get(name, "false")
+    if text not in ("true", "false"):
+        raise SettingsError(f"{name} must be true or false, not {text!r}.")
+    return text == "true"

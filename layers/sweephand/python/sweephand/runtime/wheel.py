@@ -1,0 +1,48 @@
+"""What tick and sweep are made of."""
+
+from functools import cache
+
+from sweephand.delivery.sweepers import LambdaSweepers
+from sweephand.runtime import parts
+from sweephand.wheel.sweep import Sweeper, Swept
+from sweephand.wheel.tick import Ticked, Ticker
+
+
+@cache
+def _sweeper() -> Sweeper:
+    return Sweeper(
+        jobs=parts.jobs(),
+        timers=parts.timers(),
+        leases=parts.leases(),
+        queue=parts.queue(),
+        clock=parts.clock(),
+    )
+
+
+@cache
+def _ticker() -> Ticker:
+    settings = parts.settings()
+    return Ticker(
+        leases=parts.leases(),
+        sweeper=_sweeper(),
+        sweepers=LambdaSweepers(settings.sweep_function),
+        clock=parts.clock(),
+        shards=settings.shards,
+        sweepers_max=settings.sweepers_max,
+    )
+
+
+def tick(remaining_ms: int) -> Ticked:
+    """One tick, within what is left of the function's time."""
+    deadline = parts.clock().now() + remaining_ms
+    return _ticker().tick(owner=parts.ids().token(), deadline=deadline)
+
+
+def sweep(first_shard: int, remaining_ms: int) -> Swept:
+    """One sweep from a shard on, within what is left of the function's time."""
+    return _sweeper().sweep(
+        parts.leases().state().leases,
+        owner=parts.ids().token(),
+        first_shard=first_shard,
+        deadline=parts.clock().now() + remaining_ms,
+    )

@@ -1,0 +1,85 @@
+"""How API keys are kept in the Jobs table: hashed, in one partition that lists them all."""
+
+from typing import Final, cast
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.access.key import Key, Role
+from sweephand.ports import Page
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.table import RawItem, Table
+
+_PARTITION: Final = "keys"
+
+
+class KeyItem(Item):
+    """A key as stored; the secret itself is nowhere."""
+
+    digest = UnicodeAttribute()
+    namespace = UnicodeAttribute()
+    role = UnicodeAttribute()
+    created_at = IntegerAttribute(attr_name="created")
+    description = JsonAttribute(null=True)
+    gone_at = IntegerAttribute(null=True, attr_name="gone")
+
+
+class DynamoKeys:
+    """ports.KeyStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key_id: str) -> Key | None:
+        """The key of that id, or None."""
+        raw = self._table.get((_PARTITION, key_id))
+        return None if raw is None else _key(raw)
+
+    def put(self, key: Key) -> None:
+        """Write a new key."""
+        self._table.put(_item(key))
+
+    def delete(self, key_id: str) -> bool:
+        """Remove a key; say whether there was one.
+
+        It is read first: of a removal that was retried, DynamoDB would say that nothing was there. Two
+        who remove one key at the same time may both be told that there was one, and there was.
+        """
+        if self._table.get((_PARTITION, key_id)) is None:
+            return False
+        self._table.delete((_PARTITION, key_id))
+        return True
+
+    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
+        """Up to `limit` keys by id, from one query."""
+        in_range = (KeyItem.pk == _PARTITION) & (KeyItem.sk > (after or "\0"))
+        stretch = self._table.query(in_range, limit)
+        keys = tuple(map(_key, stretch.items))
+        items = tuple(key for key in keys if namespace in (None, key.namespace))
+        return Page(items, keys[-1].id if stretch.has_more else None)
+
+
+def _item(key: Key) -> KeyItem:
+    return KeyItem(
+        _PARTITION,
+        key.id,
+        digest=key.digest,
+        namespace=key.namespace,
+        role=key.role,
+        created_at=key.created_at,
+        description=key.description,
+        gone_at=key.expires_at,
+        expires_at=expiry(key.expires_at),
+    )
+
+
+def _key(raw: RawItem) -> Key:
+    item = KeyItem.from_raw_data(dict(raw))
+    return Key(
+        id=item.sk,
+        digest=item.digest,
+        namespace=item.namespace,
+        role=cast("Role", item.role),
+        created_at=item.created_at,
+        expires_at=item.gone_at,
+        description=item.description,
+    )

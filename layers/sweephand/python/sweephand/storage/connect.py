@@ -1,0 +1,30 @@
+"""How long DynamoDB and S3 may take to answer, and how often they are asked again."""
+
+from typing import TYPE_CHECKING, Final
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+#: DynamoDB answers in milliseconds; a request that hangs is given up early enough for three more within
+#: the API's 20 s of patience and a sweeper's 30 s of lease.
+_CONFIG: Final = Config(
+    connect_timeout=2,
+    read_timeout=4,
+    retries={"mode": "standard", "total_max_attempts": 4},
+    max_pool_connections=32,
+    tcp_keepalive=True,
+)
+
+
+def dynamodb() -> "DynamoDBClient":
+    """A new client, to be shared by all tables and threads; region and endpoint as boto3 finds them."""
+    return boto3.client("dynamodb", config=_CONFIG)
+
+
+def s3() -> "S3Client":
+    """A new client, to be shared by all threads; region and endpoint as boto3 finds them."""
+    return boto3.client("s3", config=_CONFIG)

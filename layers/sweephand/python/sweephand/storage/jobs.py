@@ -1,0 +1,168 @@
+"""How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+from zlib import crc32
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.ports import Page
+from sweephand.schedules import Series
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.listing import Listing, merged
+from sweephand.storage.table import ItemKey, RawItem, Table
+
+#: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
+LISTING_SHARDS: Final = 16
+
+#: Sorts after every character that a name can have, which end at `~`.
+_AFTER_NAMES: Final = "\x7f"
+
+
+class JobItem(Item):
+    """A job as stored. What its user wrote stays JSON: it is compared and read whole, never searched."""
+
+    uid = UnicodeAttribute()
+    version = UnicodeAttribute()
+    rev = UnicodeAttribute()
+    since = IntegerAttribute()
+    cut = IntegerAttribute()
+    earlier = JsonAttribute(null=True)
+    shard = IntegerAttribute()
+    written = JsonAttribute()
+    series = JsonAttribute()
+    digest = UnicodeAttribute(null=True)
+    size = IntegerAttribute(null=True)
+    data = UnicodeAttribute(null=True)
+    ref = UnicodeAttribute(null=True)
+    owner = UnicodeAttribute()
+    created_at = IntegerAttribute(attr_name="created")
+    updated_at = IntegerAttribute(attr_name="updated")
+    paused_at = IntegerAttribute(null=True, attr_name="paused")
+    pause_reason = JsonAttribute(null=True, attr_name="why")
+    gone_at = IntegerAttribute(null=True, attr_name="gone")
+
+
+class DynamoJobs:
+    """ports.JobStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key: JobKey) -> Job | None:
+        """The job of that key, or None. One strong read: 1 RRU for each 4 KB."""
+        raw = self._table.get(_item_key(key))
+        return None if raw is None else _job(raw)
+
+    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        """The jobs of those keys that exist, read in batches of 100."""
+        jobs = map(_job, self._table.get_batch([_item_key(key) for key in keys]))
+        return {job.key: job for job in jobs}
+
+    def put(self, job: Job, replacing: str | None) -> bool:
+        """Write the job if the stored version is `replacing`, or its own write is found there already."""
+        absent = JobItem.pk.does_not_exist()
+        unchanged = JobItem.version == replacing
+        refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _shows(_job(refusal.stored), job)
+
+    def delete(self, job: Job) -> bool:
+        """Remove the job if it is in that version or gone already."""
+        absent = JobItem.pk.does_not_exist()
+        unchanged = JobItem.version == job.version
+        return self._table.delete(_item_key(job.key), absent | unchanged) is None
+
+    def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        """Up to `limit` jobs by name, merged from 16 partitions that are asked for little more."""
+        listings = [
+            Listing(partial(self._stretch, _partition(namespace, shard), prefix))
+            for shard in range(LISTING_SHARDS)
+        ]
+        items, following = merged(listings, after, limit)
+        return Page(tuple(map(_job, items)), following)
+
+    def _stretch(
+        self, partition: str, prefix: str, after: str, limit: int
+    ) -> tuple[Sequence[tuple[str, RawItem]], bool]:
+        low = max(prefix, after + "\0")
+        high = prefix + _AFTER_NAMES
+        if low > high:
+            return (), False
+        stretch = self._table.query((JobItem.pk == partition) & JobItem.sk.between(low, high), limit)
+        return [(raw["sk"]["S"], raw) for raw in stretch.items], stretch.has_more
+
+
+def _partition(namespace: str, shard: int) -> str:
+    return f"jobs#{namespace}#{shard}"
+
+
+def _item_key(key: JobKey) -> ItemKey:
+    return _partition(key.namespace, crc32(key.name.encode()) % LISTING_SHARDS), key.name
+
+
+def _shows(stored: Job, written: Job) -> bool:
+    """Whether what is stored is that write, or was made of it.
+
+    A revision is named after the write that brings it. One that a write only kept, as a pause does, says
+    nothing of that write.
+    """
+    brings_revision = written.rev.endswith(written.version) and stored.uid == written.uid
+    has_followed = brings_revision and stored.revision(written.rev) is not None
+    return stored.version == written.version or has_followed
+
+
+def _item(job: Job) -> JobItem:
+    partition, name = _item_key(job.key)
+    payload = job.definition.payload
+    return JobItem(
+        pk=partition,
+        sk=name,
+        uid=job.uid,
+        version=job.version,
+        rev=job.current.rev,
+        since=job.current.since,
+        cut=job.cut,
+        earlier=[[each.rev, each.since, each.until] for each in job.earlier] or None,
+        shard=job.shard,
+        written=dict(job.definition.written),
+        series=job.series.to_item(),
+        digest=payload and payload.digest,
+        size=payload and payload.size,
+        data=payload.text if payload and payload.is_inline else None,
+        ref=payload and payload.ref,
+        owner=job.owner,
+        created_at=job.created_at,
+        updated_at=job.updated_at,
+        paused_at=job.paused_at,
+        pause_reason=job.pause_reason,
+        gone_at=job.expires_at,
+        expires_at=expiry(job.expires_at),
+    )
+
+
+def _job(raw: RawItem) -> Job:
+    item = JobItem.from_raw_data(dict(raw))
+    namespace = item.pk.split("#")[1]
+    payload = Payload(item.digest, item.size, item.data, item.ref) if item.digest else None
+    return Job(
+        key=JobKey(namespace, item.sk),
+        uid=item.uid,
+        version=item.version,
+        current=Revision(item.rev, item.since),
+        cut=item.cut,
+        earlier=tuple(Revision(*each) for each in item.earlier or ()),
+        shard=item.shard,
+        definition=Definition(item.written, payload),
+        series=Series.from_item(item.series),
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        owner=item.owner,
+        paused_at=item.paused_at,
+        pause_reason=item.pause_reason,
+        expires_at=item.gone_at,
+    )

@@ -1,0 +1,154 @@
+"""How the shards' leases are kept in the Timers table: one partition that a single query reads."""
+
+from typing import Final
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+
+from sweephand.instants import Instant
+from sweephand.schedules import Occurrence
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+from sweephand.wheel.timer import Cursor, Lease, WheelState
+
+_PARTITION: Final = "leases"
+_TICK: Final[ItemKey] = (_PARTITION, "tick")
+_SHARDS: Final[ItemKey] = (_PARTITION, "shards")
+
+
+class LeaseItem(Item):
+    """A shard's lease. Without `owner` nobody holds it; `within` is an occurrence, as a list."""
+
+    cursor = UnicodeAttribute()
+    within = JsonAttribute(null=True)
+    fence = IntegerAttribute()
+    owner = UnicodeAttribute(null=True)
+    lease_until = IntegerAttribute(attr_name="until")
+    found = IntegerAttribute()
+    swept_at = IntegerAttribute(attr_name="swept")
+
+
+class HeartbeatItem(Item):
+    """When tick last ran."""
+
+    at = IntegerAttribute()
+
+
+class ShardsItem(Item):
+    """How many shards new jobs are placed in."""
+
+    shards = IntegerAttribute()
+
+
+class DynamoLeases:
+    """ports.LeaseStore on the Timers table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def state(self) -> WheelState:
+        """All leases, the number of shards, the heartbeat: one query, or one for each MB."""
+        leases: list[Lease] = []
+        shards, heartbeat_at = 0, None
+        beyond, has_more = "\0", True
+        while has_more:
+            stretch = self._table.query((LeaseItem.pk == _PARTITION) & (LeaseItem.sk > beyond))
+            has_more = stretch.has_more
+            for raw in stretch.items:
+                beyond = raw["sk"]["S"]
+                if beyond == _TICK[1]:
+                    heartbeat_at = HeartbeatItem.from_raw_data(dict(raw)).at
+                elif beyond == _SHARDS[1]:
+                    shards = ShardsItem.from_raw_data(dict(raw)).shards
+                else:
+                    leases.append(_lease(raw))
+        return WheelState(tuple(leases), shards, heartbeat_at)
+
+    def beat(self, now: Instant) -> None:
+        """Write the heartbeat."""
+        self._table.put(HeartbeatItem(*_TICK, at=now))
+
+    def raise_shards(self, count: int) -> int:
+        """Write the leases that are missing, then the number, unless it is that high already."""
+        stored = self._table.get(_SHARDS)
+        shards = 0 if stored is None else ShardsItem.from_raw_data(dict(stored)).shards
+        for shard in range(shards, count):
+            self._table.put(_item(Lease(shard, Cursor())), LeaseItem.pk.does_not_exist())
+        if shards >= count:
+            return shards
+        uncounted = ShardsItem.shards.does_not_exist()
+        lower = ShardsItem.shards < count
+        refusal = self._table.put(ShardsItem(*_SHARDS, shards=count), uncounted | lower)
+        if refusal is None or refusal.stored is None:
+            return count
+        return ShardsItem.from_raw_data(dict(refusal.stored)).shards
+
+    def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
+        """Take the shard for `owner`, if it is free or found to be this owner's already."""
+        known = LeaseItem.fence.exists()
+        unowned = LeaseItem.owner.does_not_exist()
+        ended = LeaseItem.lease_until < now
+        actions = [LeaseItem.owner.set(owner), LeaseItem.lease_until.set(until), LeaseItem.fence.add(1)]
+        answer = self._table.update(_key(lease.shard), actions, known & (unowned | ended))
+        if not isinstance(answer, Refusal):
+            return _lease(answer)
+        stored = None if answer.stored is None else _lease(answer.stored)
+        return stored if stored is not None and stored.owner == owner else None
+
+    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+        """Move the cursor and renew the lease, if its fence is still this one.
+
+        Written twice it says the same twice, so that a retried write needs no token beyond the fence.
+        """
+        actions = [
+            LeaseItem.cursor.set(cursor.key),
+            LeaseItem.within.set(cursor.within),
+            LeaseItem.lease_until.set(until),
+        ]
+        answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
+        return None if isinstance(answer, Refusal) else _lease(answer)
+
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
+        """Give the shard up, if its fence is still this one."""
+        actions = [
+            LeaseItem.owner.remove(),
+            LeaseItem.lease_until.set(0),
+            LeaseItem.found.set(found),
+            LeaseItem.swept_at.set(now),
+        ]
+        self._table.update(_key(lease.shard), actions, _is_held_by(lease))
+
+
+def _is_held_by(lease: Lease) -> Condition:
+    return LeaseItem.fence == lease.fence
+
+
+def _key(shard: int) -> ItemKey:
+    return _PARTITION, f"{shard:04d}"
+
+
+def _item(lease: Lease) -> LeaseItem:
+    return LeaseItem(
+        *_key(lease.shard),
+        cursor=lease.cursor.key,
+        within=lease.cursor.within,
+        fence=lease.fence,
+        owner=lease.owner,
+        lease_until=lease.lease_until,
+        found=lease.found,
+        swept_at=lease.swept_at,
+    )
+
+
+def _lease(raw: RawItem) -> Lease:
+    item = LeaseItem.from_raw_data(dict(raw))
+    within = None if item.within is None else Occurrence(*item.within)
+    return Lease(
+        shard=int(item.sk),
+        cursor=Cursor(item.cursor, within),
+        fence=item.fence,
+        owner=item.owner,
+        lease_until=item.lease_until,
+        found=item.found,
+        swept_at=item.swept_at,
+    )

@@ -1,0 +1,67 @@
+"""Which IP addresses a delivery may connect to: the public internet, and nothing special.
+
+Sources: the IANA special-purpose address registries (RFC 6890 and what has been entered since).
+"""
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
+from typing import Final
+
+_SPECIAL: Final = tuple(
+    (ip_network(network), reason)
+    for network, reason in (
+        ("0.0.0.0/8", "unspecified"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "shared by a carrier (RFC 6598)"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "a cloud's metadata service"),
+        ("169.254.0.0/16", "link-local, where clouds keep their metadata"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved for protocols"),
+        ("192.0.2.0/24", "for documentation"),
+        ("192.88.99.0/24", "a 6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("198.18.0.0/15", "for benchmarks"),
+        ("198.51.100.0/24", "for documentation"),
+        ("203.0.113.0/24", "for documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("255.255.255.255/32", "broadcast"),
+        ("240.0.0.0/4", "reserved"),
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("2001::/32", "a Teredo tunnel"),
+        ("2001::/23", "reserved for protocols"),
+        ("2001:db8::/32", "for documentation"),
+        ("2002::/16", "a 6to4 tunnel"),
+        ("3fff::/20", "for documentation"),
+        ("fc00::/7", "private (unique local)"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "private (site-local)"),
+        ("ff00::/8", "multicast"),
+    )
+)
+
+#: All that is routed as global unicast lies in here (RFC 4291, IANA); what lies outside has a reason of
+#: its own above or is reserved.
+_GLOBAL_V6: Final = IPv6Network("2000::/3")
+
+#: A network without IPv4 reaches it through these (RFC 6052): what counts is the address inside.
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+
+
+def refusal(address: IPv4Address | IPv6Address, *, allow_loopback: bool) -> str | None:
+    """What is special about an address, so that it may not be connected to; None if it may.
+
+    An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself. Tunnels that nobody needs to
+    reach a consumer (6to4, Teredo) are refused whatever they hold.
+    """
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return refusal(address.ipv4_mapped, allow_loopback=allow_loopback)
+        if address in _NAT64:
+            return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allow_loopback=False)
+    if address.is_loopback and allow_loopback:
+        return None
+    for network, reason in _SPECIAL:
+        if address in network:
+            return reason
+    return None if address.version == 4 or address in _GLOBAL_V6 else "reserved"  # noqa: PLR2004 - a version

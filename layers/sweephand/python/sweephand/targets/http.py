@@ -1,0 +1,144 @@
+"""What a target of type `http` takes: url, method, headers, timeout; and which headers are not the job's."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sweephand.errors import SweephandError, Violation
+from sweephand.instants import SECOND_MS
+from sweephand.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.schedules import parse_duration_ms
+from sweephand.targets.url import Url, UrlError, read_url
+
+FIELDS: Final = ("type", "url", "method", "headers", "timeout")
+
+#: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection: none of them hands work over.
+METHODS: Final = ("POST", "PUT", "PATCH", "DELETE", "GET")
+
+#: A body has no meaning in these (RFC 9110, 9.3), and servers refuse or drop one; what is signed is empty.
+METHODS_WITHOUT_BODY: Final = frozenset({"GET", "DELETE"})
+
+TIMEOUT_DEFAULT_MS: Final = 15 * SECOND_MS
+
+#: What frames the request, names its receiver or governs the connection is not the job's to set. The
+#: body is plain JSON, so it has no content-encoding; the answer is kept as text, so none is asked for.
+_RESERVED: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
+
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # a field-value (RFC 9110, 5.5)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpTarget:
+    """A target of type `http`, defaults filled in; header names in lower case."""
+
+    url: Url
+    method: str
+    headers: Mapping[str, str]
+    timeout_ms: int
+
+    @property
+    def sends_body(self) -> bool:
+        """Whether `data` travels in the request."""
+        return self.method not in METHODS_WITHOUT_BODY
+
+
+def http_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:
+    """What is wrong with a target of type `http`; empty if nothing is. Pointers begin below the target."""
+    found: list[Violation] = []
+    try:
+        read_url(spec.get("url"), allow_insecure=allow_insecure)
+    except UrlError as error:
+        found.append(Violation("/url", str(error)))
+    method = spec.get("method", "POST")
+    if method not in METHODS:
+        found.append(Violation("/method", f"Use one of {', '.join(METHODS)}, in capitals."))
+    elif has_data and method in METHODS_WITHOUT_BODY:
+        found.append(Violation("/method", f"{method} sends no body: leave `data` out, or use POST."))
+    found += _header_violations(spec.get("headers", {}))
+    if _timeout_ms(spec.get("timeout")) is None:
+        most = TARGET_TIMEOUT_S_MAX
+        found.append(Violation("/timeout", f"Give a duration of more than 0 and at most {most}s, as in 15s."))
+    return found
+
+
+def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
+    """The target of a spec in which there is nothing wrong; UrlError if its URL may not be called (any more).
+
+    A stack can forbid `http` after the job was written, so the URL is read anew for every attempt.
+    """
+    url = read_url(spec["url"], allow_insecure=allow_insecure)
+    timeout_ms = _timeout_ms(spec.get("timeout"))
+    assert timeout_ms is not None, "the timeout was validated when the job was written"
+    headers = {name.lower(): value for name, value in spec.get("headers", {}).items()}
+    return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
+
+
+def _timeout_ms(written: object) -> int | None:
+    """The time-out in ms, the default where none is written; None if it cannot be accepted."""
+    if written is None:
+        return TIMEOUT_DEFAULT_MS
+    if not isinstance(written, str):
+        return None
+    try:
+        timeout_ms = parse_duration_ms(written)
+    except (SweephandError, ValueError):
+        return None
+    return timeout_ms if 0 < timeout_ms <= TARGET_TIMEOUT_S_MAX * SECOND_MS else None
+
+
+def _header_violations(headers: object) -> list[Violation]:
+    if not isinstance(headers, Mapping):
+        return [Violation("/headers", 'Give an object of names and values, as in {"x-team": "ops"}.')]
+    if len(headers) > HEADERS_MAX:
+        return [Violation("/headers", f"Give at most {HEADERS_MAX} headers (headersMax).")]
+    found: list[Violation] = []
+    seen: set[str] = set()
+    size = 0
+    for name, value in headers.items():
+        problem = _header_problem(name, value, seen)
+        if problem is not None:
+            found.append(Violation(f"/headers/{_escaped(name)}", problem))
+            continue
+        seen.add(name.lower())
+        size += len(name) + len(value)
+    if size > HEADER_BYTES_MAX:
+        found.append(
+            Violation("/headers", f"Give at most {HEADER_BYTES_MAX} bytes of them (headerBytesMax).")
+        )
+    return found
+
+
+def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
+    lower = name.lower()
+    if not _HEADER_NAME.fullmatch(name):
+        return "A header name holds letters, digits and !#$%&'*+-.^_`|~ only."
+    if lower in _RESERVED or lower.startswith(_RESERVED_PREFIXES):
+        return f"{lower} is set by Sweephand or by the connection: leave it out."
+    if lower in seen:
+        return "Names differ by more than capitals: give each header once."
+    if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+        return "A header value is a string of printable Latin-1 characters, without line breaks."
+    return None
+
+
+def _escaped(name: str) -> str:
+    """A name as a part of a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,55 @@
+"""Which types of target there are, and whether a job's target is one that can be accepted."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+from sweephand.errors import Violation
+from sweephand.targets import http, sqs
+
+
+class Violations(Protocol):
+    """What is wrong with a target of one type."""
+
+    def __call__(self, spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:
+        """The violations, in order; their pointers begin below the target."""
+        ...
+
+
+class TargetType(NamedTuple):
+    """The fields that a type takes, and its own judgement of them."""
+
+    fields: tuple[str, ...]
+    violations: Violations
+
+
+TARGET_TYPES: Final[Mapping[str, TargetType]] = {
+    "http": TargetType(http.FIELDS, http.http_violations),
+    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations),
+}
+
+
+def target_violations(
+    target: object, *, has_data: bool, allow_insecure: bool, at: str = "/target"
+) -> list[Violation]:
+    """What is wrong with a job's target; empty if it can be accepted. Never raises, whatever it is given.
+
+    `at` is the JSON pointer of the target in the document. `has_data` says whether the job has `data`,
+    `allow_insecure` whether the stack allows `http` and loopback.
+    """
+    if not isinstance(target, Mapping):
+        return [Violation(at, f"Give an object with a type: {_types()}.")]
+    kind = target.get("type")
+    target_type = TARGET_TYPES.get(kind) if isinstance(kind, str) else None
+    if target_type is None:
+        return [Violation(f"{at}/type", f"Give the target's type: {_types()}.")]
+    unknown = [
+        Violation(f"{at}/{name}", f"Leave it out: {kind} takes {', '.join(target_type.fields)}.")
+        for name in target
+        if name not in target_type.fields
+    ]
+    own = target_type.violations(target, has_data=has_data, allow_insecure=allow_insecure)
+    return unknown + [Violation(at + each.pointer, each.detail) for each in own]
+
+
+def _types() -> str:
+    return " or ".join(TARGET_TYPES)

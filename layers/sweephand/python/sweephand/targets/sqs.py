@@ -1,0 +1,65 @@
+"""What a target of type `sqs` takes, and which queue URLs there are: AWS's, and a local engine's."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from sweephand.errors import Violation
+from sweephand.targets.url import UrlError, read_url
+
+FIELDS: Final = ("type", "queueUrl", "messageGroupId")
+
+FIFO_SUFFIX: Final = ".fifo"
+
+#: The hosts of AWS's partitions (AWS, "Amazon SQS endpoints and quotas"): plain, FIPS, dual-stack, and
+#: the older form with `queue`.
+_AWS_HOST: Final = re.compile(
+    r"(?:sqs(?:-fips)?\.(?P<region>[a-z]{2,5}(?:-[a-z]+){1,3}-[0-9])|(?P<older>[a-z]{2}-[a-z]+-[0-9])\.queue)"
+    r"\.(?:amazonaws\.com(?:\.cn)?|amazonaws\.eu|api\.aws|api\.amazonwebservices\.com\.cn)"
+)
+_AWS_PATH: Final = re.compile(r"/[0-9]{12}/(?P<name>[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)")
+_LOCAL_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_.-]+)*/(?P<name>[A-Za-z0-9_-]{1,75}(?:\.fifo)?)")
+_GROUP_ID: Final = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,./:;<=>?@\[\\\]^_`{|}~-]{1,128}")
+
+
+class QueueUrl(NamedTuple):
+    """A queue's URL; `region` is None for a local engine's."""
+
+    text: str
+    region: str | None
+
+    @property
+    def is_fifo(self) -> bool:
+        """Whether the queue keeps an order and takes each deduplication id once."""
+        return self.text.endswith(FIFO_SUFFIX)
+
+
+def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
+    """The queue of that URL; UrlError if it is none.
+
+    It is AWS's, since requests to it are signed with the stack's own rights; with `allow_insecure` it can
+    be a local engine's.
+    """
+    url = read_url(text, allow_insecure=allow_insecure)
+    assert isinstance(text, str), "read_url accepts nothing else"
+    host = _AWS_HOST.fullmatch(url.host)
+    if host is not None and _AWS_PATH.fullmatch(url.target) and (url.scheme, url.port) == ("https", 443):
+        return QueueUrl(text, host["region"] or host["older"])
+    if allow_insecure and host is None and _LOCAL_PATH.fullmatch(url.target):
+        return QueueUrl(text, None)
+    raise UrlError(
+        "Give the URL of an SQS queue, for instance https://sqs.eu-west-1.amazonaws.com/123456789012/name."
+    )
+
+
+def sqs_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:  # noqa: ARG001 - every type is asked alike; a queue takes any data
+    """What is wrong with a target of type `sqs`; empty if nothing is. Pointers begin below the target."""
+    found: list[Violation] = []
+    try:
+        read_queue_url(spec.get("queueUrl"), allow_insecure=allow_insecure)
+    except UrlError as error:
+        found.append(Violation("/queueUrl", str(error)))
+    group = spec.get("messageGroupId")
+    if group is not None and not (isinstance(group, str) and _GROUP_ID.fullmatch(group)):
+        found.append(Violation("/messageGroupId", "Give 1 to 128 letters, digits and punctuation marks."))
+    return found

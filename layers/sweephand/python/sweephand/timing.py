@@ -1,0 +1,76 @@
+"""Every constant of time that the protocol rests on, with its reason; none is repeated elsewhere.
+
+Two margins follow from these numbers, and each bounds how far two functions' clocks may differ:
+
+- A timer lies beyond the reach of any sweep that runs before its job is committed:
+  DIRECT_WINDOW - HORIZON - API_LIMIT = 240 - 120 - 25 = 95 s.
+- A trigger whose commit is in flight is not dropped:
+  UNKNOWN_GRACE - API_LIMIT = 120 - 25 = 95 s.
+"""
+
+from typing import Final
+
+from sweephand.instants import DAY_MS, MINUTE_MS, SECOND_MS
+
+#: A bucket of the wheel: one sweep's worth of time, since tick wakes once a minute.
+BUCKET_MS: Final = MINUTE_MS
+
+#: Triggers this near go straight to the queue when a job is armed; the wheel takes what lies beyond.
+DIRECT_WINDOW_MS: Final = 240 * SECOND_MS
+
+#: A sweep reads the buckets that begin before the start of its own minute plus this: the minute that
+#: runs and the next, so that a sweep that starts late in its minute leaves no gap.
+HORIZON_MS: Final = 120 * SECOND_MS
+
+#: The API function's time limit (template.yaml): no commit comes later than this after its arming.
+API_LIMIT_MS: Final = 25 * SECOND_MS
+
+#: The API gives up by itself before the limit would end it, so that the caller gets an answer.
+API_PATIENCE_MS: Final = 20 * SECOND_MS
+
+#: A trigger of a job or revision that is not there (yet) is put back until this long after its arming.
+UNKNOWN_GRACE_MS: Final = 120 * SECOND_MS
+
+#: For this long each time: a commit is normally milliseconds behind its arming.
+UNKNOWN_DELAY_MS: Final = 2 * SECOND_MS
+
+#: What any two functions' clocks may differ by without harm; the margins above leave 5 s to spare.
+CLOCK_SKEW_MAX_MS: Final = 90 * SECOND_MS
+
+#: SQS holds a message back for at most this long (AWS: DelaySeconds 0 to 900).
+QUEUE_DELAY_MAX_MS: Final = 900 * SECOND_MS
+
+#: The delivery function waits out less than this by itself: SQS counts delays in whole seconds.
+EARLY_WAIT_MAX_MS: Final = SECOND_MS
+
+#: A job read longer ago than this is read again before its request leaves (promise 3).
+JOB_READ_AGE_MAX_MS: Final = SECOND_MS
+
+#: A sweeper holds a shard for this long unless it renews: the next tick takes up what a crashed one held.
+LEASE_MS: Final = 30 * SECOND_MS
+
+#: It renews this often, so that two renewals in a row can fail before the lease does.
+LEASE_RENEWAL_MS: Final = 10 * SECOND_MS
+
+#: A sweeper starts no page with less than this left of its function's time: one page of a thousand
+#: triggers is written and sent in under half of it.
+SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
+
+#: An attempt is claimed for the delivery function's time limit (90 s) plus the clock bound: after that
+#: its holder is gone.
+ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
+
+#: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
+TIMER_RETENTION_MS: Final = 14 * DAY_MS
+
+#: Health is bad when tick's last heartbeat is older than this: three wake-ups missed.
+HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
+
+#: The number of shards is read from the store again after this long in one process.
+SHARDS_AGE_MAX_MS: Final = MINUTE_MS
+
+#: Signing secrets are read from the store again after this long in one process.
+SECRETS_AGE_MAX_MS: Final = MINUTE_MS
+
+#: A rotated signing secret signs beside the new one for this long, so that consumers can follow.
+SECRET_OVERLAP_MS: Final = DAY_MS

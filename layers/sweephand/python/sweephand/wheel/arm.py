@@ -1,0 +1,112 @@
+"""Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import JobKey
+from sweephand.schedules import Occurrence, Series
+from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.wheel.timer import OccurrenceTimer, onward
+from sweephand.wheel.trigger import Message, SpanMessage, Trigger, TriggerMessage
+
+#: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
+SINGLES_MAX = 1_000
+
+#: A span is split into this many parts, each a message again, so that the splitting spreads over functions.
+SPAN_PARTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Arming:
+    """What has to be written before the revision is: messages with their delays in ms, and a timer."""
+
+    messages: tuple[tuple[Message, int], ...]
+    timer: OccurrenceTimer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Armable:
+    """The revision that is to be armed, before it is committed."""
+
+    key: JobKey
+    uid: str
+    rev: str
+    shard: int
+    series: Series
+
+
+def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
+    """Every trigger after `after` and up to `now + 240 s` as messages, and a timer for the first beyond.
+
+    The window is wider than a sweep's horizon and the API's time limit together: no sweep passes the
+    timer's place before the job is committed.
+    """
+    end = now + DIRECT_WINDOW_MS
+    near: list[Occurrence] = []
+    beyond = None
+    for occurrence in armable.series.occurrences(after):
+        if occurrence.due_at > end:
+            beyond = occurrence
+            break
+        near.append(occurrence)
+    messages: Iterable[Message]
+    if len(near) > singles_max:
+        messages = [_span(armable, near[0], near[-1], now)]
+    else:
+        messages = (_single(armable, each, now) for each in near)
+    timer = beyond and OccurrenceTimer(
+        shard=armable.shard,
+        key=armable.key,
+        uid=armable.uid,
+        rev=armable.rev,
+        series=armable.series,
+        first=beyond,
+        armed_at=now,
+    )
+    return Arming(tuple((each, delay_of(each, now)) for each in messages), timer)
+
+
+def delay_of(message: Message, now: Instant) -> int:
+    """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
+    return max(0, message.not_before - now) if isinstance(message, TriggerMessage) else 0
+
+
+def split(span: SpanMessage) -> Iterator[Message]:
+    """The parts of a span: single triggers if there are at most ten, else ten spans of about one size."""
+    occurrences = list(takewhile(lambda each: each.due_at <= span.until, onward(span.series, span.first)))
+    if len(occurrences) <= SPAN_PARTS:
+        for each in occurrences:
+            yield _single(span, each, span.armed_at)
+        return
+    size = -(-len(occurrences) // SPAN_PARTS)
+    for start in range(0, len(occurrences), size):
+        part = occurrences[start : start + size]
+        yield _span(span, part[0], part[-1], span.armed_at)
+
+
+def _single(source: Armable | SpanMessage, occurrence: Occurrence, armed_at: Instant) -> TriggerMessage:
+    trigger = Trigger(
+        key=source.key,
+        uid=source.uid,
+        rev=source.rev,
+        due_at=occurrence.due_at,
+        sequence=occurrence.sequence,
+        armed_at=armed_at,
+    )
+    return TriggerMessage(trigger, not_before=occurrence.due_at)
+
+
+def _span(
+    source: Armable | SpanMessage, first: Occurrence, last: Occurrence, armed_at: Instant
+) -> SpanMessage:
+    return SpanMessage(
+        key=source.key,
+        uid=source.uid,
+        rev=source.rev,
+        series=source.series,
+        first=first,
+        until=last.due_at,
+        armed_at=armed_at,
+    )

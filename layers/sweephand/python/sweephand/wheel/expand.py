@@ -1,0 +1,110 @@
+"""Expanding: what a page of timers yields, which depends on the timers and their jobs alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.live import ruling
+from sweephand.schedules import Occurrence
+from sweephand.timing import BUCKET_MS
+from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+#: At most this many triggers between two commits: what a crash repeats, and what memory holds.
+TRIGGERS_MAX = 1_000
+
+
+@dataclass(slots=True)
+class Expansion:
+    """What has to be written and sent before the cursor may move to `cursor`."""
+
+    cursor: Cursor
+    messages: list[TriggerMessage] = field(default_factory=list)
+    successors: list[OccurrenceTimer] = field(default_factory=list)
+    timers: int = 0
+
+
+def expand(
+    timers: Sequence[Timer],
+    jobs: Mapping[JobKey, Job],
+    cursor: Cursor,
+    *,
+    now: Instant,
+    triggers_max: int = TRIGGERS_MAX,
+) -> Expansion:
+    """The triggers and successors of the timers at the cursor, up to `triggers_max` triggers.
+
+    The timers are of one bucket, in the order of their keys, as TimerStore.page answers them. `now`
+    decides nothing but whether a job's time to live is over.
+    """
+    expansion = Expansion(cursor)
+    for timer in timers:
+        within = cursor.within if timer.sort_key == cursor.key else None
+        if isinstance(timer, RetryTimer):
+            _expand_retry(timer, jobs.get(timer.key), expansion, now)
+        elif not _expand_occurrences(
+            timer, jobs.get(timer.key), expansion, within, now=now, triggers_max=triggers_max
+        ):
+            return expansion
+        expansion.cursor = Cursor(timer.sort_key)
+        expansion.timers += 1
+        if len(expansion.messages) >= triggers_max:
+            return expansion
+    return expansion
+
+
+def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion, now: Instant) -> None:
+    # The delivery function asks again, of a fresh read; this only spares a message for a job that is gone.
+    if job is not None and job.uid == timer.message.trigger.uid and not job.is_gone(now):
+        expansion.messages.append(timer.message)
+
+
+def _expand_occurrences(
+    timer: OccurrenceTimer,
+    job: Job | None,
+    expansion: Expansion,
+    within: Occurrence | None,
+    *,
+    now: Instant,
+    triggers_max: int,
+) -> bool:
+    """Whether all of the timer was expanded; if not, the expansion's cursor says how far it was."""
+    revision = ruling(job, timer.uid, timer.rev, now)
+    if job is None or revision is None:
+        return True
+    until = revision.until
+    if until is None and job.paused_at is not None:
+        # What falls due after the moment of the pause is for the resume to decide.
+        until = job.paused_at
+    bucket_end = bucket_of(timer.due_at) + BUCKET_MS
+    reached = within
+    rest = (
+        timer.series.occurrences(within.due_at, known=within) if within else onward(timer.series, timer.first)
+    )
+    for occurrence in rest:
+        if until is not None and occurrence.due_at > until:
+            return True
+        if occurrence.due_at >= bucket_end:
+            expansion.successors.append(replace(timer, first=occurrence))
+            return True
+        if len(expansion.messages) >= triggers_max:
+            assert reached is not None, "an expansion begins with room for a trigger"
+            expansion.cursor = Cursor(timer.sort_key, reached)
+            return False
+        reached = occurrence
+        if revision.owns(occurrence.due_at):
+            expansion.messages.append(_message(timer, occurrence))
+    return True
+
+
+def _message(timer: OccurrenceTimer, occurrence: Occurrence) -> TriggerMessage:
+    trigger = Trigger(
+        key=timer.key,
+        uid=timer.uid,
+        rev=timer.rev,
+        due_at=occurrence.due_at,
+        sequence=occurrence.sequence,
+        armed_at=timer.armed_at,
+    )
+    return TriggerMessage(trigger, not_before=occurrence.due_at)

@@ -1,0 +1,143 @@
+"""Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sweephand.instants import Instant
+from sweephand.ports import Clock, JobStore, LeaseStore, Queue, TimerStore
+from sweephand.timing import (
+    BUCKET_MS,
+    HORIZON_MS,
+    LEASE_MS,
+    LEASE_RENEWAL_MS,
+    SWEEP_RESERVE_MS,
+)
+from sweephand.wheel.arm import delay_of
+from sweephand.wheel.expand import Expansion, expand
+from sweephand.wheel.timer import Lease, Timer
+
+#: Timers read at once: as many as one-offs make triggers between two commits.
+PAGE_TIMERS_MAX = 1_000
+
+
+def horizon(now: Instant) -> Instant:
+    """The first instant that a sweep leaves alone: the end of the next minute."""
+    return now - now % BUCKET_MS + HORIZON_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one invocation did: triggers sent, timers passed, shards claimed, and whether it finished."""
+
+    triggers: int
+    timers: int
+    shards: int
+    is_finished: bool
+
+
+@dataclass(slots=True)
+class _Hold:
+    """A shard in hand: the lease as last written, when it was renewed, and what was found so far."""
+
+    lease: Lease
+    renewed_at: Instant
+    triggers: int = 0
+    timers: int = 0
+
+
+class Sweeper:
+    """One sweep invocation. Any number may run at once: leases keep them apart, fences keep them honest."""
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        timers: TimerStore,
+        leases: LeaseStore,
+        queue: Queue,
+        clock: Clock,
+    ) -> None:
+        self._jobs = jobs
+        self._timers = timers
+        self._leases = leases
+        self._queue = queue
+        self._clock = clock
+
+    def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
+        """Walk the shards, beginning at `first_shard`, and stop well before `deadline`.
+
+        `leases` is what was read of them; `owner` names this invocation and no other. StoreError leaves
+        the shard at its last commit, and its lease to expire: the next tick finds the rest.
+        """
+        last_start = deadline - SWEEP_RESERVE_MS
+        ordered = sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard))
+        triggers = timers = shards = 0
+        for lease in ordered:
+            if self._clock.now() >= last_start:
+                return Swept(triggers, timers, shards, is_finished=False)
+            hold, is_finished = self._sweep_shard(lease, owner, last_start)
+            if hold is not None:
+                triggers, timers, shards = triggers + hold.triggers, timers + hold.timers, shards + 1
+            if not is_finished:
+                return Swept(triggers, timers, shards, is_finished=False)
+        return Swept(triggers, timers, shards, is_finished=True)
+
+    def _sweep_shard(self, seen: Lease, owner: str, last_start: Instant) -> tuple[_Hold | None, bool]:
+        page = self._page(seen)
+        if not page:
+            return None, True
+        now = self._clock.now()
+        lease = self._leases.claim(seen, owner, now, now + LEASE_MS)
+        if lease is None:
+            return None, True
+        hold = _Hold(lease, now)
+        if lease.cursor != seen.cursor:
+            page = self._page(lease)
+        while page:
+            if not self._turn(hold, page):
+                return hold, True
+            if self._clock.now() >= last_start:
+                self._leases.release(hold.lease, hold.triggers, self._clock.now())
+                return hold, False
+            page = self._page(hold.lease)
+        self._leases.release(hold.lease, hold.triggers, self._clock.now())
+        return hold, True
+
+    def _page(self, lease: Lease) -> Sequence[Timer]:
+        before = horizon(self._clock.now())
+        return self._timers.page(lease.shard, lease.cursor, before, PAGE_TIMERS_MAX)
+
+    def _turn(self, hold: _Hold, page: Sequence[Timer]) -> bool:
+        """Do one page, or as much of it as goes between two commits; whether the shard is still held."""
+        jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in page)))
+        expansion = expand(page, jobs, hold.lease.cursor, now=self._clock.now())
+        if expansion.successors:
+            self._timers.put(expansion.successors)
+        if not self._is_renewed(hold):
+            return False
+        self._send(expansion)
+        now = self._clock.now()
+        # The commit comes last: whatever went wrong before it is done again, with the same ids.
+        committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS)
+        if committed is None:
+            return False
+        hold.lease, hold.renewed_at = committed, now
+        hold.triggers += len(expansion.messages)
+        hold.timers += expansion.timers
+        return True
+
+    def _is_renewed(self, hold: _Hold) -> bool:
+        now = self._clock.now()
+        if now - hold.renewed_at < LEASE_RENEWAL_MS:
+            return True
+        renewed = self._leases.commit(hold.lease, hold.lease.cursor, now + LEASE_MS)
+        if renewed is None:
+            return False
+        hold.lease, hold.renewed_at = renewed, now
+        return True
+
+    def _send(self, expansion: Expansion) -> None:
+        if not expansion.messages:
+            return
+        now = self._clock.now()
+        self._queue.send([(message, delay_of(message, now)) for message in expansion.messages])

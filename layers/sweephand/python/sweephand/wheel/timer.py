@@ -1,0 +1,126 @@
+"""What a timer is and where it lies in the wheel: buckets, sort keys, cursors."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.job import JobKey
+from sweephand.schedules import Occurrence, Series
+from sweephand.timing import BUCKET_MS
+from sweephand.wheel.trigger import TriggerMessage
+
+
+def bucket_of(instant: Instant) -> Instant:
+    """The first instant of the bucket (a minute) in which that instant lies."""
+    return instant - instant % BUCKET_MS
+
+
+def position_key(instant: Instant) -> str:
+    """Where an instant lies in a shard: `2026-11-21T01:08#42.000`, sortable as text."""
+    written = rfc3339(instant)
+    return f"{written[:16]}#{written[17:23]}"
+
+
+def bucket_key(instant: Instant) -> str:
+    """The bucket part of a position: what every timer of that bucket begins with."""
+    return rfc3339(instant)[:16]
+
+
+def onward(series: Series, first: Occurrence) -> Iterator[Occurrence]:
+    """An occurrence of a series and those after it."""
+    yield first
+    yield from series.occurrences(first.due_at, known=first)
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceTimer:
+    """The promise that the occurrences of one revision are looked at from `first` on.
+
+    It carries all that a sweep needs, since the job may have a later revision by then. It is written
+    once and never changed; what it yields depends on it and its job alone.
+    """
+
+    shard: int
+    key: JobKey
+    uid: str
+    rev: str
+    series: Series
+    first: Occurrence
+    armed_at: Instant
+
+    @property
+    def due_at(self) -> Instant:
+        """When its first trigger is due."""
+        return self.first.due_at
+
+    @property
+    def sort_key(self) -> str:
+        """Position, then what makes it unique: two timers of one job at one instant never share a key."""
+        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTimer:
+    """The promise that one attempt, too far ahead for the queue, is sent when it is due."""
+
+    shard: int
+    message: TriggerMessage
+
+    @property
+    def key(self) -> JobKey:
+        """The job whose trigger it is."""
+        return self.message.trigger.key
+
+    @property
+    def due_at(self) -> Instant:
+        """When the attempt may begin."""
+        return self.message.not_before
+
+    @property
+    def sort_key(self) -> str:
+        """Position, then trigger and attempt: each attempt of each trigger has one timer."""
+        trigger = self.message.trigger
+        unique = f"{trigger.rev}#retry#{trigger.id},{self.message.attempt}"
+        return f"{position_key(self.due_at)}#{self.key}#{unique}"
+
+
+Timer: TypeAlias = OccurrenceTimer | RetryTimer
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a shard has been swept.
+
+    Every timer whose sort key is less than `key` has been dealt with; the timer at `key` has been too
+    if `within` is None, else up to and including the occurrence `within`.
+    """
+
+    key: str = ""
+    within: Occurrence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One shard's cursor, and who may move it.
+
+    `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
+    the last sweep sent, at `swept_at`: from these tick sizes the next.
+    """
+
+    shard: int
+    cursor: Cursor
+    fence: int = 0
+    owner: str | None = None
+    lease_until: Instant = 0
+    found: int = 0
+    swept_at: Instant = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WheelState:
+    """What the leases partition holds: the leases by shard, the number of shards, tick's heartbeat."""
+
+    leases: tuple[Lease, ...]
+    shards: int
+    heartbeat_at: Instant | None

@@ -1,0 +1,86 @@
+"""What names a trigger, and the messages in which triggers travel to the delivery function."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import JobKey
+from sweephand.schedules import Occurrence, Series
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One event of one occurrence.
+
+    Its identity is uid, due time and index, never the revision: whoever sends it, however often, gives
+    it the same id. `armed_at` is when its revision was armed, from which the grace for a commit in
+    flight is counted.
+    """
+
+    key: JobKey
+    uid: str
+    rev: str
+    due_at: Instant
+    sequence: int
+    armed_at: Instant
+    index: int = 0
+
+    @property
+    def id(self) -> str:
+        """The trigger id: what a consumer deduplicates by."""
+        return f"{self.uid}-{self.due_at}-{self.index}"
+
+    @property
+    def run_id(self) -> str:
+        """The name of its run within its job."""
+        return f"{self.due_at}-{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerMessage:
+    """A trigger on its way: which attempt comes next, and when it may begin.
+
+    `first_attempt_at` is when its first attempt began, from which the retry policy counts its age; None
+    before that. `faults` counts how often Sweephand itself failed to handle it.
+    """
+
+    trigger: Trigger
+    not_before: Instant
+    attempt: int = 1
+    first_attempt_at: Instant | None = None
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpanMessage:
+    """Many triggers of one revision in one message, split by the delivery function until they are single.
+
+    It stands for the occurrences of `series` from `first` on, up to and including `until`.
+    """
+
+    key: JobKey
+    uid: str
+    rev: str
+    series: Series
+    first: Occurrence
+    until: Instant
+    armed_at: Instant
+
+
+Message: TypeAlias = TriggerMessage | SpanMessage
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A trigger whose retrying ended, with all that is needed to send it again.
+
+    `body` is the message as it travelled (for a poison message whatever text it was), `reason` a
+    sentence.
+    """
+
+    body: str
+    reason: str
+    trigger: Trigger | None = None
+    attempts: int = 0
+    response_code: int | None = None
+    answer: str | None = None

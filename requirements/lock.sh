@@ -1,0 +1,18 @@
+#!/bin/sh
+# Chooses the newest versions that pyproject.toml allows, for every Python from 3.11 on: lock.sh UV
+set -eu
+uv=$1
+lambda=layers/dependencies/requirements.txt
+
+lock() {
+    output=$1
+    shift
+    "$uv" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header \
+        --output-file "$output" "$@"
+}
+
+lock "$lambda" pyproject.toml
+# What the tests run on is what goes to Lambda.
+lock requirements/dev.txt --constraint "$lambda" --group dev pyproject.toml
+lock requirements/sam.txt --group sam
+lock requirements/ministack.txt --group ministack

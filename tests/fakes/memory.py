@@ -1,0 +1,256 @@
+"""The stores in memory: the same promises as DynamoDB's (ports.py), held to them by tests/contract."""
+
+import threading
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sweephand.access.key import Key
+from sweephand.access.signing import SigningSecrets
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import Page
+from sweephand.runs.run import Run, State
+from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
+
+
+class MemoryJobs:
+    """ports.JobStore."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[JobKey, Job] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: JobKey) -> Job | None:
+        return self._jobs.get(key)
+
+    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        assert len(set(keys)) == len(keys), "one key twice in a batch read"
+        return {key: job for key in keys if (job := self._jobs.get(key)) is not None}
+
+    def put(self, job: Job, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._jobs.get(job.key)
+            if (stored.version if stored else None) == replacing:
+                self._jobs[job.key] = job
+                return True
+            if stored is None:
+                return False
+            brings_revision = job.rev.endswith(job.version) and stored.uid == job.uid
+            has_followed = brings_revision and stored.revision(job.rev) is not None
+            return stored.version == job.version or has_followed
+
+    def delete(self, job: Job) -> bool:
+        with self._lock:
+            stored = self._jobs.get(job.key)
+            if stored is not None and stored.version != job.version:
+                return False
+            self._jobs.pop(job.key, None)
+            return True
+
+    def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        names = sorted(
+            key.name
+            for key in list(self._jobs)
+            if key.namespace == namespace and key.name.startswith(prefix) and key.name > after
+        )
+        jobs = tuple(self._jobs[JobKey(namespace, name)] for name in names[:limit])
+        return Page(jobs, names[limit - 1] if len(names) > limit else None)
+
+
+class MemoryTimers:
+    """ports.TimerStore."""
+
+    def __init__(self) -> None:
+        self._timers: dict[tuple[int, str], Timer] = {}
+        self._keys: dict[int, list[str]] = {}
+        self._lock = threading.Lock()
+
+    def put(self, timers: Sequence[Timer]) -> None:
+        places = [(timer.shard, timer.sort_key) for timer in timers]
+        assert len(set(places)) == len(places), "one key twice in a batch write"
+        with self._lock:
+            for place, timer in zip(places, timers, strict=True):
+                if place not in self._timers:
+                    insort(self._keys.setdefault(timer.shard, []), timer.sort_key)
+                self._timers[place] = timer
+
+    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[Timer]:
+        with self._lock:
+            keys = self._keys.get(shard, [])
+            find = bisect_right if cursor.within is None else bisect_left
+            found = keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))][:limit]
+            timers = [self._timers[shard, key] for key in found]
+        return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
+
+    def everything(self) -> list[Timer]:
+        """All timers, for a test to look at."""
+        return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
+
+
+class MemoryLeases:
+    """ports.LeaseStore."""
+
+    def __init__(self) -> None:
+        self._leases: dict[int, Lease] = {}
+        self._shards = 0
+        self._heartbeat_at: Instant | None = None
+        self._lock = threading.Lock()
+
+    def state(self) -> WheelState:
+        with self._lock:
+            leases = tuple(self._leases[shard] for shard in sorted(self._leases))
+            return WheelState(leases, self._shards, self._heartbeat_at)
+
+    def beat(self, now: Instant) -> None:
+        self._heartbeat_at = now
+
+    def raise_shards(self, count: int) -> int:
+        with self._lock:
+            for shard in range(count):
+                self._leases.setdefault(shard, Lease(shard, Cursor()))
+            self._shards = max(self._shards, count)
+            return self._shards
+
+    def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
+        with self._lock:
+            stored = self._leases[lease.shard]
+            if stored.owner is not None and stored.lease_until >= now:
+                return None
+            claimed = replace(stored, owner=owner, lease_until=until, fence=stored.fence + 1)
+            self._leases[lease.shard] = claimed
+            return claimed
+
+    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+        with self._lock:
+            stored = self._leases[lease.shard]
+            if stored.fence != lease.fence:
+                return None
+            committed = replace(stored, cursor=cursor, lease_until=until)
+            self._leases[lease.shard] = committed
+            return committed
+
+    def release(self, lease: Lease, found: int, now: Instant) -> None:
+        with self._lock:
+            stored = self._leases[lease.shard]
+            if stored.fence == lease.fence:
+                self._leases[lease.shard] = replace(
+                    stored, owner=None, lease_until=0, found=found, swept_at=now
+                )
+
+
+class MemoryRuns:
+    """ports.RunStore."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[JobKey, str, str], Run] = {}
+        self._lock = threading.Lock()
+
+    def claim(self, run: Run, now: Instant) -> Run | None:
+        with self._lock:
+            place = (run.key, run.run_id, run.uid)
+            stored = self._runs.get(place)
+            if stored is None or _is_granted(stored, run, now):
+                self._runs[place] = run
+                return None
+            return stored
+
+    def record(self, run: Run) -> bool:
+        with self._lock:
+            place = (run.key, run.run_id, run.uid)
+            stored = self._runs.get(place)
+            mine = stored is not None and (stored.owner, stored.attempts) == (run.owner, run.attempts)
+            if stored is None or (mine and stored.state == "claimed"):
+                self._runs[place] = run
+                return True
+            return mine and stored.state == run.state
+
+    def get(self, key: JobKey, run_id: str) -> Run | None:
+        found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
+        return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
+
+    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
+        with self._lock:
+            runs = {_position(run): run for run in self._runs.values() if run.key == key}
+        positions = sorted((each for each in runs if not before or each < before), reverse=True)
+        seen = positions[:limit]
+        items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)
+        return Page(items, seen[-1] if len(positions) > limit else None)
+
+
+def _is_granted(stored: Run, run: Run, now: Instant) -> bool:
+    if stored.is_over or stored.attempts > run.attempts:
+        return False
+    if stored.attempts < run.attempts:
+        return True
+    if stored.owner == run.owner:
+        return True
+    return stored.state == "claimed" and (stored.claimed_until or 0) <= now
+
+
+def _position(run: Run) -> str:
+    return f"{run.due_at:014d}#{run.index:07d}#{run.uid}"
+
+
+class MemorySecrets:
+    """ports.SecretStore."""
+
+    def __init__(self) -> None:
+        self._secrets: dict[str, SigningSecrets] = {}
+        self._lock = threading.Lock()
+
+    def get(self, namespace: str) -> SigningSecrets | None:
+        return self._secrets.get(namespace)
+
+    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._secrets.get(secrets.namespace)
+            if (stored.version if stored else None) == replacing:
+                self._secrets[secrets.namespace] = secrets
+                return True
+            return stored is not None and stored.version == secrets.version
+
+
+class MemoryKeys:
+    """ports.KeyStore."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, Key] = {}
+
+    def get(self, key_id: str) -> Key | None:
+        return self._keys.get(key_id)
+
+    def put(self, key: Key) -> None:
+        self._keys[key.id] = key
+
+    def delete(self, key_id: str) -> bool:
+        return self._keys.pop(key_id, None) is not None
+
+    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
+        ids = sorted(each for each in list(self._keys) if each > after)
+        seen = [self._keys[each] for each in ids[:limit]]
+        items = tuple(each for each in seen if namespace in (None, each.namespace))
+        return Page(items, seen[-1].id if len(ids) > limit else None)
+
+
+class MemoryPayloads:
+    """ports.PayloadStore; what is discarded stays readable until `expire` plays the bucket's lifecycle."""
+
+    def __init__(self) -> None:
+        self._payloads: dict[tuple[str, str], str] = {}
+        self.discarded: set[tuple[str, str]] = set()
+
+    def put(self, uid: str, ref: str, text: str) -> None:
+        self._payloads[uid, ref] = text
+        self.discarded.discard((uid, ref))
+
+    def get(self, uid: str, ref: str) -> str | None:
+        return self._payloads.get((uid, ref))
+
+    def discard(self, uid: str, ref: str) -> None:
+        self.discarded.add((uid, ref))
+
+    def expire(self) -> None:
+        for place in self.discarded:
+            self._payloads.pop(place, None)
+        self.discarded.clear()

@@ -1,0 +1,313 @@
+"""A world in memory for use cases to run in: stores, queue, consumers and a clock that a test moves."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeVar
+
+import pytest
+from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
+
+from sweephand.instants import Instant
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import JobKey
+from sweephand.jobs.write import Writer, Written
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.deliver import Deliverer
+from sweephand.wheel.sweep import Sweeper, Swept
+from sweephand.wheel.tick import Ticked, Ticker
+from sweephand.wheel.trigger import DeadLetter, Message
+
+#: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
+NOON: Instant = 1_795_262_400_000
+
+
+Port = TypeVar("Port")
+
+
+class Killed(BaseException):
+    """The process ended here: an event, which no handler of errors may catch."""
+
+
+class HandClock:
+    """ports.Clock, moved by hand; waiting moves it too."""
+
+    def __init__(self, now: Instant = NOON) -> None:
+        self.time = now
+
+    def now(self) -> Instant:
+        return self.time
+
+    def wait_until(self, instant: Instant) -> None:
+        self.time = max(self.time, instant)
+
+
+class CountingIds:
+    """ports.Ids without chance: tokens count up, fractions are one half."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def token(self) -> str:
+        return f"{next(self._numbers):016d}"
+
+    def secret(self) -> str:
+        return f"{next(self._numbers):043d}"
+
+    def fraction(self) -> float:
+        return 0.5
+
+
+@dataclass
+class Letterbox:
+    """ports.Queue in memory. What is taken stays in flight until it is acknowledged, or reappears."""
+
+    clock: HandClock
+    waiting: list[tuple[Instant, Message]] = field(default_factory=list)
+    in_flight: dict[str, Message] = field(default_factory=dict)
+    buried: list[tuple[DeadLetter, str | None]] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+        for message, delay_ms in messages:
+            assert 0 <= delay_ms <= 900_000, f"SQS refuses a delay of {delay_ms} ms"
+            # Rounded down to whole seconds, as SQS counts.
+            self.waiting.append((self.clock.time + delay_ms // 1_000 * 1_000, message))
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        for receipt in receipts:
+            self.in_flight.pop(receipt, None)
+
+    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+        self.buried.extend(letters)
+
+    def take(self, limit: int = 10, receives: int = 1) -> list[Received]:
+        """Up to `limit` messages that may be received now, oldest first."""
+        ready = [each for each in self.waiting if each[0] <= self.clock.time][:limit]
+        batch = []
+        for each in ready:
+            self.waiting.remove(each)
+            receipt = str(next(self._numbers))
+            self.in_flight[receipt] = each[1]
+            batch.append(Received(receipt, receipt, receives, receipt))
+        return batch
+
+    def decode(self, body: str) -> Message:
+        """runs.batch.Decoder: a body here is the receipt."""
+        return self.in_flight[body]
+
+    def reappear(self) -> None:
+        """The visibility time-out of everything in flight is over."""
+        self.waiting += [(self.clock.time, message) for message in self.in_flight.values()]
+        self.in_flight.clear()
+
+
+@dataclass
+class Consumers:
+    """ports.Targets: remembers each attempt, and answers as `answering` says."""
+
+    clock: HandClock
+    attempts: list[Attempt] = field(default_factory=list)
+    answering: Callable[[Attempt], Answer] = lambda _: Answer(succeeded=True, code=204)
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        assert attempt.sent_at >= attempt.trigger.due_at, "delivered early"
+        self.attempts.append(attempt)
+        return self.answering(attempt)
+
+    @property
+    def dues(self) -> set[Instant]:
+        """The due times that were delivered."""
+        return {attempt.trigger.due_at for attempt in self.attempts}
+
+
+class OneSecret:
+    """runs.deliver.Signing with one secret for all."""
+
+    def active(self, namespace: str) -> tuple[str, ...]:
+        return (f"whsec_{namespace}",)
+
+
+class NoSweepers:
+    """ports.Sweepers that remembers whom it was asked to start."""
+
+    def __init__(self) -> None:
+        self.started: list[int] = []
+
+    def start(self, first_shards: Sequence[int]) -> None:
+        self.started.extend(first_shards)
+
+
+def one_by_one(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
+    """runs.batch.Concurrently without threads."""
+    return [task() for task in tasks]
+
+
+class Interrupted:
+    """A port whose every call is announced before and after, so that a test can end the process there."""
+
+    def __init__(self, port: object, announce: Callable[[str], None]) -> None:
+        self._port = port
+        self._announce = announce
+
+    def __getattr__(self, name: str) -> object:
+        call = getattr(self._port, name)
+
+        def announced(*args: object, **kwargs: object) -> object:
+            self._announce(f"before {name}")
+            result = call(*args, **kwargs)
+            self._announce(f"after {name}")
+            return result
+
+        return announced
+
+
+class World:
+    """One stack in memory. `announce` is told before and after every call of a port."""
+
+    def __init__(self, now: Instant = NOON, shards: int = 2) -> None:
+        self.clock = HandClock(now)
+        self.ids = CountingIds()
+        self.jobs = MemoryJobs()
+        self.timers = MemoryTimers()
+        self.leases = MemoryLeases()
+        self.runs = MemoryRuns()
+        self.payloads = MemoryPayloads()
+        self.queue = Letterbox(self.clock)
+        self.consumers = Consumers(self.clock)
+        self.sweepers = NoSweepers()
+        self.shards = shards
+        self.announce: Callable[[str], None] = _ignore
+        self.leases.raise_shards(shards)
+
+    def _port(self, port: Port) -> Port:
+        return Interrupted(port, self._announce)  # type: ignore[return-value]
+
+    def _announce(self, call: str) -> None:
+        self.announce(call)
+
+    def writer(self) -> Writer:
+        return Writer(
+            jobs=self._port(self.jobs),
+            timers=self._port(self.timers),
+            queue=self._port(self.queue),
+            payloads=self._port(self.payloads),
+            clock=self.clock,
+            ids=self.ids,
+            shards=lambda: self.shards,
+        )
+
+    def put(self, name: str = "job", *, data: str | None = None, **written: object) -> Written:
+        return self.writer().put(
+            key_of(name), definition(data=data, **written), caller="test", requested_at=self.clock.time
+        )
+
+    def sweeper(self) -> Sweeper:
+        return Sweeper(
+            jobs=self._port(self.jobs),
+            timers=self._port(self.timers),
+            leases=self._port(self.leases),
+            queue=self._port(self.queue),
+            clock=self.clock,
+        )
+
+    def sweep(self, first_shard: int = 0) -> Swept:
+        return self.sweeper().sweep(
+            self.leases.state().leases,
+            owner=self.ids.token(),
+            first_shard=first_shard,
+            deadline=self.clock.time + 120_000,
+        )
+
+    def tick(self) -> Ticked:
+        ticker = Ticker(
+            leases=self._port(self.leases),
+            sweeper=self.sweeper(),
+            sweepers=self.sweepers,
+            clock=self.clock,
+            shards=self.shards,
+            sweepers_max=10,
+        )
+        return ticker.tick(owner=self.ids.token(), deadline=self.clock.time + 55_000)
+
+    def handler(self) -> BatchHandler:
+        deliverer = Deliverer(
+            jobs=self._port(self.jobs),
+            runs=self._port(self.runs),
+            timers=self._port(self.timers),
+            queue=self._port(self.queue),
+            payloads=self._port(self.payloads),
+            targets=self._port(self.consumers),
+            signing=OneSecret(),
+            letters=repr,
+            clock=self.clock,
+            ids=self.ids,
+        )
+        return BatchHandler(
+            deliverer=deliverer,
+            jobs=self._port(self.jobs),
+            queue=self._port(self.queue),
+            decode=self.queue.decode,
+            clock=self.clock,
+            concurrently=one_by_one,
+        )
+
+    def deliver(self, batch: Sequence[Received]) -> list[Handled]:
+        """Hand a batch to the delivery function, and acknowledge what it reports as done."""
+        handled = self.handler().handle(batch, deadline=self.clock.time + 90_000)
+        self.queue.acknowledge([each.received.receipt for each in handled if each.is_done])
+        return handled
+
+    def run_until(self, end: Instant, *, ticking: bool = True) -> None:
+        """Let time pass: tick at the beginning of every minute, and deliver what may be received."""
+        next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
+        while self.clock.time < end:
+            coming = min([at for at, _ in self.queue.waiting] + [next_tick, end])
+            self.clock.time = max(self.clock.time, coming)
+            if self.clock.time >= next_tick:
+                next_tick += 60_000
+                if ticking:
+                    self.tick()
+            while batch := self.queue.take():
+                for handled in self.deliver(batch):
+                    assert handled.is_done, f"not done: {handled.error}"
+                    if handled.error is not None:
+                        raise handled.error
+
+
+def key_of(name: str = "job") -> JobKey:
+    return JobKey("ns", name)
+
+
+def definition(*, data: str | None = None, **written: object) -> Definition:
+    """A definition with a target to POST to, and what else is given by the API's names."""
+    target = {"type": "http", "url": "https://consumer.example/hook"}
+    return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
+
+
+def calls_of(world: World, action: Callable[[], object]) -> list[str]:
+    """The announcements of an action: the places where it can be killed."""
+    calls: list[str] = []
+    world.announce = calls.append
+    action()
+    world.announce = _ignore
+    return calls
+
+
+def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
+    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
+    numbers = count()
+
+    def announce(call: str) -> None:
+        if next(numbers) == number:
+            raise Killed(call)
+
+    world.announce = announce
+    with pytest.raises(Killed):
+        action()
+    world.announce = _ignore
+
+
+def _ignore(_: str) -> None:
+    """Announcements to nobody."""

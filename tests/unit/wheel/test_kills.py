@@ -1,0 +1,132 @@
+"""Whatever is killed, wherever it is killed, nothing is lost."""
+
+from collections.abc import Callable
+from itertools import takewhile
+
+import pytest
+from tests.fakes.world import NOON, World, calls_of, key_of, killed_at
+
+from sweephand.ports import Answer
+
+MINUTE = 60_000
+
+#: Schedules that use every road: straight to the queue, through the wheel, and both.
+DEFINITIONS: dict[str, dict[str, object]] = {
+    "soon": {"dueTime": "30s"},
+    "at once": {"dueTime": "0s"},
+    "beyond the direct window": {"dueTime": "270s"},
+    "often": {"schedule": "@every 7s"},
+    "seldom": {"schedule": "@every 290s"},
+    "through an hour": {"schedule": "@every 61s", "dueTime": "100s"},
+}
+
+
+def owed(world: World, after: int, until: int, name: str = "job") -> set[int]:
+    """The due times that the stored job owes, by its own schedule."""
+    job = world.jobs.get(key_of(name))
+    if job is None:
+        return set()
+    coming = job.series.occurrences(after)
+    return {each.due_at for each in takewhile(lambda each: each.due_at <= until, coming)}
+
+
+def kill_everywhere(
+    prepare: Callable[[World], None], action: Callable[[World], object], check: Callable[[World], None]
+) -> None:
+    """Kill an action at each of its calls in a fresh world, then see whether all is well."""
+    trial = World()
+    prepare(trial)
+    calls = calls_of(trial, lambda: action(trial))
+    assert calls, "the action calls nothing"
+    for number in range(len(calls)):
+        world = World()
+        prepare(world)
+        killed_at(world, number, lambda: action(world))  # noqa: B023 - called within this turn
+        try:
+            check(world)
+        except AssertionError as error:
+            raise AssertionError(f"killed {calls[number]} (call {number} of {len(calls)})") from error
+
+
+@pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_a_client_that_asks_again_after_a_killed_create_gets_every_occurrence(
+    written: dict[str, object],
+) -> None:
+    def check(world: World) -> None:
+        world.clock.time += 1_500
+        job = world.put(**written).job
+        world.run_until(NOON + 12 * MINUTE)
+        assert world.consumers.dues >= owed(world, job.updated_at - 1, NOON + 12 * MINUTE)
+        assert all(attempt.trigger.uid == job.uid for attempt in world.consumers.attempts)
+
+    kill_everywhere(lambda _: None, lambda world: world.put(**written), check)
+
+
+@pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_a_killed_update_leaves_the_old_revision_or_the_new_one_and_neither_loses(
+    written: dict[str, object],
+) -> None:
+    def prepare(world: World) -> None:
+        world.put(schedule="@every 11s")
+        world.run_until(NOON + 3 * MINUTE)
+
+    def check(world: World) -> None:
+        before = world.clock.time
+        world.run_until(NOON + 15 * MINUTE)
+        assert world.consumers.dues >= owed(world, before, NOON + 15 * MINUTE)
+
+    kill_everywhere(prepare, lambda world: world.put(**written), check)
+
+
+@pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
+def test_a_killed_tick_loses_nothing_and_the_next_ones_catch_up(written: dict[str, object]) -> None:
+    def prepare(world: World) -> None:
+        for number in range(3):
+            world.put(f"job-{number}", **written)
+        world.run_until(NOON + 3 * MINUTE, ticking=False)
+
+    def check(world: World) -> None:
+        world.run_until(NOON + 20 * MINUTE)
+        for number in range(3):
+            key = key_of(f"job-{number}")
+            attempts = world.consumers.attempts
+            delivered = {each.trigger.due_at for each in attempts if each.trigger.key == key}
+            assert delivered == owed(world, NOON - 1, NOON + 20 * MINUTE, key.name)
+
+    kill_everywhere(prepare, lambda world: world.tick(), check)
+
+
+FAILURES = {
+    "success": Answer(succeeded=True, code=200),
+    "failure": Answer(succeeded=False, code=503),
+    "final failure": Answer(succeeded=False, code=400, is_final=True),
+    "a retry beyond the queue's reach": Answer(succeeded=False, code=503, retry_after_at=NOON + 40 * MINUTE),
+}
+
+
+@pytest.mark.parametrize("first", FAILURES.values(), ids=FAILURES)
+def test_a_killed_delivery_comes_again_and_its_chain_of_attempts_goes_on(first: Answer) -> None:
+    def prepare(world: World) -> None:
+        world.consumers.answering = lambda attempt: (
+            first if attempt.number == 1 else Answer(succeeded=True, code=200)
+        )
+        world.put(dueTime="30s")
+        world.clock.time += 30_000
+
+    def check(world: World) -> None:
+        # The first reader of the message is gone; the queue shows it again.
+        world.clock.time += 6 * MINUTE
+        world.queue.reappear()
+        world.run_until(NOON + 60 * MINUTE)
+        ids = {attempt.trigger.id for attempt in world.consumers.attempts}
+        assert len(ids) == 1
+        runs = world.runs.page(key_of(), None, "", 10).items
+        assert len(runs) == 1
+        assert runs[0].is_over
+        assert not world.queue.waiting
+        if first.is_final:
+            assert world.queue.buried
+        elif not first.succeeded:
+            assert runs[0].state == "succeeded"
+
+    kill_everywhere(prepare, lambda world: world.deliver(world.queue.take()), check)
