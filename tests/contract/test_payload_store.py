@@ -1,7 +1,7 @@
 """What every PayloadStore promises (ports.py)."""
 
 import pytest
-from tests.fakes.engines import Stores
+from tests.fakes.memory import MemoryPayloads
 
 from sweephand.limits import DATA_BYTES_MAX
 from sweephand.ports import PayloadStore
@@ -9,11 +9,12 @@ from sweephand.ports import PayloadStore
 UID, REF = "uid0000000000001", "0123456789abcdef-token"
 
 
-@pytest.fixture
-def payloads(stores: Stores) -> PayloadStore:
-    if stores.payloads is None:
-        pytest.skip("DynamoDB Local is no S3")
-    return stores.payloads
+@pytest.fixture(params=["memory", "moto"])
+def payloads(request: pytest.FixtureRequest) -> PayloadStore:
+    if request.param == "memory":
+        return MemoryPayloads()
+    on_s3: PayloadStore = request.getfixturevalue("aws_payloads")
+    return on_s3
 
 
 def test_a_payload_that_was_never_kept_is_not_there(payloads: PayloadStore) -> None:

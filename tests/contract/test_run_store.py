@@ -158,9 +158,22 @@ def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> Non
 
 @pytest.mark.parametrize(
     "run_id",
-    [f"{NOON}-1", f"{NOON + 1}-0", f"0{NOON}-0", f"{NOON}-00", f"{NOON}", "", "-", "manual-abc", "١-٠", f"{NOON}-0\n",
-     "9" * 15 + "-0", "9" * 400 + "-0", f"{NOON}-" + "9" * 9],
-)  # fmt: skip
+    [
+        f"{NOON}-1",
+        f"{NOON + 1}-0",
+        f"0{NOON}-0",
+        f"{NOON}-00",
+        f"{NOON}",
+        f"{NOON}-0\n",
+        f"{NOON}-" + "9" * 9,
+        "9" * 15 + "-0",
+        "9" * 5_000 + "-0",
+        "manual-abc",
+        "\u0661-\u0660",
+        "-",
+        "",
+    ],
+)
 def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
     runs.record(succeeded(run()))
     assert runs.get(KEY, run_id) is None
