@@ -24,7 +24,7 @@ class Written:
 
 
 class Writer:
-    """Creates, replaces and deletes jobs; of several that write one, one commits and the others start over."""
+    """Creates, replaces and deletes jobs; of several who write one, one commits, the others start over."""
 
     def __init__(
         self,
