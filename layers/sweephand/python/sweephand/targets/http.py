@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sweephand.errors import SweephandError, Violation
+from sweephand.errors import BadRequestError, Violation
 from sweephand.instants import SECOND_MS
 from sweephand.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
 from sweephand.schedules import parse_duration_ms
@@ -99,7 +99,7 @@ def _timeout_ms(written: object) -> int | None:
         return None
     try:
         timeout_ms = parse_duration_ms(written)
-    except (SweephandError, ValueError):
+    except BadRequestError:
         return None
     return timeout_ms if 0 < timeout_ms <= TARGET_TIMEOUT_S_MAX * SECOND_MS else None
 
