@@ -102,12 +102,14 @@ class Definition:
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels, empty where there are none."""
-        return self.written.get("labels", {})
+        labels: Mapping[str, str] = self.written.get("labels", {})
+        return labels
 
     @property
     def records_successes(self) -> bool:
         """Whether a run that succeeds at its first attempt leaves a record (`history`)."""
-        return self.written.get("history", "outcome") != "failures"
+        history: str = self.written.get("history", "outcome")
+        return history != "failures"
 
     @property
     def history_retention_ms(self) -> int:

@@ -4,7 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sweephand.errors import NotFoundError, PreconditionError, UnavailableError
+from sweephand.errors import (
+    InvalidError,
+    NotFoundError,
+    PreconditionError,
+    UnavailableError,
+    Violation,
+)
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, JobKey, Revision
@@ -24,7 +30,7 @@ class Written:
 
 
 class Writer:
-    """Creates, replaces and deletes jobs; of several that write one, one commits and the others start over."""
+    """Creates, replaces and deletes jobs; of several who write one, one commits, the others start over."""
 
     def __init__(
         self,
@@ -70,7 +76,7 @@ class Writer:
                 return Written(stored, "unchanged")
             job = self._draft(key, stored, definition, caller, requested_at)
             self._keep_payload(job)
-            began_series = stored is None or job.series.start_at == requested_at
+            began_series = stored is None or job.series.counted_at is None
             self._arm(job, requested_at - 1 if began_series else requested_at, requested_at)
             job = self._cut(job, stored, began_series=began_series)
             if self._clock.now() - requested_at > API_PATIENCE_MS:
@@ -170,19 +176,31 @@ def _changes_nothing(stored: Job, definition: Definition, now: Instant) -> bool:
 
 
 def _series(stored: Job | None, definition: Definition, now: Instant) -> Series:
+    """The series of a definition: begun anew, or that of the stored job with new bounds."""
     goes_on = (
         stored is not None
         and definition.has_same_timing(stored.definition)
         and view(stored, now).state != "completed"
     )
+    if stored is None or not goes_on:
+        return _resolved(definition, now)
+    begun = stored.series
+    # Times that count from the dueTime are read as they were at first; others count from this request.
+    bounded = _resolved(definition, now if definition.due_time is None else begun.start_at)
+    series = replace(bounded, start_at=begun.start_at, due_at=begun.due_at, counted_at=now, counted=0)
+    if series.next_after(now) is None:
+        raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
+    return series
+
+
+def _resolved(definition: Definition, requested_at: Instant) -> Series:
     return series_of(
         schedule=definition.schedule,
         timezone=definition.timezone,
         due_time=definition.due_time,
         ttl=definition.ttl,
         repeats=definition.repeats,
-        requested_at=now,
-        going_on=stored.series if stored is not None and goes_on else None,
+        requested_at=requested_at,
     )
 
 

@@ -1,0 +1,114 @@
+"""Which instant a `dueTime` or a `ttl` names: RFC 3339, or a duration from a given instant on.
+
+Calendar parts of an ISO 8601 duration are added on the wall clock of the job's zone, clamped to the month's
+end (31 January and a month is 28 or 29 February); what follows the T is elapsed time, as are Go durations and
+`7d`.
+"""
+
+import calendar
+import datetime as dt
+import re
+from typing import Final
+
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.durations import Duration, parse_duration
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.zones import Zone
+
+#: What was due up to this long ago is due now: the time that a request may have been on its way.
+PAST_MAX_MS: Final = 60_000
+
+_RFC3339: Final = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+)
+_LOOKS_ABSOLUTE: Final = re.compile(r"[0-9]{4}-|[0-9]{2}[/:.]")
+_EXPECTED: Final = "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d, PT2H30M or P1M"
+_MS_NS: Final = 1_000_000
+_DAY_MS: Final = 86_400_000
+
+
+def parse_moment(
+    text: str, *, requested_at: Instant, counted_from: Instant, zone: Zone, round_up: bool = True
+) -> Instant:
+    """The instant that a text names; a duration counts from `counted_from`.
+
+    An absolute instant up to a minute before `requested_at` is `requested_at`. Parts of a millisecond are
+    rounded up where an instant is the earliest one and cut off where it is the last. Raises ScheduleError for
+    what cannot be read, lies further in the past, or lies beyond the year 9999.
+    """
+    if _LOOKS_ABSOLUTE.match(text):
+        instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
+        if instant_at < requested_at - PAST_MAX_MS:
+            raise ScheduleError(
+                f"{quoted(text)} is past; expected an instant at most a minute ago, or a later one"
+            )
+        return max(instant_at, requested_at)
+    if not re.match(r"[P0-9.+-]", text):
+        raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")
+    duration = parse_duration(text)
+    moved_at = _after_calendar_parts(text, duration, counted_from, zone)
+    instant_at = moved_at + _whole_ms(duration.elapsed_ns, round_up=round_up)
+    if instant_at > INSTANT_MAX:
+        raise _beyond_the_calendar(text)
+    return instant_at
+
+
+def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:
+    if not duration.is_calendar:
+        return from_at
+    wall_ms = from_at + zone.offset_at(from_at // 1_000) * 1_000
+    day, ms_of_day = divmod(wall_ms, _DAY_MS)
+    epoch_day = dt.date(1970, 1, 1).toordinal()
+    date = dt.date.fromordinal(day + epoch_day)
+    year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
+    if year > dt.MAXYEAR:
+        raise _beyond_the_calendar(text)
+    clamped = dt.date(year, month + 1, min(date.day, calendar.monthrange(year, month + 1)[1]))
+    day = clamped.toordinal() + duration.days - epoch_day
+    if day > dt.date.max.toordinal() - epoch_day:
+        raise _beyond_the_calendar(text)
+    second_of_day, ms = divmod(ms_of_day, 1_000)
+    return zone.instant_of(day * (_DAY_MS // 1_000) + second_of_day) * 1_000 + ms
+
+
+def _parse_rfc3339_ns(text: str) -> int:
+    match = _RFC3339.fullmatch(text)
+    if match is None:
+        raise ScheduleError(
+            f"{quoted(text)} is no RFC 3339 instant; expected a date, T, a time with seconds, and Z or an offset, "
+            "such as 2027-01-31T09:00:00Z or 2027-01-31T10:00:00+01:00"
+        )
+    *digits, fraction, sign, offset_hour, offset_minute = match.groups()
+    year, month, day, hour, minute, second = map(int, digits)
+    offset = int(offset_hour or 0) * 60 + int(offset_minute or 0)
+    is_leap = second == 60  # noqa: PLR2004 - sixty is what a leap second is
+    try:
+        if int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:  # noqa: PLR2004 - hours and minutes
+            raise ValueError("offset")  # noqa: TRY301 - the same refusal as for an impossible date
+        moment = dt.datetime(year, month, day, hour, minute, second - is_leap, tzinfo=dt.UTC)
+        moment -= dt.timedelta(minutes=-offset if sign == "-" else offset)
+        if is_leap and not _may_end_with_leap_second(moment):
+            raise ValueError("leap second")  # noqa: TRY301 - same
+    except (ValueError, OverflowError) as fault:
+        raise ScheduleError(
+            f"{quoted(text)} names no instant; expected a date and a time that exist, such as 2027-01-31T09:00:00Z"
+        ) from fault
+    # The epoch knows no leap seconds: 23:59:60 is the first second of the next day.
+    seconds = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
+    padded = (fraction or "").ljust(9, "0")
+    beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
+    return seconds * 1_000 * _MS_NS + int(padded[:9]) + beyond_ns
+
+
+def _may_end_with_leap_second(moment: dt.datetime) -> bool:
+    """Whether a UTC second is the last of a month: RFC 3339 lets a leap second follow no other."""
+    return (moment + dt.timedelta(seconds=1)).strftime("%d%H%M%S") == "01000000"
+
+
+def _whole_ms(ns: int, *, round_up: bool) -> int:
+    return -(-ns // _MS_NS) if round_up else ns // _MS_NS
+
+
+def _beyond_the_calendar(text: str) -> ScheduleError:
+    return ScheduleError(f"{quoted(text)} lies beyond the year 9999; expected an earlier moment")

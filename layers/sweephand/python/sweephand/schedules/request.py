@@ -1,0 +1,143 @@
+"""What a request's schedule, timezone, dueTime, ttl and repeats mean together, and everything wrong with them."""
+
+from typing import Final
+
+from sweephand.errors import InvalidError, Violation
+from sweephand.instants import Instant, rfc3339
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.moments import parse_moment
+from sweephand.schedules.parsing import Parsed, parse_schedule
+from sweephand.schedules.series import Series
+from sweephand.schedules.zones import Zone, zone_named
+
+#: The greatest number that every reader of JSON holds exactly.
+REPEATS_MAX: Final = 2**53 - 1
+
+_UTC: Final = "UTC"
+
+
+def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
+    *,
+    schedule: str | None,
+    timezone: str | None,
+    due_time: str | None,
+    ttl: str | None,
+    repeats: int | None,
+    requested_at: Instant,
+) -> Series:
+    """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
+
+    Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
+    /dueTime, /ttl, /repeats, in this order. The same text and the same instant give the same series on any
+    machine.
+    """
+    reader = _Reader(requested_at)
+    parsed = reader.schedule(schedule)
+    zone = reader.zone(timezone, parsed)
+    due_at = reader.due(due_time, zone, is_required=schedule is None)
+    ttl_at = reader.ttl(ttl, zone, due_at)
+    reader.check_repeats(repeats, is_one_off=schedule is None)
+    reader.give_up_if_violated()
+    series = Series(
+        schedule=schedule,
+        timezone=zone.name,
+        start_at=requested_at,
+        due_at=due_at,
+        ttl_at=ttl_at,
+        repeats=repeats,
+    )
+    reader.check_first(series)
+    reader.give_up_if_violated()
+    return series
+
+
+class _Reader:
+    """Reads the fields one after the other and keeps what is wrong with each."""
+
+    def __init__(self, requested_at: Instant) -> None:
+        self._requested_at = requested_at
+        self._violations: list[Violation] = []
+
+    def give_up_if_violated(self) -> None:
+        if self._violations:
+            raise InvalidError(self._violations)
+
+    def schedule(self, text: str | None) -> Parsed | None:
+        if text is None:
+            return None
+        try:
+            parsed = parse_schedule(text)
+            if parsed.zone_name is not None:
+                zone_named(parsed.zone_name)
+        except ScheduleError as fault:
+            self._refuse("/schedule", fault)
+            return None
+        return parsed
+
+    def zone(self, name: str | None, parsed: Parsed | None) -> Zone:
+        prefixed = None if parsed is None else parsed.zone_name
+        zone = None
+        if name is not None:
+            try:
+                zone = zone_named(name)
+            except ScheduleError as fault:
+                self._refuse("/timezone", fault)
+        if zone is not None and prefixed is not None and prefixed != zone.name:
+            self._refuse(
+                "/timezone",
+                f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; expected one time zone",
+            )
+        # After a violation UTC stands in, so that the other fields are read all the same.
+        return zone or zone_named(prefixed or _UTC)
+
+    def due(self, text: str | None, zone: Zone, *, is_required: bool) -> Instant | None:
+        if text is None:
+            if is_required:
+                self._refuse("/dueTime", "missing; expected a dueTime, a schedule, or both")
+            return None
+        return self._moment("/dueTime", text, self._requested_at, zone, round_up=True)
+
+    def ttl(self, text: str | None, zone: Zone, due_at: Instant | None) -> Instant | None:
+        if text is None:
+            return None
+        counted_from = self._requested_at if due_at is None else due_at
+        return self._moment("/ttl", text, counted_from, zone, round_up=False)
+
+    def check_repeats(self, repeats: int | None, *, is_one_off: bool) -> None:
+        if repeats is None:
+            return
+        if not 1 <= repeats <= REPEATS_MAX:
+            self._refuse(
+                "/repeats", f"{repeats} is out of range; expected a whole number from 1 to {REPEATS_MAX}"
+            )
+        elif is_one_off and repeats > 1:
+            self._refuse(
+                "/repeats", f"{repeats} for a job without a schedule, which fires once; expected a schedule"
+            )
+
+    def check_first(self, series: Series) -> None:
+        unbounded = Series(series.schedule, series.timezone, series.start_at, series.due_at)
+        first = unbounded.next_after(unbounded.start_at - 1)
+        if first is None:
+            pointer = "/schedule" if series.due_at is None else "/dueTime"
+            self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
+        elif series.ttl_at is not None and series.ttl_at < first.due_at:
+            self._refuse(
+                "/ttl",
+                f"ends at {rfc3339(series.ttl_at)}, before the first fire at {rfc3339(first.due_at)}; "
+                "expected a later end",
+            )
+
+    def _moment(
+        self, pointer: str, text: str, counted_from: Instant, zone: Zone, *, round_up: bool
+    ) -> Instant | None:
+        try:
+            return parse_moment(
+                text, requested_at=self._requested_at, counted_from=counted_from, zone=zone, round_up=round_up
+            )
+        except ScheduleError as fault:
+            self._refuse(pointer, fault)
+            return None
+
+    def _refuse(self, pointer: str, reason: object) -> None:
+        self._violations.append(Violation(pointer, str(reason)))

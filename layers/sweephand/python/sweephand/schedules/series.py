@@ -1,0 +1,163 @@
+"""Which occurrences a series has, and which number each of them bears.
+
+A series is all that is needed to enumerate: it travels inside timers, and whoever holds one gets the same
+occurrences from it, wherever they begin.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sweephand.instants import Instant
+from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.timeline import Beginning, OneOff, Timeline
+from sweephand.schedules.zones import zone_named
+
+
+class Occurrence(NamedTuple):
+    """One due time of a series: epoch milliseconds, and its 1-based number within the series."""
+
+    due_at: Instant
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A schedule with its bounds, resolved to instants. Immutable; safe to share.
+
+    `schedule` is what the user wrote, None for a one-off at `due_at`. `timezone` is the IANA name that rules.
+    The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
+    after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
+
+    `counted` occurrences had come by `counted_at` under earlier definitions of the job: what follows is
+    numbered from there, and counts towards `repeats`. A series that begins anew leaves both out.
+    """
+
+    schedule: str | None
+    timezone: str
+    start_at: Instant
+    due_at: Instant | None = None
+    ttl_at: Instant | None = None
+    repeats: int | None = None
+    counted_at: Instant | None = None
+    counted: int = 0
+
+    def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
+        """The occurrences strictly after an instant, ascending, lazily, within the bounds.
+
+        `known` is an occurrence of this series at or before `after`, from which the numbers are counted;
+        without it they are counted from the start: by division for elapsed time, month by month for cron.
+        Either way they are the same. Raises ScheduleError when first asked if schedule or zone cannot be
+        read.
+        """
+        timeline = self._timeline()
+        assert known is None or known.due_at <= after, "numbers are counted forward from a known occurrence"
+        if known is None:
+            after = max(after, self._counted_from_at)
+            sequence = self.counted + timeline.count(self._counted_from_at, after)
+        else:
+            sequence = known.sequence + timeline.count(known.due_at, after)
+        for due_at in timeline.instants(after):
+            sequence += 1
+            if self.ttl_at is not None and due_at > self.ttl_at:
+                return
+            if self.repeats is not None and sequence > self.repeats:
+                return
+            yield Occurrence(due_at, sequence)
+
+    def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
+        """The first occurrence strictly after an instant, None if there is none; `known` as in occurrences()."""
+        return next(self.occurrences(after, known), None)
+
+    def count_through(self, through: Instant) -> int:
+        """How many occurrences there are up to an instant, which is included: the number of the last of them."""
+        if self.ttl_at is not None:
+            through = min(through, self.ttl_at)
+        count = self.counted + self._timeline().count(self._counted_from_at, through)
+        return count if self.repeats is None else min(count, max(self.repeats, self.counted))
+
+    def last_at(self, walk_max: int = 1000) -> Instant | None:
+        """The instant of the last occurrence; None if the series has no end or none that is cheaply known.
+
+        Only of cron with `repeats` the end may be unknown: it is looked for within `walk_max` months of
+        calendar. If there is a `ttl` too, the last occurrence up to that is the answer then, an upper bound.
+        """
+        timeline = self._timeline()
+        if self.schedule is None:
+            return self.due_at
+        ends = []
+        if self.repeats is not None:
+            left = max(1, self.repeats - self.counted)
+            ends.append(timeline.nth(left, self._counted_from_at, walk_max))
+        if self.ttl_at is not None:
+            ends.append(timeline.last_through(self.ttl_at))
+        return min((end for end in ends if end is not None), default=None)
+
+    def anchored_to(self, earlier: "Series") -> "Series":
+        """This series with the beginning of an earlier one, its own occurrences numbered anew from its own start.
+
+        For an update that changes neither schedule, dueTime nor timezone: the period goes on from the old
+        anchor.
+        """
+        return replace(
+            self, start_at=earlier.start_at, due_at=earlier.due_at, counted_at=self.start_at, counted=0
+        )
+
+    def going_on_from(self, earlier: "Series", at: Instant) -> "Series":
+        """This series, its numbers going on from what an earlier one had reached at an instant.
+
+        For an update that goes on counting (PATCH): the occurrences of the earlier series up to the instant,
+        included, count towards `repeats` here.
+        """
+        return replace(self, counted_at=at, counted=earlier.count_through(at))
+
+    def to_item(self) -> dict[str, str | int]:
+        """A flat map of strings and whole numbers, without the fields that are absent."""
+        fields: dict[str, str | int | None] = {
+            "schedule": self.schedule,
+            "timezone": self.timezone,
+            "startAt": self.start_at,
+            "dueAt": self.due_at,
+            "ttlAt": self.ttl_at,
+            "repeats": self.repeats,
+            "countedAt": self.counted_at,
+            "counted": self.counted or None,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> "Series":
+        """The series that to_item() wrote, whatever kind of number the store gave back."""
+
+        def number(name: str) -> int | None:
+            return None if item.get(name) is None else int(item[name])
+
+        return cls(
+            schedule=item.get("schedule"),
+            timezone=item["timezone"],
+            start_at=int(item["startAt"]),
+            due_at=number("dueAt"),
+            ttl_at=number("ttlAt"),
+            repeats=number("repeats"),
+            counted_at=number("countedAt"),
+            counted=number("counted") or 0,
+        )
+
+    @property
+    def _counted_from_at(self) -> Instant:
+        """The instant after which numbers are counted; nothing occurs up to it."""
+        begun_at = self.start_at if self.due_at is None else min(self.start_at, self.due_at - 1)
+        return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
+
+    def _timeline(self) -> Timeline:
+        return timeline_of(self.schedule, self.timezone, self.start_at, self.due_at)
+
+
+@lru_cache(maxsize=4096)
+def timeline_of(schedule: str | None, timezone: str, start_at: Instant, due_at: Instant | None) -> Timeline:
+    """The occurrences without ttl and repeats. Raises ScheduleError for a schedule or zone that cannot be read."""
+    if schedule is None:
+        assert due_at is not None, "a series without a schedule has a dueTime"
+        return OneOff(due_at)
+    return parse_schedule(schedule).form.timeline(Beginning(start_at, due_at, zone_named(timezone)))

@@ -1,0 +1,104 @@
+"""What every form of schedule can be asked once zone and beginning are known; and the two that need no calendar."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.zones import Zone
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a series begins: its anchor, the earliest instant at which it may fire if one is given, its zone."""
+
+    start_at: Instant
+    due_at: Instant | None
+    zone: Zone
+
+    @property
+    def floor_at(self) -> Instant:
+        """The last instant before the first possible occurrence: at `due_at` one may fire, at `start_at` none."""
+        return self.start_at if self.due_at is None else self.due_at - 1
+
+
+class Timeline(Protocol):
+    """The occurrences of one series, without its other bounds (`ttl`, `repeats`). Immutable."""
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """Its instants strictly after this one, ascending, lazily, from anywhere without a walk."""
+        ...
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """How many instants lie after the one and up to the other, which is included."""
+        ...
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
+        """The instant of that number (1-based) after this one, if it is known within so many months of calendar."""
+        ...
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """The last instant up to this one, which is included; None if there is none."""
+        ...
+
+
+class Form(Protocol):
+    """A schedule that has been read. One form is one module; what its text looks like is known to parsing.py."""
+
+    def timeline(self, beginning: Beginning) -> Timeline:
+        """Its occurrences from a beginning on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneOff:
+    """A single instant: what a job without a schedule fires at."""
+
+    due_at: Instant
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """The instant, unless it is past."""
+        if self.due_at > after:
+            yield self.due_at
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """One or none."""
+        return int(after < self.due_at <= through)
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
+        """The instant, if it is the first after `after`."""
+        return self.due_at if number == 1 and self.due_at > after else None
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """The instant, unless it is yet to come."""
+        return self.due_at if self.due_at <= through else None
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """A first instant and then one every `period_ms`, in elapsed time: every answer is a division."""
+
+    first_at: Instant
+    period_ms: int
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """From the first one after `after` on, up to the year 9999."""
+        yield from range(self.first_at + self._up_to(after) * self.period_ms, INSTANT_MAX + 1, self.period_ms)
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """The difference of two numbers."""
+        return max(0, self._up_to(through) - self._up_to(after))
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
+        """The instant, unless it lies beyond the year 9999."""
+        instant = self.first_at + (self._up_to(after) + number - 1) * self.period_ms
+        return instant if instant <= INSTANT_MAX else None
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """The last multiple."""
+        number = self._up_to(min(through, INSTANT_MAX))
+        return self.first_at + (number - 1) * self.period_ms if number else None
+
+    def _up_to(self, instant: Instant) -> int:
+        """How many instants have come when this one is over."""
+        return max(0, (instant - self.first_at) // self.period_ms + 1)

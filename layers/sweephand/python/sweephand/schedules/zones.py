@@ -1,0 +1,148 @@
+"""Which UTC offset rules in a time zone when, from the zone data that ships with the package.
+
+Only the installed `tzdata` is asked, never the machine's own files: what a schedule means must not change
+with the host. Zones are immutable and kept; all of this is safe under concurrent use.
+"""
+
+import datetime as dt
+import importlib.resources
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from sweephand.schedules.errors import ScheduleError, quoted
+
+DAY_S: Final = 86_400
+
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the wall clock's own zero, which has no zone
+_YEAR_LAST: Final = 9999
+#: A local time must be sayable in four-digit years, so offsets are asked for up to a day before they end.
+_ASKABLE_MIN_S: Final = -62_135_596_800 + DAY_S
+_ASKABLE_MAX_S: Final = 253_402_300_799 - DAY_S
+#: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data since 1970 (Gaza,
+#: Recife), so that looking every three days meets each of them.
+_PROBE_S: Final = 3 * DAY_S
+#: No transition repeats or skips more than 24 hours, so what came two days earlier no longer matters.
+_LOOKBACK_S: Final = 2 * DAY_S
+
+
+class Transition(NamedTuple):
+    """A change of offset: the instant from which `after_s` rules."""
+
+    at_s: int
+    before_s: int
+    after_s: int
+
+
+class Span(NamedTuple):
+    """A stretch of instants `start_s <= instant < end_s` (epoch seconds) under one offset.
+
+    `covered_s` is how far the wall clock had got before: a span that begins later on the wall begins with a
+    gap, one that begins earlier repeats what was shown already.
+    """
+
+    start_s: int
+    end_s: int
+    offset_s: int
+    covered_s: int
+
+
+class Zone:
+    """One IANA time zone, as a sequence of spans."""
+
+    def __init__(self, name: str, info: ZoneInfo) -> None:
+        self.name = name
+        self._info = info
+        self._transitions: dict[int, tuple[Transition, ...]] = {}
+
+    def offset_at(self, instant_s: int) -> int:
+        """The seconds that the wall clock is ahead of UTC at an instant (epoch seconds)."""
+        askable_s = min(max(instant_s, _ASKABLE_MIN_S), _ASKABLE_MAX_S)
+        moment = self._info.fromutc((_EPOCH + dt.timedelta(seconds=askable_s)).replace(tzinfo=self._info))
+        offset = moment.utcoffset()
+        assert offset is not None, "a zone of the database always has an offset"
+        return offset // dt.timedelta(seconds=1)
+
+    def spans(self, from_s: int) -> Iterator[Span]:
+        """The spans up to the year 9999, lazily, beginning early enough to tell what `from_s` repeats."""
+        start_s = from_s - _LOOKBACK_S
+        offset_s = self.offset_at(start_s)
+        covered_s = start_s + offset_s
+        for year in range(_year_of(start_s), _YEAR_LAST + 1):
+            # A year's end is cut as well, so that a zone without transitions yields without walking to 9999.
+            year_end = Transition(year_start_s(year + 1), 0, 0)
+            for change in (*self._transitions_in(year), year_end):
+                if change.at_s <= start_s:
+                    continue
+                yield Span(start_s, change.at_s, offset_s, covered_s)
+                covered_s = max(covered_s, change.at_s + offset_s)
+                start_s = change.at_s
+                if change is not year_end:
+                    offset_s = change.after_s
+
+    def instant_of(self, wall_s: int) -> int:
+        """The first instant (epoch seconds) that shows a wall time; the end of the gap if none does."""
+        for span in self.spans(wall_s - _LOOKBACK_S):
+            if wall_s < span.end_s + span.offset_s:
+                return max(span.start_s, wall_s - span.offset_s)
+        # Only the last day of the year 9999 lies behind every span.
+        return wall_s - self.offset_at(_ASKABLE_MAX_S)
+
+    def _transitions_in(self, year: int) -> tuple[Transition, ...]:
+        known = self._transitions.get(year)
+        if known is None:
+            # Two threads may both find them; they find the same.
+            known = self._transitions[year] = tuple(self._find_transitions(year))
+        return known
+
+    def _find_transitions(self, year: int) -> Iterator[Transition]:
+        low_s, end_s = year_start_s(year) - 1, year_start_s(year + 1) - 1
+        before_s = self.offset_at(low_s)
+        while low_s < end_s:
+            high_s = min(low_s + _PROBE_S, end_s)
+            after_s = self.offset_at(high_s)
+            if after_s != before_s:
+                yield Transition(self._first_with(after_s, low_s, high_s), before_s, after_s)
+            low_s, before_s = high_s, after_s
+
+    def _first_with(self, offset_s: int, low_s: int, high_s: int) -> int:
+        while high_s - low_s > 1:
+            middle_s = (low_s + high_s) // 2
+            if self.offset_at(middle_s) == offset_s:
+                high_s = middle_s
+            else:
+                low_s = middle_s
+        return high_s
+
+
+def year_start_s(year: int) -> int:
+    """Epoch seconds of a year's first second, on a clock without a zone; the year 10000 included."""
+    if year > _YEAR_LAST:
+        return 253_402_300_800
+    return (dt.date(year, 1, 1).toordinal() - _EPOCH.toordinal()) * DAY_S
+
+
+def _year_of(instant_s: int) -> int:
+    return (_EPOCH + dt.timedelta(seconds=max(instant_s, _ASKABLE_MIN_S))).year
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> frozenset[str]:
+    """Every name that the packaged database knows, old ones such as `US/Eastern` included."""
+    return frozenset(importlib.resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
+
+
+@lru_cache(maxsize=1024)
+def zone_named(name: str) -> Zone:
+    """The zone with that IANA name, spelled exactly. Raises ScheduleError if there is none."""
+    if name not in zone_names():
+        # Only names of the list are ever opened as files, so that `../x` is just another unknown name.
+        alike = next((each for each in sorted(zone_names()) if each.casefold() == name.casefold()), None)
+        raise ScheduleError(
+            f"{quoted(name)} is no time zone; expected "
+            + (f"{alike} (spelled so)" if alike else "an IANA name such as Europe/Paris or UTC")
+        )
+    place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
+    with place.open("rb") as data:
+        return Zone(name, ZoneInfo.from_file(data, key=name))

@@ -1,0 +1,29 @@
+"""Over how many shards new jobs are spread: the stored number, which is only ever raised."""
+
+from sweephand.instants import Instant
+from sweephand.ports import Clock, LeaseStore
+from sweephand.timing import SHARDS_AGE_MAX_MS
+
+
+class ShardCount:
+    """The number of shards, read again when what is known is a minute old; threads may share it.
+
+    Raised to `wanted` by whoever finds it lower, so that the first job of a new stack need not wait for
+    the first tick.
+    """
+
+    def __init__(self, *, leases: LeaseStore, clock: Clock, wanted: int) -> None:
+        self._leases = leases
+        self._clock = clock
+        self._wanted = wanted
+        self._known: tuple[int, Instant] | None = None
+
+    def __call__(self) -> int:
+        """At least `wanted`; each of them has a lease, so that it is swept."""
+        now = self._clock.now()
+        if self._known is None or not 0 <= now - self._known[1] < SHARDS_AGE_MAX_MS:
+            count = self._leases.state().shards
+            if count < self._wanted:
+                count = self._leases.raise_shards(self._wanted)
+            self._known = (count, now)
+        return self._known[0]
