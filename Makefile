@@ -55,7 +55,7 @@ clean: down ## remove all that these commands have made here
 
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt
-	requirements/install.sh $(PYTHON) $(@D) $<
+	@requirements/install.sh $(PYTHON) $(@D) $<
 
 $(VENVS)/%/.locked: requirements/%.txt
-	requirements/install.sh $(PYTHON) $(@D) $<
+	@requirements/install.sh $(PYTHON) $(@D) $<
