@@ -1,5 +1,6 @@
 """How a test reads a CloudFormation template: references by the names of what they refer to."""
 
+from collections.abc import Iterator
 from typing import Any
 
 FUNCTIONS = ("Api", "Authorizer", "Tick", "Sweep", "Deliver")
@@ -46,12 +47,28 @@ class Stack:
     def grants(self, role: str) -> dict[str, set[str]]:
         """What a role may do: for each resource, as `told` writes it, the actions."""
         granted: dict[str, set[str]] = {}
+        for statement in self._statements(role):
+            for resource in _listed(statement["Resource"]):
+                granted.setdefault(told(resource), set()).update(_listed(statement["Action"]))
+        return granted
+
+    def partitions(self, role: str, table: str) -> dict[str, set[str] | None]:
+        """The partitions of a table that a role may reach with each action; None where it is all of them."""
+        reached: dict[str, set[str] | None] = {}
+        for statement in self._statements(role):
+            if table in map(told, _listed(statement["Resource"])):
+                condition = statement.get("Condition")
+                keys = (
+                    set(condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]) if condition else None
+                )
+                reached.update(dict.fromkeys(_listed(statement["Action"]), keys))
+        return reached
+
+    def _statements(self, role: str) -> Iterator[dict[str, Any]]:
         for policy in self.properties(role)["Policies"]:
             for statement in policy["PolicyDocument"]["Statement"]:
                 assert statement["Effect"] == "Allow", "nothing here is granted and taken back"
-                for resource in _listed(statement["Resource"]):
-                    granted.setdefault(told(resource), set()).update(_listed(statement["Action"]))
-        return granted
+                yield statement
 
 
 def told(value: Any) -> str:

@@ -3,6 +3,8 @@
 import pytest
 from tests.template.stack import FUNCTIONS, Stack, told
 
+from sweephand.storage import api_keys, leases
+
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
@@ -21,7 +23,7 @@ def granted(**of: str) -> dict[str, set[str]]:
 RIGHTS = {
     "Api": granted(
         JobsTable_Arn="GetItem Query PutItem DeleteItem",
-        TimersTable_Arn="GetItem Query BatchWriteItem",
+        TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
@@ -70,6 +72,20 @@ def test_no_right_is_for_everything(stack: Stack, role: str) -> None:
     assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*"}
     assert "dynamodb:Scan" not in {action for actions in grants.values() for action in actions}
     assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
+
+
+def test_the_api_reads_and_raises_the_number_of_shards_and_arms_but_reads_no_timer(stack: Stack) -> None:
+    assert stack.partitions("ApiRole", "TimersTable.Arn") == {
+        "dynamodb:GetItem": {leases._PARTITION},
+        "dynamodb:Query": {leases._PARTITION},
+        "dynamodb:PutItem": {leases._PARTITION},
+        "dynamodb:BatchWriteItem": None,
+    }
+
+
+def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
+    partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
+    assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
