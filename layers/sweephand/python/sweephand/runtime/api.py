@@ -2,21 +2,19 @@
 
 from functools import cache
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.read import Reader
 from sweephand.jobs.write import Writer
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
-from sweephand.web.app import build_app
+from sweephand.web.app import Handler, build_handler
 from sweephand.web.services import Services
 from sweephand.wheel.shards import ShardCount
 
 
 @cache
-def app() -> APIGatewayHttpResolver:
-    """The API over the stores of this stack."""
+def api() -> Handler:
+    """The API over the stores of this stack: an event of the gateway in, its answer out."""
     clock, ids = parts.clock(), parts.ids()
     writer = Writer(
         jobs=parts.jobs(),
@@ -27,7 +25,7 @@ def app() -> APIGatewayHttpResolver:
         ids=ids,
         shards=ShardCount(leases=parts.leases(), clock=clock, wanted=parts.settings().shards),
     )
-    return build_app(
+    return build_handler(
         Services(
             writer=writer,
             reader=Reader(jobs=parts.jobs(), runs=parts.runs(), payloads=parts.payloads()),
