@@ -31,8 +31,6 @@ def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_
     _children[process.pid] = process
     record = {"pid": process.pid, "startedAt": _started_at(process.pid)}
     pid_file.write_text(json.dumps(record), encoding="utf-8")
-    # It outlives this object, which would warn of that: `runs` waits for the process, not Popen.
-    process.returncode = 0
     return process.pid
 
 
