@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
@@ -238,7 +238,7 @@ class World:
         data: str | None = None,
         if_match: str | None = None,
         if_absent: bool = False,
-        **written: object,
+        **written: Any,
     ) -> Written:
         return self.writer().put(
             key_of(name),
@@ -335,14 +335,14 @@ def key_of(name: str = "job") -> JobKey:
     return JobKey("ns", name)
 
 
-def job_of(name: str = "job", *, now: Instant = NOON, **written: object) -> Job:
+def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
     """A job as its creation at `now` stores it (without arming it), due at `now` unless said otherwise."""
     if "schedule" not in written:
         written = {"dueTime": "0s", **written}
     return World(now).put(name, data=None, **written).job
 
 
-def definition(*, data: str | None = None, **written: object) -> Definition:
+def definition(*, data: str | None = None, **written: Any) -> Definition:
     """A definition with a target to POST to, and what else is given by the API's names."""
     target = {"type": "http", "url": "https://consumer.example/hook"}
     return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
