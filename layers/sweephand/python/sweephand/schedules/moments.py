@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.durations import Duration, parse_duration
+from sweephand.schedules.durations import MS_NS, Duration, parse_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.zones import Zone
 
@@ -26,7 +26,6 @@ _LOOKS_ABSOLUTE: Final = re.compile(r"[0-9]{4}-|[0-9]{2}[/:.]")
 _EXPECTED: Final = (
     "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
 )
-_MS_NS: Final = 1_000_000
 _DAY_MS: Final = 86_400_000
 
 
@@ -99,7 +98,7 @@ def _parse_rfc3339_ns(text: str) -> int:
     seconds = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
     padded = (fraction or "").ljust(9, "0")
     beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
-    return seconds * 1_000 * _MS_NS + int(padded[:9]) + beyond_ns
+    return seconds * 1_000 * MS_NS + int(padded[:9]) + beyond_ns
 
 
 def _may_end_with_leap_second(moment: dt.datetime) -> bool:
@@ -108,7 +107,7 @@ def _may_end_with_leap_second(moment: dt.datetime) -> bool:
 
 
 def _whole_ms(ns: int, *, round_up: bool) -> int:
-    return -(-ns // _MS_NS) if round_up else ns // _MS_NS
+    return -(-ns // MS_NS) if round_up else ns // MS_NS
 
 
 def _beyond_the_calendar(text: str) -> ScheduleError:

@@ -25,31 +25,21 @@ def series_of(
     ttl: str | None,
     repeats: int | None,
     requested_at: Instant,
-    going_on: Series | None = None,
 ) -> Series:
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
     Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
-    /dueTime, /ttl, /repeats, in this order. The same text and the same instant give the same series on any
+    /dueTime, /ttl, /repeats, in this order. The same texts and the same instant give the same series on any
     machine.
     """
     reader = _Reader(requested_at)
     parsed = reader.schedule(schedule)
     zone = reader.zone(timezone, parsed)
-    # Of a series that goes on it was read when that began: the same text may be past by now.
-    due_at = going_on.due_at if going_on else reader.due(due_time, zone, is_required=schedule is None)
+    due_at = reader.due(due_time, zone, is_required=schedule is None)
     ttl_at = reader.ttl(ttl, zone, due_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
     reader.give_up_if_violated()
-    series = Series(
-        schedule,
-        zone.name,
-        start_at=requested_at if going_on is None else going_on.start_at,
-        due_at=due_at,
-        ttl_at=ttl_at,
-        repeats=repeats,
-        begins_after=None if going_on is None else requested_at,
-    )
+    series = Series(schedule, zone.name, requested_at, due_at, ttl_at, repeats)
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
@@ -121,12 +111,10 @@ class _Reader:
             )
 
     def check_first(self, series: Series) -> None:
-        first = replace(series, ttl_at=None, repeats=None).next_after(self._requested_at - 1)
+        first = replace(series, ttl_at=None, repeats=None).next_after(series.start_at - 1)
         if first is None:
-            # A one-off that goes on may have fired meanwhile: then there is nothing left of it.
-            if series.begins_after is None:
-                pointer = "/schedule" if series.due_at is None else "/dueTime"
-                self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
+            pointer = "/schedule" if series.due_at is None else "/dueTime"
+            self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
         elif series.ttl_at is not None and series.ttl_at < first.due_at:
             self._refuse(
                 "/ttl",

@@ -31,7 +31,7 @@ class Series:
     after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
 
     After an update that changes neither schedule, dueTime nor timezone a series keeps its start, and so the
-    phase of `@every`; its occurrences are those after `begins_after`, numbered anew.
+    phase of `@every`: its occurrences are then those after `counted_at`, numbered on from `counted`.
     """
 
     schedule: str | None
@@ -40,7 +40,8 @@ class Series:
     due_at: Instant | None = None
     ttl_at: Instant | None = None
     repeats: int | None = None
-    begins_after: Instant | None = None
+    counted_at: Instant | None = None
+    counted: int = 0
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant, ascending, lazily, within the bounds.
@@ -54,7 +55,7 @@ class Series:
         assert known is None or known.due_at <= after, "numbers are counted forward from a known occurrence"
         if known is None:
             after = max(after, self._counted_from_at)
-            sequence = timeline.count(self._counted_from_at, after)
+            sequence = self.counted + timeline.count(self._counted_from_at, after)
         else:
             sequence = known.sequence + timeline.count(known.due_at, after)
         for due_at in timeline.instants(after):
@@ -80,7 +81,9 @@ class Series:
             return self.due_at
         ends = []
         if self.repeats is not None:
-            ends.append(timeline.nth(self.repeats, self._counted_from_at, walk_max))
+            if self.repeats <= self.counted:
+                return self.counted_at
+            ends.append(timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max))
         if self.ttl_at is not None:
             ends.append(timeline.last_through(self.ttl_at))
         return min((end for end in ends if end is not None), default=None)
@@ -94,7 +97,8 @@ class Series:
             "dueAt": self.due_at,
             "ttlAt": self.ttl_at,
             "repeats": self.repeats,
-            "beginsAfter": self.begins_after,
+            "countedAt": self.counted_at,
+            "counted": self.counted or None,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -112,14 +116,15 @@ class Series:
             due_at=number("dueAt"),
             ttl_at=number("ttlAt"),
             repeats=number("repeats"),
-            begins_after=number("beginsAfter"),
+            counted_at=number("countedAt"),
+            counted=number("counted") or 0,
         )
 
     @property
     def _counted_from_at(self) -> Instant:
         """The instant after which numbers are counted; nothing occurs up to it."""
         begun_at = self.start_at if self.due_at is None else min(self.start_at, self.due_at - 1)
-        return begun_at if self.begins_after is None else max(begun_at, self.begins_after)
+        return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
         return timeline_of(self.schedule, self.timezone, self.start_at, self.due_at)

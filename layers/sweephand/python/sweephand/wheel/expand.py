@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.live import ruling
 from sweephand.schedules import Occurrence
@@ -30,21 +29,19 @@ def expand(
     jobs: Mapping[JobKey, Job],
     cursor: Cursor,
     *,
-    now: Instant,
     triggers_max: int = TRIGGERS_MAX,
 ) -> Expansion:
     """The triggers and successors of the timers at the cursor, up to `triggers_max` triggers.
 
-    The timers are of one bucket, in the order of their keys, as TimerStore.page answers them. `now`
-    decides nothing but whether a job's time to live is over.
+    The timers are of one bucket, in the order of their keys, as TimerStore.page answers them.
     """
     expansion = Expansion(cursor)
     for timer in timers:
         within = cursor.within if timer.sort_key == cursor.key else None
         if isinstance(timer, RetryTimer):
-            _expand_retry(timer, jobs.get(timer.key), expansion, now)
+            _expand_retry(timer, jobs.get(timer.key), expansion)
         elif not _expand_occurrences(
-            timer, jobs.get(timer.key), expansion, within, now=now, triggers_max=triggers_max
+            timer, jobs.get(timer.key), expansion, within, triggers_max=triggers_max
         ):
             return expansion
         expansion.cursor = Cursor(timer.sort_key)
@@ -54,9 +51,9 @@ def expand(
     return expansion
 
 
-def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion, now: Instant) -> None:
+def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion) -> None:
     # The delivery function asks again, of a fresh read; this only spares a message for a job that is gone.
-    if job is not None and job.uid == timer.message.trigger.uid and not job.is_gone(now):
+    if job is not None and job.uid == timer.message.trigger.uid:
         expansion.messages.append(timer.message)
 
 
@@ -66,11 +63,10 @@ def _expand_occurrences(
     expansion: Expansion,
     within: Occurrence | None,
     *,
-    now: Instant,
     triggers_max: int,
 ) -> bool:
     """Whether all of the timer was expanded; if not, the expansion's cursor says how far it was."""
-    revision = ruling(job, timer.uid, timer.rev, now)
+    revision = ruling(job, timer.uid, timer.rev)
     if job is None or revision is None:
         return True
     until = revision.until

@@ -105,7 +105,7 @@ class Lease:
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    the last sweep sent, at `swept_at`: from these tick sizes the next.
+    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next.
     """
 
     shard: int

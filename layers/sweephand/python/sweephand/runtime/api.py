@@ -1,0 +1,40 @@
+"""What the API function is made of."""
+
+from functools import cache
+
+from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.read import Reader
+from sweephand.jobs.write import Writer
+from sweephand.runtime import parts
+from sweephand.storage.api_keys import DynamoKeys
+from sweephand.web.app import Handler, build_handler
+from sweephand.web.services import Services
+from sweephand.wheel.shards import ShardCount
+
+
+@cache
+def api() -> Handler:
+    """The API over the stores of this stack: an event of the gateway in, its answer out."""
+    clock, ids = parts.clock(), parts.ids()
+    writer = Writer(
+        jobs=parts.jobs(),
+        timers=parts.timers(),
+        queue=parts.queue(),
+        payloads=parts.payloads(),
+        clock=clock,
+        ids=ids,
+        shards=ShardCount(leases=parts.leases(), clock=clock, wanted=parts.settings().shards),
+    )
+    return build_handler(
+        Services(
+            writer=writer,
+            reader=Reader(jobs=parts.jobs(), runs=parts.runs(), payloads=parts.payloads()),
+            runs=parts.runs(),
+            keys=DynamoKeys(parts.jobs_table()),
+            signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),
+            leases=parts.leases(),
+            clock=clock,
+            ids=ids,
+            allow_insecure_targets=parts.settings().allows_insecure_targets,
+        )
+    )
