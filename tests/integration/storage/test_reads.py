@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.contract.builders import NOON, job, next_revision, run, timer
 from tests.fakes.engines import Dynamo, Stores
-from tests.fakes.faults import capacity_counted, watched
+from tests.fakes.wire import capacity_counted, watched
 
 from sweephand.instants import HOUR_MS
 from sweephand.jobs.job import JobKey
