@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from aws_lambda_powertools import Logger
@@ -142,10 +143,9 @@ class _Exchange:
             key_id=caller.key_id if caller else None,
             request_id=event.request_context.request_id,
         )
-        text = None if reply.status == 204 else _written(reply)  # noqa: PLR2004 - No Content
-        return Response(
-            reply.status, reply.content_type if text is not None else None, text, dict(reply.headers)
-        )
+        if reply.status == HTTPStatus.NO_CONTENT:
+            return Response(reply.status, None, "", dict(reply.headers))
+        return Response(reply.status, reply.content_type, _written(reply), dict(reply.headers))
 
 
 def _pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:
