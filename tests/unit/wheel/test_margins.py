@@ -1,0 +1,90 @@
+"""The margins of timing.py: the latest commit under the greatest skew, and many updates in a row."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.ledger import Ledger
+from tests.fakes.world import NOON, World
+
+from sweephand.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS
+
+MINUTE = 60_000
+
+
+def committing_late(world: World, action: Callable[[], object]) -> None:
+    """Let the next commit come as late as the API's time limit lets it, and do something just before it."""
+
+    def announce(call: str) -> None:
+        if call == "before jobs.put":
+            world.announce = lambda _: None
+            world.clock.time = NOON + API_LIMIT_MS
+            action()
+
+    world.announce = announce
+
+
+@pytest.mark.parametrize("is_ahead", [True, False], ids=["wheel ahead", "api behind"])
+@pytest.mark.parametrize("into_minute_ms", [0, 30_000, 59_999])
+def test_no_sweep_passes_a_timer_whose_job_is_not_committed_yet(
+    into_minute_ms: int, *, is_ahead: bool
+) -> None:
+    world = World(NOON + into_minute_ms)
+    ledger = Ledger(world)
+    if is_ahead:
+        world.wheel_clock.ahead_ms = CLOCK_SKEW_MAX_MS
+    else:
+        world.api_clock.ahead_ms = -CLOCK_SKEW_MAX_MS
+    requested_at = world.api_clock.now()
+
+    def last_moment() -> None:
+        world.clock.time = NOON + into_minute_ms + API_LIMIT_MS
+        world.tick()
+
+    committing_late(world, last_moment)
+    job = world.put(schedule="@every 1s", dueTime=f"{DIRECT_WINDOW_MS + 1}ms", repeats=3).job
+    assert job.series.due_at == requested_at + DIRECT_WINDOW_MS + 1
+    world.run_until(world.clock.time + 10 * MINUTE)
+    ledger.check(world.clock.time)
+    assert len(world.consumers.dues) == 3
+
+
+@pytest.mark.parametrize("is_ahead", [True, False], ids=["delivery ahead", "api behind"])
+def test_no_trigger_is_dropped_whose_job_is_not_committed_yet(*, is_ahead: bool) -> None:
+    world = World()
+    if is_ahead:
+        world.delivery_clock.ahead_ms = CLOCK_SKEW_MAX_MS
+    else:
+        world.api_clock.ahead_ms = -CLOCK_SKEW_MAX_MS
+
+    def last_moment() -> None:
+        world.clock.time = NOON
+        world.run_until(NOON + API_LIMIT_MS, ticking=False)
+        assert not world.consumers.attempts
+
+    committing_late(world, last_moment)
+    world.put(dueTime="0s")
+    world.run_until(world.clock.time + MINUTE)
+    assert len(world.consumers.ids) == 1
+
+
+def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue() -> None:
+    world = World()
+    ledger = Ledger(world)
+    world.put(schedule="@every 10s", data="0")
+    for number in range(1, 21):
+        world.clock.time += 1_700
+        world.put(schedule="@every 10s", data=str(number))
+    world.run_until(NOON + 2 * MINUTE)
+    ledger.check(NOON + 2 * MINUTE)
+    assert len(world.consumers.ids) == 12
+
+
+def test_a_wheel_that_stood_still_for_days_owes_nothing_when_it_has_caught_up() -> None:
+    world = World()
+    ledger = Ledger(world)
+    world.put("often", schedule="@every 30m")
+    world.put("once", dueTime="25h")
+    world.clock.time += 3 * 24 * 60 * MINUTE
+    world.run_until(world.clock.time + 10 * MINUTE)
+    ledger.check(world.clock.time)
+    assert len(world.consumers.ids) == 2 * 72 + 1
