@@ -3,8 +3,13 @@
 import datetime as dt
 from itertools import islice
 
+from hypothesis import HealthCheck, settings
+
 from sweephand.instants import Instant, from_datetime, to_datetime
 from sweephand.schedules import Series, series_of
+
+#: For properties: a busy machine is no fault of ours.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def at(text: str) -> Instant:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.unit.schedules.say import at
+from tests.unit.schedules.say import at, unhurried
 
 from sweephand.errors import InvalidError
 from sweephand.schedules import SCHEDULE_CHARS_MAX, ScheduleError, parse_duration_ms, series_of
@@ -133,7 +133,7 @@ POINTERS = {"/schedule", "/timezone", "/dueTime", "/ttl", "/repeats"}
     st.one_of(st.none(), texts),
     st.integers(),
 )
-@settings(deadline=2000, max_examples=500)
+@settings(unhurried, max_examples=500)
 @example("59 59 23 31 12 *", "Pacific/Kiritimati", "9999-12-31T23:59:59.999Z", None, 1)
 @example("* * * * * *", "Pacific/Kiritimati", "9999-12-31T09:59:59.999Z", None, 1)
 @example("0 0 29 2 */6", None, "9990-01-01T00:00:00Z", None, 1)
@@ -158,6 +158,7 @@ def test_no_text_raises_anything_but_an_error_of_ours(
     assert pointers <= POINTERS
 
 
+@unhurried
 @given(texts)
 def test_no_text_makes_a_duration_raise_anything_else(text: str) -> None:
     try:

@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.unit.schedules.oracle import instants_between, packaged
-from tests.unit.schedules.say import at
+from tests.unit.schedules.say import at, unhurried
 
 from sweephand.instants import DAY_MS, INSTANT_MAX, to_datetime
 from sweephand.schedules import Series
@@ -94,7 +94,7 @@ def series(draw: st.DrawFn) -> Series:
 
 
 @given(series(), st.integers(-DAY_MS, 400 * DAY_MS))
-@settings(deadline=None)
+@unhurried
 def test_occurrences_ascend_strictly_after_the_instant_and_inside_the_bounds(
     every: Series, later: int
 ) -> None:
@@ -111,7 +111,7 @@ def test_occurrences_ascend_strictly_after_the_instant_and_inside_the_bounds(
 
 
 @given(series(), st.data())
-@settings(deadline=None)
+@unhurried
 def test_a_restart_anywhere_gives_the_same_occurrences_with_or_without_a_known_one(
     every: Series, data: st.DataObject
 ) -> None:
@@ -126,7 +126,7 @@ def test_a_restart_anywhere_gives_the_same_occurrences_with_or_without_a_known_o
 
 
 @given(series())
-@settings(deadline=None)
+@unhurried
 def test_a_series_comes_back_from_its_item_as_it_was(every: Series) -> None:
     item = every.to_item()
     assert Series.from_item(item) == every
@@ -134,7 +134,7 @@ def test_a_series_comes_back_from_its_item_as_it_was(every: Series) -> None:
 
 
 @given(series())
-@settings(deadline=None)
+@unhurried
 def test_the_last_instant_is_that_of_the_last_occurrence(every: Series) -> None:
     last_at = every.last_at()
     if every.repeats is None and every.ttl_at is None:
@@ -149,7 +149,7 @@ def test_the_last_instant_is_that_of_the_last_occurrence(every: Series) -> None:
 
 
 @given(st.one_of(crons(), crons(with_seconds=True)), st.one_of(transitions(), st.tuples(zones, starts)))
-@settings(deadline=None, max_examples=150)
+@settings(unhurried, max_examples=150)
 def test_cron_fires_when_each_wall_time_by_itself_says_so(expression: str, where: tuple[str, int]) -> None:
     zone, start_at = where
     before = start_at + 4 * DAY_MS
@@ -166,7 +166,7 @@ def test_cron_fires_when_each_wall_time_by_itself_says_so(expression: str, where
     st.one_of(transitions(), st.tuples(zones, starts)),
     st.integers(1, 8),
 )
-@settings(deadline=None)
+@unhurried
 def test_counting_is_enumerating(expression: str, where: tuple[str, int], days: int) -> None:
     zone, start_at = where
     begun = Series(expression, zone, start_at)
@@ -185,7 +185,7 @@ def test_counting_is_enumerating(expression: str, where: tuple[str, int], days: 
 @given(
     st.sampled_from(("2 2 * * *", "30 1 * * *", "0 0 * * *", "59 2,2 * * *")), zones, st.integers(1990, 2060)
 )
-@settings(deadline=None)
+@unhurried
 def test_a_nightly_job_runs_exactly_once_on_every_night_of_the_year(
     expression: str, zone: str, year: int
 ) -> None:
