@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sweephand.errors import SweephandError, Violation
+from sweephand.errors import BadRequestError, Violation
 from sweephand.instants import SECOND_MS
 from sweephand.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
 from sweephand.schedules import parse_duration_ms
+from sweephand.targets.pointers import pointer_part
 from sweephand.targets.url import Url, UrlError, read_url
 
 FIELDS: Final = ("type", "url", "method", "headers", "timeout")
@@ -99,7 +100,7 @@ def _timeout_ms(written: object) -> int | None:
         return None
     try:
         timeout_ms = parse_duration_ms(written)
-    except (SweephandError, ValueError):
+    except BadRequestError:
         return None
     return timeout_ms if 0 < timeout_ms <= TARGET_TIMEOUT_S_MAX * SECOND_MS else None
 
@@ -115,7 +116,7 @@ def _header_violations(headers: object) -> list[Violation]:
     for name, value in headers.items():
         problem = _header_problem(name, value, seen)
         if problem is not None:
-            found.append(Violation(f"/headers/{_escaped(name)}", problem))
+            found.append(Violation(f"/headers/{pointer_part(name)}", problem))
             continue
         seen.add(name.lower())
         size += len(name) + len(value)
@@ -137,8 +138,3 @@ def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
         return "A header value is a string of printable Latin-1 characters, without line breaks."
     return None
-
-
-def _escaped(name: str) -> str:
-    """A name as a part of a JSON pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import Violation
 from sweephand.targets import http, sqs
+from sweephand.targets.pointers import pointer_part
 
 
 class Violations(Protocol):
@@ -43,7 +44,9 @@ def target_violations(
     if target_type is None:
         return [Violation(f"{at}/type", f"Give the target's type: {_types()}.")]
     unknown = [
-        Violation(f"{at}/{name}", f"Leave it out: {kind} takes {', '.join(target_type.fields)}.")
+        Violation(
+            f"{at}/{pointer_part(name)}", f"Leave it out: {kind} takes {', '.join(target_type.fields)}."
+        )
         for name in target
         if name not in target_type.fields
     ]

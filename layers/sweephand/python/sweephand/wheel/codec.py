@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.errors import PoisonError
+from sweephand.instants import INSTANT_MAX
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, Trigger, TriggerMessage
@@ -14,6 +15,9 @@ from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, Trigger, T
 VERSION: Final = 1
 
 _WHAT_POISON_SHOWS_MAX: Final = 80
+
+#: Names, uids and revisions are far shorter; what is longer cannot be a key in a store.
+_TEXT_LENGTH_MAX: Final = 256
 
 
 def encode(message: Message) -> str:
@@ -81,8 +85,8 @@ class _Fields:
 
     def text(self, name: str) -> str:
         value = self._fields.get(name)
-        if not isinstance(value, str) or not value:
-            raise PoisonError(f"`{name}` in a message is a text.")
+        if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH_MAX:
+            raise PoisonError(f"`{name}` in a message is a short text.")
         return value
 
     def number(self, name: str) -> int:
@@ -106,8 +110,8 @@ class _Fields:
 
 def _whole(value: Any, name: str) -> int:
     # JSON's true and 1.0 equal 1 in Python; neither was ever written for it.
-    if type(value) is not int or value < 0:
-        raise PoisonError(f"`{name}` in a message is a number, 0 or more.")
+    if type(value) is not int or not 0 <= value <= INSTANT_MAX:
+        raise PoisonError(f"`{name}` in a message is a number from 0 to the last instant.")
     return value
 
 
@@ -130,6 +134,8 @@ def _read(fields: _Fields) -> Message:
         case "span":
             series = Series.from_item(fields.item("series"))
             first = Occurrence(*fields.pair("first"))
+            # Asked once, it shows whether it can be read; later that would be our own fault, without end.
+            series.next_after(first.due_at, first)
             return SpanMessage(key, uid, rev, series, first, fields.number("until"), armed_at)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")

@@ -1,0 +1,178 @@
+"""A consumer on the loopback that behaves as a test says, down to the byte, and the attempts it receives."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Attempt
+from sweephand.wheel.trigger import Trigger
+
+SECRET = "whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
+
+
+def attempt_of(
+    spec: Mapping[str, Any],
+    body: bytes = b'{"task":"db-backup"}',
+    secrets: tuple[str, ...] = (SECRET,),
+    key: JobKey = JobKey("team", "nightly"),  # noqa: B008 - a constant
+) -> Attempt:
+    """An attempt at a trigger due at 2026-11-21T12:00:00.250Z, made 50 ms later."""
+    trigger = Trigger(key, "u" * 16, "r1", due_at=1_795_262_400_250, sequence=7, armed_at=0, index=3)
+    return Attempt(trigger, 2, spec, body, secrets, sent_at=1_795_262_400_300)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it came over the wire; header names in lower case."""
+
+    line: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Connection:
+    """One accepted connection, for a behaviour to read from and write to."""
+
+    sock: socket.socket
+    number: int
+    closing: threading.Event
+    requests: list[Request]
+    _buffer: bytearray = field(default_factory=bytearray)
+
+    def request(self) -> Request | None:
+        """The next request, whole; None if the other end closed."""
+        while b"\r\n\r\n" not in self._buffer:
+            if not self._more():
+                return None
+        head, _, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        line, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (each.partition(":") for each in lines)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        length = int(headers.get("content-length", "0"))
+        self._buffer = bytearray(rest)
+        while len(self._buffer) < length:
+            if not self._more():
+                return None
+        request = Request(line, headers, bytes(self._buffer[:length]))
+        del self._buffer[:length]
+        self.requests.append(request)
+        return request
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def answer(self, status: str = "200 OK", body: bytes = b"", *headers: str) -> None:
+        """An answer with a length, after which the connection can be used again."""
+        lines = (f"HTTP/1.1 {status}", f"content-length: {len(body)}", *headers)
+        self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+    def hang(self) -> None:
+        """Neither read nor write until the test is over."""
+        self.closing.wait()
+
+    def trickle(self, data: bytes) -> None:
+        """A byte every 10 ms, over and over, until the other end or the test has had enough."""
+        while True:
+            for byte in data:
+                if self.closing.wait(0.01):
+                    return
+                self.send(bytes([byte]))
+
+    def reset(self) -> None:
+        """Close so that the other end gets a reset, not an end."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        self.sock.close()
+
+    def _more(self) -> bool:
+        data = self.sock.recv(65_536)
+        self._buffer += data
+        return bool(data)
+
+
+def obliging(connection: Connection) -> None:
+    """A behaviour: answer every request with 200 and `ok`."""
+    while connection.request():
+        connection.answer(body=b"ok")
+
+
+class Consumer:
+    """A server whose every connection is handed to a behaviour, in a thread of its own."""
+
+    def __init__(
+        self,
+        behave: Callable[[Connection], None] = obliging,
+        *,
+        tls: ssl.SSLContext | None = None,
+        receive_buffer: int | None = None,
+    ) -> None:
+        self.requests: list[Request] = []
+        self.accepted = 0
+        self._behave = behave
+        self._tls = tls
+        self._closing = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._sockets: list[socket.socket] = []
+        self._listener = socket.socket()
+        if receive_buffer is not None:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(64)
+        self.port: int = self._listener.getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        scheme = "https" if self._tls else "http"
+        return f"{scheme}://127.0.0.1:{self.port}/hook?from=test"
+
+    def spec(self, **fields: Any) -> dict[str, Any]:
+        """A target that is this consumer."""
+        return {"type": "http", "url": self.url, **fields}
+
+    def __enter__(self) -> Self:
+        self._begin(self._accept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        for sock in (self._listener, *self._sockets):
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        for thread in list(self._threads):
+            thread.join(5)
+            assert not thread.is_alive(), "a behaviour does not end with its test"
+        self._listener.close()
+
+    def _begin(self, task: Callable[[], None]) -> None:
+        thread = threading.Thread(target=task, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            self.accepted += 1
+            self._sockets.append(sock)
+            number = self.accepted
+            self._begin(lambda sock=sock, number=number: self._serve(sock, number))  # type: ignore[misc]
+
+    def _serve(self, sock: socket.socket, number: int) -> None:
+        # Whatever the other end does to the connection is what the test is about.
+        with suppress(OSError), sock:
+            if self._tls is not None:
+                with self._tls.wrap_socket(sock, server_side=True) as secure:
+                    self._sockets.append(secure)
+                    self._behave(Connection(secure, number, self._closing, self.requests))
+            else:
+                self._behave(Connection(sock, number, self._closing, self.requests))

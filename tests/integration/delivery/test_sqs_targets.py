@@ -1,0 +1,112 @@
+"""What a consumer behind an SQS queue receives, and what a queue's refusal says."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from tests.fakes.consumer import attempt_of
+from tests.fakes.sqs import Sqs, mocked_sqs, refusal
+
+from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.sqs import SqsTargets
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Answer
+
+QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/work"
+
+
+@pytest.fixture
+def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
+    with mocked_sqs(monkeypatch) as mocked:
+        yield mocked
+
+
+def spec_of(url: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "sqs", "queueUrl": url, **fields}
+
+
+def test_the_body_is_the_data_and_one_attribute_names_the_trigger(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+    body = '{"task":"ü","n":1.10}'
+    answer = SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(url), body.encode()))
+    (received,) = sqs.messages(url)
+    assert (answer, received["Body"]) == (Answer(succeeded=True), body)
+    assert set(received["MessageAttributes"]) == {"sweephand"}
+    assert json.loads(received["MessageAttributes"]["sweephand"]["StringValue"]) == {
+        "id": "uuuuuuuuuuuuuuuu-1795262400250-3",
+        "namespace": "team",
+        "job": "nightly",
+        "run": "1795262400250-3",
+        "due": "2026-11-21T12:00:00.250Z",
+        "attempt": 2,
+        "sequence": 7,
+        "batchIndex": 3,
+    }
+
+
+def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) -> None:
+    url = sqs.queue("work.fifo")
+    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    for _ in range(3):
+        assert targets.deliver(attempt_of(spec_of(url))).succeeded
+    (received,) = sqs.messages(url)
+    assert received["Attributes"]["MessageDeduplicationId"] == "uuuuuuuuuuuuuuuu-1795262400250-3"
+    assert received["Attributes"]["MessageGroupId"] == "team/nightly"
+
+
+def test_a_job_may_name_its_group_and_a_key_too_long_for_one_is_digested(sqs: Sqs) -> None:
+    url = sqs.queue("work.fifo")
+    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    targets.deliver(attempt_of(spec_of(url, messageGroupId="mine")))
+    (received,) = sqs.messages(url)
+    assert received["Attributes"]["MessageGroupId"] == "mine"
+    other = sqs.queue("other.fifo")
+    targets.deliver(attempt_of(spec_of(other), key=JobKey("n" * 128, "j" * 128)))
+    (received,) = sqs.messages(other)
+    assert len(received["Attributes"]["MessageGroupId"]) == 64
+
+
+def test_characters_that_json_allows_and_sqs_refuses_arrive_as_equal_json(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+    data = {"\ufffe": "\uffff and 💥"}
+    body = json.dumps(data, ensure_ascii=False).encode()
+    SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(url), body))
+    (received,) = sqs.messages(url)
+    assert json.loads(received["Body"]) == data
+    assert not {"\ufffe", "\uffff"} & set(received["Body"])
+
+
+def test_a_queue_that_is_not_there_is_a_failed_attempt_that_is_tried_again(sqs: Sqs) -> None:
+    answer = SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    assert (answer.succeeded, answer.is_final, answer.code) == (False, False, None)
+    assert answer.error is not None
+    assert answer.error.startswith("SQS refused: AWS.SimpleQueueService.NonExistentQueue: ")
+
+
+@pytest.mark.parametrize(
+    ("raised", "error"),
+    [
+        (refusal("AccessDenied", "SendMessage"), "SQS refused: AccessDenied: because"),
+        (
+            EndpointConnectionError(endpoint_url="https://sqs.example"),
+            'SQS did not answer: Could not connect to the endpoint URL: "https://sqs.example"',
+        ),
+    ],
+)
+def test_whatever_sqs_says_is_an_answer(raised: Exception, error: str) -> None:
+    class Refusing:
+        def send_message(self, **_: Any) -> None:
+            raise raised
+
+    clients = SqsClients(lambda _: Refusing())  # type: ignore[arg-type, return-value] # what is called of one
+    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    assert answer == Answer(succeeded=False, error=error)
+
+
+def test_a_queue_that_the_stack_no_longer_allows_says_so() -> None:
+    clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
+    spec = spec_of("http://127.0.0.1:4566/000000000000/work")
+    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec))
+    assert answer.error == "The target's queue cannot be used: Use https: this stack does not allow http."

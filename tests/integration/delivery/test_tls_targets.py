@@ -1,0 +1,154 @@
+"""Consumers behind TLS: the certificate counts for the host's name, whatever address it resolved to."""
+
+import datetime as dt
+import ipaddress
+import socket
+import ssl
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from tests.fakes.consumer import Connection, Consumer, attempt_of, obliging
+from tests.fakes.world import HandClock
+
+from sweephand.delivery.egress import Address, Egress
+from sweephand.delivery.http import HttpTargets
+from sweephand.delivery.sockets import tls_context
+from sweephand.ports import Answer
+
+
+class Authority(NamedTuple):
+    """A certificate that is its own authority: what a consumer shows, and what trusts it."""
+
+    server: ssl.SSLContext
+    file: str
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """For hook.example and 127.0.0.1; it is old enough and lasts long enough for any clock."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hook.example")])
+    names = [x509.DNSName("hook.example"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
+        .not_valid_after(dt.datetime(2100, 1, 1, tzinfo=dt.UTC))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = Path(tmp_path_factory.mktemp("tls")) / "consumer.pem"
+    file.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        + certificate.public_bytes(Encoding.PEM)
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(file)
+    return Authority(server, str(file))
+
+
+def targets_that_trust(authority: Authority | None) -> HttpTargets:
+    """Targets for which every name is this machine."""
+    egress = Egress(
+        allow_loopback=True, resolver=lambda _, port: [Address(socket.AF_INET, ("127.0.0.1", port))]
+    )
+    trust = {"cafile": authority.file} if authority else {}
+    return HttpTargets(
+        HandClock(), allow_insecure=False, egress=egress, make_context=lambda: tls_context(**trust)
+    )
+
+
+def deliver(
+    targets: HttpTargets, consumer: Consumer, host: str, timeout: str = "5s", body: bytes = b"{}"
+) -> Answer:
+    spec = {"type": "http", "url": f"https://{host}:{consumer.port}/", "timeout": timeout}
+    return targets.deliver(attempt_of(spec, body))
+
+
+def test_a_certificate_for_the_hosts_name_is_accepted_and_its_connection_kept(authority: Authority) -> None:
+    targets = targets_that_trust(authority)
+    with Consumer(obliging, tls=authority.server) as consumer:
+        answers = [deliver(targets, consumer, "hook.example") for _ in range(3)]
+        assert answers == [Answer(succeeded=True, code=200, text="ok")] * 3
+        assert consumer.accepted == 1
+        assert consumer.requests[0].headers["host"] == f"hook.example:{consumer.port}"
+
+
+def test_a_certificate_for_another_name_is_not(authority: Authority) -> None:
+    with Consumer(obliging, tls=authority.server) as consumer:
+        answer = deliver(targets_that_trust(authority), consumer, "other.example")
+        assert consumer.requests == []
+    assert answer.error is not None
+    assert answer.error.startswith("No secure connection to other.example: ")
+    assert "certificate verify failed" in answer.error
+
+
+def test_a_certificate_that_nobody_trusts_is_not(authority: Authority) -> None:
+    with Consumer(obliging, tls=authority.server) as consumer:
+        answer = deliver(targets_that_trust(None), consumer, "hook.example")
+        assert consumer.requests == []
+    assert answer.error is not None
+    assert "certificate verify failed" in answer.error
+
+
+def hanging(connection: Connection) -> None:
+    connection.hang()
+
+
+def trickling(connection: Connection) -> None:
+    connection.trickle(b"HTTP/1.1 200 OK and so on ")
+
+
+def test_a_handshake_that_never_comes_costs_the_timeout(authority: Authority) -> None:
+    with Consumer(hanging) as consumer:
+        began = monotonic()
+        answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
+        assert monotonic() - began < 0.6
+    assert answer.error == "No answer within 0.2 s."
+
+
+def test_a_handshake_that_trickles_costs_the_timeout(authority: Authority) -> None:
+    # The head of a TLS record that says it is long, and then a byte of it now and then.
+    def slow(connection: Connection) -> None:
+        connection.send(b"\x16\x03\x03\x40\x00")
+        connection.trickle(b"\x02")
+
+    with Consumer(slow) as consumer:
+        began = monotonic()
+        answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
+        assert monotonic() - began < 0.6
+    assert answer.error == "No answer within 0.2 s."
+
+
+def test_an_answer_that_trickles_costs_the_timeout(authority: Authority) -> None:
+    with Consumer(trickling, tls=authority.server) as consumer:
+        began = monotonic()
+        answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
+        assert monotonic() - began < 0.6
+    assert answer.error == "No answer within 0.2 s."
+
+
+def test_a_consumer_that_does_not_read_costs_the_timeout(authority: Authority) -> None:
+    with Consumer(hanging, tls=authority.server, receive_buffer=4_096) as consumer:
+        began = monotonic()
+        body = b'"' + b"x" * 16_000_000 + b'"'
+        answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms", body)
+        assert monotonic() - began < 0.9
+    assert answer.error == "No answer within 0.2 s."
+
+
+def test_a_consumer_that_speaks_no_tls_is_a_failed_attempt(authority: Authority) -> None:
+    with Consumer(lambda connection: connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as consumer:
+        answer = deliver(targets_that_trust(authority), consumer, "hook.example")
+    assert answer.error is not None
+    assert answer.error.startswith("No secure connection to hook.example: ")

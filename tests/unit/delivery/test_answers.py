@@ -1,0 +1,99 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweephand.delivery.answers import answer_to, retry_after_at
+from sweephand.instants import INSTANT_MAX
+
+NOW = 1_795_262_400_123
+
+
+@pytest.mark.parametrize("code", [200, 201, 202, 204, 206, 299])
+def test_2xx_is_success_and_asks_for_nothing(code: int) -> None:
+    answer = answer_to(code, b"done", "120", NOW)
+    assert (answer.succeeded, answer.code, answer.text) == (True, code, "done")
+    assert answer.retry_after_at is None
+
+
+@pytest.mark.parametrize("code", [400, 410, 413, 422])
+def test_what_is_wrong_with_the_request_itself_is_final(code: int) -> None:
+    answer = answer_to(code, b"", None, NOW)
+    assert (answer.succeeded, answer.is_final) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "code", [100, 101, 300, 301, 304, 307, 401, 403, 404, 408, 409, 425, 429, 500, 503, 599, 999]
+)
+def test_everything_else_is_a_failure_to_be_tried_again(code: int) -> None:
+    answer = answer_to(code, b"", None, NOW)
+    assert (answer.succeeded, answer.is_final, answer.error) == (False, False, None)
+
+
+def test_512_bytes_are_kept_of_what_was_said_whatever_they_are() -> None:
+    assert answer_to(500, b"x" * 600, None, NOW).text == "x" * 512
+    assert answer_to(500, b"\xff\xfe ok", None, NOW).text == "\N{REPLACEMENT CHARACTER}" * 2 + " ok"
+    assert answer_to(500, "é".encode() * 256 + b"x", None, NOW).text == "é" * 256
+
+
+@pytest.mark.parametrize(
+    ("header", "after_ms"),
+    [
+        ("0", 0),
+        ("1", 1_000),
+        ("120", 120_000),
+        (" 120 ", 120_000),
+        ("120.0", 120_000),
+        ("120.1", 121_000),
+        ("0.001", 1_000),
+    ],
+)
+def test_seconds_count_from_now_and_a_fraction_as_the_next_whole_one(header: str, after_ms: int) -> None:
+    assert retry_after_at(header, NOW) == NOW + after_ms
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Sat, 21 Nov 2026 12:00:30 GMT",
+        "Saturday, 21-Nov-26 12:00:30 GMT",
+        "Sat Nov 21 12:00:30 2026",
+        "Sat, 21 Nov 2026 12:00:30 +0000",
+        "Sat, 21 Nov 2026 12:00:30 -0000",
+        "Sat, 21 Nov 2026 14:00:30 +0200",
+    ],
+)
+def test_a_date_is_an_instant_in_any_form_that_http_has_had(header: str) -> None:
+    assert retry_after_at(header, NOW) == 1_795_262_430_000
+
+
+def test_a_date_in_the_past_asks_for_nothing_that_matters() -> None:
+    assert retry_after_at("Wed, 21 Oct 2015 07:28:00 GMT", NOW) == 1_445_412_480_000
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "soon",
+        "-5",
+        "+5",
+        "1e9",
+        "1_000",
+        "inf",
+        "nan",
+        "0x10",
+        "٣",
+        "Sat, 99 Nov 2026 12:00:30 GMT",
+        "1" * 5_000,
+        "21 Nov 99999 12:00:30 GMT",
+    ],
+)
+def test_what_is_no_retry_after_asks_for_nothing(header: str | None) -> None:
+    assert retry_after_at(header, NOW) is None
+
+
+@given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d+:\d+:\d+ [+-]?\w+"))
+def test_no_header_makes_reading_it_fail_or_leave_the_calendar(header: str) -> None:
+    at = retry_after_at(header, NOW)
+    assert at is None or at <= INSTANT_MAX

@@ -1,0 +1,174 @@
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweephand.errors import PoisonError
+from sweephand.jobs.job import JobKey
+from sweephand.schedules import Occurrence, Series
+from sweephand.wheel.codec import decode, encode, encode_letter
+from sweephand.wheel.trigger import DeadLetter, SpanMessage, Trigger, TriggerMessage
+
+KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
+MESSAGE = TriggerMessage(
+    Trigger(KEY, "u" * 16, "r-1", due_at=1_795_262_400_250, sequence=7, armed_at=1_795_262_000_000, index=3),
+    not_before=1_795_262_405_000,
+    attempt=2,
+    first_attempt_at=1_795_262_400_300,
+    faults=1,
+)
+
+instants = st.integers(0, 253_402_300_799_999)
+counts = st.integers(0, 10**9)
+names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
+
+
+@given(
+    st.builds(
+        TriggerMessage,
+        st.builds(Trigger, st.builds(JobKey, names, names), names, names, instants, counts, instants, counts),
+        instants,
+        counts,
+        st.none() | instants,
+        counts,
+    )
+)
+def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() -> None:
+    assert encode(MESSAGE) == (
+        '{"v":1,"kind":"trigger","ns":"team","job":"a:b@c+d=e~f_g-h.i","uid":"uuuuuuuuuuuuuuuu","rev":"r-1",'
+        '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
+        '"first":1795262400300,"faults":1}'
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "null", "[]", "5", '"x"', "{", "{}", "not JSON", "\x00", "[" * 100_000, "💥"]
+)
+def test_what_is_no_message_is_poison(text: str) -> None:
+    with pytest.raises(PoisonError) as caught:
+        decode(text)
+    assert len(str(caught.value)) < 1_000
+
+
+@pytest.mark.parametrize("version", [0, 2, 1.0, True, "1", None])
+def test_another_version_is_poison(version: object) -> None:
+    with pytest.raises(PoisonError):
+        decode(json.dumps(json.loads(encode(MESSAGE)) | {"v": version}))
+
+
+@pytest.mark.parametrize("name", list(json.loads(encode(MESSAGE))))
+@pytest.mark.parametrize("value", [None, -1, 1.5, True, 10**15, "", "x" * 257, [], {}])
+def test_a_field_that_is_not_what_it_should_be_is_poison(name: str, value: object) -> None:
+    fields = json.loads(encode(MESSAGE)) | {name: value}
+    if name == "first" and value is None:
+        assert decode(json.dumps(fields)) == replace(MESSAGE, first_attempt_at=None)
+        return
+    with pytest.raises(PoisonError):
+        decode(json.dumps(fields))
+
+
+@pytest.mark.parametrize("name", [name for name in json.loads(encode(MESSAGE)) if name != "first"])
+def test_a_field_that_is_missing_is_poison(name: str) -> None:
+    fields = json.loads(encode(MESSAGE))
+    del fields[name]
+    with pytest.raises(PoisonError):
+        decode(json.dumps(fields))
+
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+SPAN = SpanMessage(
+    KEY,
+    "u" * 16,
+    "r-1",
+    Series("0 30 2 * * MON-FRI", "Europe/Paris", 1_795_262_400_000, repeats=5),
+    Occurrence(1_795_483_800_000, 1),
+    until=1_796_000_000_000,
+    armed_at=1_795_262_400_000,
+)
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        SPAN.series,
+        Series("@every 1h30m", "UTC", 1_795_262_400_123, due_at=1_795_262_500_000, ttl_at=1_800_000_000_000),
+        Series(None, "UTC", 1_795_262_400_000, due_at=1_795_262_500_000),
+    ],
+)
+def test_a_span_is_read_as_it_was_written(series: Series) -> None:
+    span = replace(SPAN, series=series)
+    assert decode(encode(span)) == span
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"schedule": "every other day"},
+        {"schedule": 5},
+        {"timezone": "Mars/Olympus"},
+        {"timezone": None},
+        {"startAt": "soon"},
+        {"startAt": None},
+    ],
+)
+def test_a_span_whose_series_cannot_be_read_is_poison(changed: dict[str, Any]) -> None:
+    fields = json.loads(encode(SPAN))
+    with pytest.raises(PoisonError):
+        decode(json.dumps(fields | {"series": fields["series"] | changed}))
+
+
+@given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
+def test_any_text_at_all_is_poison(text: str) -> None:
+    with pytest.raises(PoisonError):
+        decode(text)
+
+
+@given(st.dictionaries(st.sampled_from(list(json.loads(encode(SPAN)))), json_values))
+def test_a_span_with_any_fields_changed_is_a_message_or_poison(changed: dict[str, Any]) -> None:
+    with suppress(PoisonError):
+        assert isinstance(decode(json.dumps(json.loads(encode(SPAN)) | changed)), SpanMessage)
+
+
+@given(st.dictionaries(st.sampled_from(list(SPAN.series.to_item())), json_values))
+def test_a_series_with_any_fields_changed_is_a_message_or_poison(changed: dict[str, Any]) -> None:
+    fields = json.loads(encode(SPAN))
+    with suppress(PoisonError):
+        decode(json.dumps(fields | {"series": fields["series"] | changed}))
+
+
+def test_a_dead_letter_holds_what_a_redrive_needs() -> None:
+    body = encode(MESSAGE)
+    letter = DeadLetter(
+        body, "Attempt 10 of 10 failed: Response 503.", MESSAGE.trigger, 10, 503, "busy \x00 €"
+    )
+    written = json.loads(encode_letter(letter))
+    assert decode(written.pop("message")) == MESSAGE
+    assert written == {
+        "v": 1,
+        "reason": "Attempt 10 of 10 failed: Response 503.",
+        "triggerId": MESSAGE.trigger.id,
+        "namespace": "team",
+        "job": KEY.name,
+        "runId": "1795262400250-3",
+        "dueAt": 1_795_262_400_250,
+        "attempts": 10,
+        "responseCode": 503,
+        "answer": "busy \x00 €",
+    }
+
+
+def test_a_dead_letter_of_poison_keeps_the_text_as_it_came() -> None:
+    written = json.loads(encode_letter(DeadLetter("\ud800 not \x01 JSON", "Not a message.")))
+    assert (written["message"], written["triggerId"]) == ("\ud800 not \x01 JSON", None)

@@ -1,0 +1,65 @@
+import hmac
+from base64 import b64decode, b64encode
+from hashlib import sha256
+
+import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+from tests.fakes.consumer import SECRET, attempt_of
+
+from sweephand.delivery.signing import delivery_headers, signatures
+
+OTHER = "whsec_" + b64encode(bytes(range(24))).decode()
+
+
+def computed(secret: str, trigger_id: str, timestamp: int, body: bytes) -> str:
+    """A signature by the specification's own words, without the library."""
+    key = b64decode(secret.removeprefix("whsec_"))
+    content = f"{trigger_id}.{timestamp}.".encode() + body
+    return "v1," + b64encode(hmac.new(key, content, sha256).digest()).decode()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b'{"a":1}', '{"ü":"€😀"}'.encode(), b'"' + b"x" * 262_142 + b'"']
+)
+@pytest.mark.parametrize("sent_at", [0, 1_795_262_400_000, 1_795_262_400_999, 4_102_444_800_001])
+def test_a_signature_is_what_the_specification_says(body: bytes, sent_at: int) -> None:
+    expected = computed(OTHER, "uid-5-0", sent_at // 1_000, body)
+    assert signatures([OTHER], "uid-5-0", sent_at, body) == expected
+
+
+def test_a_fixed_signature_stays_what_it_is() -> None:
+    # Computed once with OpenSSL:
+    #   printf 'uid-5-0.1795262400.{"a":1}' |
+    #     openssl dgst -sha256 -mac HMAC -binary -macopt hexkey:000102…17 | base64
+    expected = "v1,Lg9ChfWsp98YdEgPELMx97nsNF/WokH/kod2VP91Lbc="
+    assert signatures([OTHER], "uid-5-0", 1_795_262_400_000, b'{"a":1}') == expected
+
+
+def test_each_active_secret_signs_newest_first() -> None:
+    newest, older = signatures([SECRET, OTHER], "id", 5_000, b"{}").split(" ")
+    assert newest == computed(SECRET, "id", 5, b"{}")
+    assert older == computed(OTHER, "id", 5, b"{}")
+
+
+def test_a_body_changed_by_one_byte_no_longer_verifies() -> None:
+    attempt = attempt_of({})
+    headers = delivery_headers(attempt, attempt.body)
+    with pytest.raises(WebhookVerificationError):
+        Webhook(SECRET).verify(attempt.body + b" ", headers)
+
+
+def test_the_headers_name_the_trigger_and_the_attempt() -> None:
+    attempt = attempt_of({})
+    headers = delivery_headers(attempt, attempt.body)
+    assert headers.pop("webhook-signature").startswith("v1,")
+    assert headers == {
+        "webhook-id": "uuuuuuuuuuuuuuuu-1795262400250-3",
+        "webhook-timestamp": "1795262400",
+        "sweephand-namespace": "team",
+        "sweephand-job": "nightly",
+        "sweephand-run": "1795262400250-3",
+        "sweephand-due": "2026-11-21T12:00:00.250Z",
+        "sweephand-attempt": "2",
+        "sweephand-sequence": "7",
+        "sweephand-batch-index": "3",
+    }
