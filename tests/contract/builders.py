@@ -23,7 +23,7 @@ UID: Final = "uid0000000000001"
 
 
 def series() -> Series:
-    return Series("@every 10s", "UTC", NOON)
+    return Series("@every 10s", "UTC", start_at=NOON - MINUTE_MS, repeats=1_000)
 
 
 def job(name: str = "backup", version: str = "version000000001", **changed: Any) -> Job:
