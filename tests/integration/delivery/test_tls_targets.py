@@ -45,6 +45,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
         .not_valid_after(dt.datetime(2100, 1, 1, tzinfo=dt.UTC))
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
     file = Path(tmp_path_factory.mktemp("tls")) / "consumer.pem"
