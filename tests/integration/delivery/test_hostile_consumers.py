@@ -69,7 +69,7 @@ SILENT: dict[str, Behaviour] = {
 def test_a_consumer_that_does_not_come_to_the_point_costs_its_timeout(
     targets: HttpTargets, behave: Behaviour
 ) -> None:
-    with within(0.6):
+    with within(0.9):
         answer = answer_of(targets, behave, timeout="200ms")
     assert answer == Answer(succeeded=False, error="No answer within 0.2 s.")
 
@@ -89,7 +89,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
             each.setblocking(False)
             each.connect_ex(full.getsockname())
         targets = HttpTargets(HandClock(), allow_insecure=True)
-        with within(0.6):
+        with within(0.9):
             spec = {"type": "http", "url": f"http://127.0.0.1:{full.getsockname()[1]}/", "timeout": "200ms"}
             assert targets.deliver(attempt_of(spec)).error == "No answer within 0.2 s."
 
@@ -111,7 +111,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
     ids=lambda raw: repr(raw[:24]),
 )
 def test_garbage_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
-    with within(0.5):
+    with within(0.9):
         answer = answer_of(targets, saying(raw), timeout="400ms")
     assert (answer.succeeded, answer.code) == (False, None)
     assert answer.error is not None
@@ -163,7 +163,7 @@ def test_no_bytes_at_all_raise_or_outlast_the_timeout() -> None:
 def test_an_early_end_is_a_failed_attempt_or_the_answer_it_can_be_read_as(
     targets: HttpTargets, raw: bytes
 ) -> None:
-    with within(0.5):
+    with within(0.9):
         assert answer_of(targets, saying(raw)).succeeded == bool(raw)
 
 
@@ -235,8 +235,8 @@ def test_one_who_hangs_does_not_hold_up_the_others(targets: HttpTargets) -> None
         Consumer() as good,
         ThreadPoolExecutor(10) as threads,
     ):
-        hanging = [threads.submit(targets.deliver, attempt_of(bad.spec(timeout="400ms"))) for _ in range(5)]
-        with within(0.35):
+        hanging = [threads.submit(targets.deliver, attempt_of(bad.spec(timeout="800ms"))) for _ in range(5)]
+        with within(0.7):
             attempts = [attempt_of(good.spec())] * 20
             assert all(answer.succeeded for answer in threads.map(targets.deliver, attempts))
         assert not any(each.result().succeeded for each in hanging)

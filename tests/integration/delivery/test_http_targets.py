@@ -85,6 +85,25 @@ def test_connections_are_used_again_also_after_a_failure(targets: HttpTargets) -
         assert (codes, consumer.accepted) == ([503, 200] * 3, 1)
 
 
+def test_a_connection_that_was_idle_for_too_long_is_not_used_again(
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweephand.delivery.connections.IDLE_MAX_S", -1)
+    with Consumer() as consumer:
+        assert all(targets.deliver(attempt_of(consumer.spec())).succeeded for _ in range(3))
+        assert consumer.accepted == 3
+
+
+def test_a_host_not_asked_for_longest_gives_its_connections_up(
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweephand.delivery.connections.HOSTS_MAX", 2)
+    with Consumer() as first, Consumer() as second, Consumer() as third:
+        for consumer in (first, second, first, third, first, second):
+            assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        assert (first.accepted, second.accepted, third.accepted) == (1, 2, 1)
+
+
 def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(targets: HttpTargets) -> None:
     def forgetful(connection: Connection) -> None:
         """Answer once, read the next request, and hang up on it."""

@@ -114,7 +114,7 @@ def test_a_handshake_that_never_comes_costs_the_timeout(authority: Authority) ->
     with Consumer(hanging) as consumer:
         began = monotonic()
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 0.6
+        assert monotonic() - began < 0.9
     assert answer.error == "No answer within 0.2 s."
 
 
@@ -127,7 +127,7 @@ def test_a_handshake_that_trickles_costs_the_timeout(authority: Authority) -> No
     with Consumer(slow) as consumer:
         began = monotonic()
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 0.6
+        assert monotonic() - began < 0.9
     assert answer.error == "No answer within 0.2 s."
 
 
@@ -135,7 +135,7 @@ def test_an_answer_that_trickles_costs_the_timeout(authority: Authority) -> None
     with Consumer(trickling, tls=authority.server) as consumer:
         began = monotonic()
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 0.6
+        assert monotonic() - began < 0.9
     assert answer.error == "No answer within 0.2 s."
 
 

@@ -130,6 +130,6 @@ def test_what_is_left_of_the_time_is_the_connections_deadline() -> None:
         began = monotonic()
         with pytest.raises(TimeoutError):
             sock.recv_into(bytearray(1))
-        assert monotonic() - began < 0.2
+        assert monotonic() - began < 0.5
         with pytest.raises(TimeoutError):
             sock.recv_into(bytearray(1))
