@@ -69,14 +69,14 @@ SILENT: dict[str, Behaviour] = {
 def test_a_consumer_that_does_not_come_to_the_point_costs_its_timeout(
     targets: HttpTargets, behave: Behaviour
 ) -> None:
-    with within(0.9):
+    with within(2):
         answer = answer_of(targets, behave, timeout="200ms")
     assert answer == Answer(succeeded=False, error="No answer within 0.2 s.")
 
 
 def test_a_consumer_that_does_not_read_costs_its_timeout(targets: HttpTargets) -> None:
-    with Consumer(lambda connection: connection.hang(), receive_buffer=4_096) as consumer, within(0.9):
-        answer = targets.deliver(attempt_of(consumer.spec(timeout="200ms"), b'"' + b"x" * 16_000_000 + b'"'))
+    with Consumer(lambda connection: connection.hang(), receive_buffer=4_096) as consumer, within(2):
+        answer = targets.deliver(attempt_of(consumer.spec(timeout="200ms"), b'"' + b"x" * 6_000_000 + b'"'))
     assert answer.error == "No answer within 0.2 s."
 
 
@@ -89,7 +89,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
             each.setblocking(False)
             each.connect_ex(full.getsockname())
         targets = HttpTargets(HandClock(), allow_insecure=True)
-        with within(0.9):
+        with within(2):
             spec = {"type": "http", "url": f"http://127.0.0.1:{full.getsockname()[1]}/", "timeout": "200ms"}
             assert targets.deliver(attempt_of(spec)).error == "No answer within 0.2 s."
 
@@ -111,7 +111,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
     ids=lambda raw: repr(raw[:24]),
 )
 def test_garbage_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
-    with within(0.9):
+    with within(2):
         answer = answer_of(targets, saying(raw), timeout="400ms")
     assert (answer.succeeded, answer.code) == (False, None)
     assert answer.error is not None
@@ -163,7 +163,7 @@ def test_no_bytes_at_all_raise_or_outlast_the_timeout() -> None:
 def test_an_early_end_is_a_failed_attempt_or_the_answer_it_can_be_read_as(
     targets: HttpTargets, raw: bytes
 ) -> None:
-    with within(0.9):
+    with within(2):
         assert answer_of(targets, saying(raw)).succeeded == bool(raw)
 
 
@@ -179,7 +179,7 @@ def test_headers_without_end_stop_at_the_limit_of_what_is_read(targets: HttpTarg
         while True:
             connection.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)
 
-    with within(0.9):
+    with within(2):
         answer = answer_of(targets, endless, timeout="10s")
     assert answer.error == f"What came is no answer in HTTP: more than {RECEIVED_BYTES_MAX} bytes of answer"
 
@@ -201,7 +201,7 @@ BODIES: dict[str, Behaviour] = {
 def test_a_bad_body_after_a_good_status_is_an_answer_of_which_the_beginning_is_kept(
     targets: HttpTargets, behave: Behaviour
 ) -> None:
-    with within(0.9):
+    with within(2):
         answer = answer_of(targets, behave, timeout="250ms")
     assert answer == Answer(succeeded=True, code=200, text="x" * 512)
 
@@ -230,13 +230,10 @@ def test_what_a_consumer_sends_unasked_is_no_answer_to_the_next_request(targets:
 
 
 def test_one_who_hangs_does_not_hold_up_the_others(targets: HttpTargets) -> None:
-    with (
-        Consumer(lambda connection: connection.hang()) as bad,
-        Consumer() as good,
-        ThreadPoolExecutor(10) as threads,
-    ):
-        hanging = [threads.submit(targets.deliver, attempt_of(bad.spec(timeout="800ms"))) for _ in range(5)]
-        with within(0.7):
-            attempts = [attempt_of(good.spec())] * 20
-            assert all(answer.succeeded for answer in threads.map(targets.deliver, attempts))
+    with ThreadPoolExecutor(10) as threads:
+        with Consumer(lambda connection: connection.hang()) as bad, Consumer() as good:
+            hanging = [threads.submit(targets.deliver, attempt_of(bad.spec(timeout="30s"))) for _ in range(5)]
+            answers = list(threads.map(targets.deliver, [attempt_of(good.spec())] * 20))
+            assert not any(each.done() for each in hanging)
+        assert all(answer.succeeded for answer in answers)
         assert not any(each.result().succeeded for each in hanging)
