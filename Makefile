@@ -8,10 +8,12 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run up down test bench check lint types imports template format lock clean
+.PHONY: help setup run up down test bench check lint types imports template format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STACK) ## what the other targets install by themselves when they need it
 
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
@@ -37,7 +39,7 @@ types: .venv/.locked ## types
 	$(IN_VENV)/mypy $(SOURCES)
 
 imports: .venv/.locked ## which room may import which
-	PYTHONPATH=layers/sweephand/python $(IN_VENV)/lint-imports
+	PYTHONPATH=layers/sweephand/python $(IN_VENV)/lint-imports --no-logo
 
 template: $(TOOLS) ## the template, by SAM and cfn-lint
 	SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(VENVS)/sam/bin/sam validate --lint
@@ -53,7 +55,7 @@ clean: down ## remove all that these commands have made here
 
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt
-	requirements/install.sh $(PYTHON) $(@D) $<
+	@requirements/install.sh $(PYTHON) $(@D) $<
 
 $(VENVS)/%/.locked: requirements/%.txt
-	requirements/install.sh $(PYTHON) $(@D) $<
+	@requirements/install.sh $(PYTHON) $(@D) $<

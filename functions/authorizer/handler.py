@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
+
 from sweephand.runtime.authorizer import caller_of
 
 logger = Logger()

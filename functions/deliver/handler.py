@@ -26,6 +26,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
     for each in handled:
         if each.error is not None:
             logger.error("fault", outcome=each.delivered.outcome, exc_info=each.error)
-    logger.info("delivered", **outcomes, lateness_ms=max(lateness, default=None))
+    logger.info("delivered", extra={**outcomes, "lateness_ms": max(lateness, default=None)})
     failures = [{"itemIdentifier": each.received.id} for each in handled if not each.is_done]
     return {"batchItemFailures": failures}

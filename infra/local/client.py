@@ -25,7 +25,7 @@ class RefusedError(Exception):
 
 
 class Client:
-    """Calls one stack. Never retries: a test wants to see each answer."""
+    """Calls one stack; leaving it closes its connections. Never retries: a test wants to see each answer."""
 
     def __init__(self, api_url: str, api_key: str) -> None:
         self.api_url = api_url
@@ -41,6 +41,12 @@ class Client:
     def of_file(cls, path: Path) -> Self:
         """The client of the stack described in this file."""
         return cls.of(json.loads(path.read_text(encoding="utf-8")))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.clear()
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None

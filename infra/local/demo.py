@@ -20,10 +20,13 @@ _NAMESPACE = "demo"
 
 def show(place: Place, stack: dict[str, Any]) -> None:
     """Runs until it is interrupted. Expects a stack that answers, and leaves it running."""
-    client = Client.of(stack)
     # Asked once and kept: nobody rotates secrets here, and a request per delivery would add to its lateness.
     secrets: list[str] = []
-    with Receiver(lambda: secrets, _print_delivery) as receiver, _queue(place) as queue_url:
+    with (
+        Client.of(stack) as client,
+        Receiver(lambda: secrets, _print_delivery) as receiver,
+        _queue(place) as queue_url,
+    ):
         jobs = _jobs(receiver, queue_url)
         receiver.answer("/twice-failing", Answer(503), Answer(503))
         for name, job in jobs.items():

@@ -11,6 +11,9 @@ from pathlib import Path
 
 _STOP_S = 15
 
+#: Started by this very program, which has to fetch their exit codes; others' are fetched by init.
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
 
 def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_file: Path) -> int:
     """The pid of the command in a session of its own, its output in `log`, itself recorded in `pid_file`."""
@@ -25,6 +28,7 @@ def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    _children[process.pid] = process
     record = {"pid": process.pid, "startedAt": _started_at(process.pid)}
     pid_file.write_text(json.dumps(record), encoding="utf-8")
     return process.pid
@@ -44,10 +48,12 @@ def recorded(pid_file: Path) -> int | None:
 
 
 def runs(pid: int) -> bool:
-    """Whether the process is there and not a zombie; a child of ours that has ended is reaped on the way."""
-    with suppress(ChildProcessError):
-        if os.waitpid(pid, os.WNOHANG) != (0, 0):
-            return False
+    """Whether the process is there, and not only because nobody has fetched its exit code."""
+    if pid in _children:
+        if _children[pid].poll() is None:
+            return True
+        del _children[pid]
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

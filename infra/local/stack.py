@@ -12,7 +12,7 @@ from infra.local.build import build
 from infra.local.deploy import deploy, session
 from infra.local.places import LOCAL, PORT_DEFAULT, REGION, Place
 
-_HEALTH_S = 60
+_HEALTH_S = 30
 _OK = 200
 
 
@@ -42,7 +42,7 @@ def up(place: Place, say: Callable[[str], None] = print) -> dict[str, Any]:
         settings.complete(place)
         stack = describe(place, outputs)
         step("waking it for the first time")
-        _first_tick(place, outputs["TickFunctionName"])
+        _wake(place, outputs)
         _wait_until_healthy(stack["apiUrl"])
     except BaseException:
         ministack.stop(place)
@@ -76,12 +76,21 @@ def describe(place: Place, outputs: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _first_tick(place: Place, function: str) -> None:
-    """Wakes tick as the schedule will a minute later: until then health would miss its heartbeat."""
+def _wake(place: Place, outputs: dict[str, str]) -> None:
+    """Wakes tick as the schedule will a minute later, since until then health would miss its heartbeat.
+
+    And deliver, with nothing to deliver: its first delivery would be late by as long as it takes to start.
+    """
     client = session().client("lambda", endpoint_url=place.endpoint_url)
-    answer = client.invoke(FunctionName=function, Qualifier="live", Payload=b"{}")
-    if "FunctionError" in answer:
-        raise NotHealthyError(f"tick failed: {answer['Payload'].read().decode()}")
+    events: dict[str, dict[str, Any]] = {"Tick": {}, "Deliver": {"Records": []}}
+    for function, event in events.items():
+        answer = client.invoke(
+            FunctionName=outputs[f"{function}FunctionName"],
+            Qualifier="live",
+            Payload=json.dumps(event).encode(),
+        )
+        if "FunctionError" in answer:
+            raise NotHealthyError(f"{function} failed: {answer['Payload'].read().decode()}")
 
 
 def _wait_until_healthy(api_url: str) -> None:

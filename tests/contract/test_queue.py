@@ -36,7 +36,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         box = Letterbox(HandClock())
         yield Case(
             box,
-            lambda: [(box.decode(each.body), each.receipt) for each in box.take(limit=1_000)],
+            lambda: [(decode(each.body), each.receipt) for each in box.take(limit=1_000)],
             lambda: [letter.reason for letter, _ in box.buried],
             box.reappear,
         )

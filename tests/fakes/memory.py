@@ -32,7 +32,7 @@ class MemoryJobs:
         with self._lock:
             stored = self._jobs.get(job.key)
             if (stored.version if stored else None) == replacing:
-                self._jobs[job.key] = job
+                self._jobs[job.key] = _without_large_payload(job)
                 return True
             if stored is None:
                 return False
@@ -56,6 +56,13 @@ class MemoryJobs:
         )
         jobs = tuple(self._jobs[JobKey(namespace, name)] for name in names[:limit])
         return Page(jobs, names[limit - 1] if len(names) > limit else None)
+
+
+def _without_large_payload(job: Job) -> Job:
+    payload = job.definition.payload
+    if payload is None or payload.is_inline:
+        return job
+    return replace(job, definition=replace(job.definition, payload=replace(payload, text=None)))
 
 
 class MemoryTimers:

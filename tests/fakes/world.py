@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import pytest
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import JobKey
+from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
 from sweephand.wheel.trigger import DeadLetter, Message
@@ -24,10 +24,6 @@ NOON: Instant = 1_795_262_400_000
 
 
 Port = TypeVar("Port")
-
-
-class Killed(BaseException):
-    """The process ended here: an event, which no handler of errors may catch."""
 
 
 class HandClock:
@@ -41,6 +37,20 @@ class HandClock:
 
     def wait_until(self, instant: Instant) -> None:
         self.time = max(self.time, instant)
+
+
+@dataclass
+class SkewedClock:
+    """ports.Clock of one machine, `ahead_ms` ahead of the true time."""
+
+    true: HandClock
+    ahead_ms: int = 0
+
+    def now(self) -> Instant:
+        return self.true.time + self.ahead_ms
+
+    def wait_until(self, instant: Instant) -> None:
+        self.true.wait_until(instant - self.ahead_ms)
 
 
 class CountingIds:
@@ -90,12 +100,16 @@ class Letterbox:
             self.waiting.remove(each)
             receipt = str(next(self._numbers))
             self.in_flight[receipt] = each[1]
-            batch.append(Received(receipt, receipt, receives, receipt))
+            batch.append(Received(receipt, receipt, receives, encode(each[1])))
         return batch
 
     def decode(self, body: str) -> Message:
-        """runs.batch.Decoder: a body here is the receipt."""
-        return self.in_flight[body]
+        """runs.batch.Decoder."""
+        return decode(body)
+
+    def copy(self) -> None:
+        """Deliver everything twice, as SQS may."""
+        self.waiting += self.waiting
 
     def reappear(self) -> None:
         """The visibility time-out of everything in flight is over."""
@@ -105,16 +119,23 @@ class Letterbox:
 
 @dataclass
 class Consumers:
-    """ports.Targets: remembers each attempt, and answers as `answering` says."""
+    """ports.Targets: remembers each attempt and its true time, and answers as `answering` says."""
 
     clock: HandClock
     attempts: list[Attempt] = field(default_factory=list)
+    times: list[Instant] = field(default_factory=list)
     answering: Callable[[Attempt], Answer] = lambda _: Answer(succeeded=True, code=204)
 
     def deliver(self, attempt: Attempt) -> Answer:
         assert attempt.sent_at >= attempt.trigger.due_at, "delivered early"
         self.attempts.append(attempt)
+        self.times.append(self.clock.time)
         return self.answering(attempt)
+
+    @property
+    def ids(self) -> list[str]:
+        """The trigger ids that were delivered, in order."""
+        return [attempt.trigger.id for attempt in self.attempts]
 
     @property
     def dues(self) -> set[Instant]:
@@ -145,29 +166,39 @@ def one_by_one(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
 
 
 class Interrupted:
-    """A port whose every call is announced before and after, so that a test can end the process there."""
+    """A port whose every call is announced before and after, so that a test can end the process there.
 
-    def __init__(self, port: object, announce: Callable[[str], None]) -> None:
+    An announcement is `before jobs.get` or `after jobs.get`.
+    """
+
+    def __init__(self, port: object, called: str, announce: Callable[[str], None]) -> None:
         self._port = port
+        self._called = called
         self._announce = announce
 
     def __getattr__(self, name: str) -> object:
         call = getattr(self._port, name)
 
         def announced(*args: object, **kwargs: object) -> object:
-            self._announce(f"before {name}")
+            self._announce(f"before {self._called}.{name}")
             result = call(*args, **kwargs)
-            self._announce(f"after {name}")
+            self._announce(f"after {self._called}.{name}")
             return result
 
         return announced
 
 
 class World:
-    """One stack in memory. `announce` is told before and after every call of a port."""
+    """One stack in memory. `announce` is told before and after every call of a port.
+
+    Its functions have clocks of their own, which a test may set ahead or behind.
+    """
 
     def __init__(self, now: Instant = NOON, shards: int = 2) -> None:
         self.clock = HandClock(now)
+        self.api_clock = SkewedClock(self.clock)
+        self.wheel_clock = SkewedClock(self.clock)
+        self.delivery_clock = SkewedClock(self.clock)
         self.ids = CountingIds()
         self.jobs = MemoryJobs()
         self.timers = MemoryTimers()
@@ -178,84 +209,113 @@ class World:
         self.consumers = Consumers(self.clock)
         self.sweepers = NoSweepers()
         self.shards = shards
-        self.announce: Callable[[str], None] = _ignore
+        self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
-    def _port(self, port: Port) -> Port:
-        return Interrupted(port, self._announce)  # type: ignore[return-value]
+    def _port(self, port: Port, called: str) -> Port:
+        return Interrupted(port, called, self._announce)  # type: ignore[return-value]
 
     def _announce(self, call: str) -> None:
         self.announce(call)
 
     def writer(self) -> Writer:
         return Writer(
-            jobs=self._port(self.jobs),
-            timers=self._port(self.timers),
-            queue=self._port(self.queue),
-            payloads=self._port(self.payloads),
-            clock=self.clock,
+            jobs=self._port(self.jobs, "jobs"),
+            timers=self._port(self.timers, "timers"),
+            queue=self._port(self.queue, "queue"),
+            payloads=self._port(self.payloads, "payloads"),
+            clock=self.api_clock,
             ids=self.ids,
             shards=lambda: self.shards,
         )
 
-    def put(self, name: str = "job", *, data: str | None = None, **written: object) -> Written:
-        return self.writer().put(
-            key_of(name), definition(data=data, **written), caller="test", requested_at=self.clock.time
+    def put(
+        self,
+        name: str = "job",
+        *,
+        data: str | None = None,
+        if_match: str | None = None,
+        if_absent: bool = False,
+        **written: Any,
+    ) -> Written:
+        return self.put_definition(
+            name, definition(data=data, **written), if_match=if_match, if_absent=if_absent
         )
+
+    def put_definition(
+        self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+    ) -> Written:
+        return self.writer().put(
+            key_of(name),
+            written,
+            caller="test",
+            requested_at=self.api_clock.now(),
+            if_match=if_match,
+            if_absent=if_absent,
+        )
+
+    def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
+        self.writer().delete(key_of(name), requested_at=self.api_clock.now(), if_match=if_match)
 
     def sweeper(self) -> Sweeper:
         return Sweeper(
-            jobs=self._port(self.jobs),
-            timers=self._port(self.timers),
-            leases=self._port(self.leases),
-            queue=self._port(self.queue),
-            clock=self.clock,
+            jobs=self._port(self.jobs, "jobs"),
+            timers=self._port(self.timers, "timers"),
+            leases=self._port(self.leases, "leases"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.wheel_clock,
         )
 
-    def sweep(self, first_shard: int = 0) -> Swept:
+    def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
         return self.sweeper().sweep(
             self.leases.state().leases,
             owner=self.ids.token(),
             first_shard=first_shard,
-            deadline=self.clock.time + 120_000,
+            deadline=self.wheel_clock.now() + seconds * 1_000,
         )
 
     def tick(self) -> Ticked:
+        """What the minute schedule wakes, and the sweepers that it starts."""
         ticker = Ticker(
-            leases=self._port(self.leases),
+            leases=self._port(self.leases, "leases"),
             sweeper=self.sweeper(),
-            sweepers=self.sweepers,
-            clock=self.clock,
+            sweepers=self._port(self.sweepers, "sweepers"),
+            clock=self.wheel_clock,
             shards=self.shards,
             sweepers_max=10,
         )
-        return ticker.tick(owner=self.ids.token(), deadline=self.clock.time + 55_000)
+        ticked = ticker.tick(owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000)
+        while self.sweepers.started:
+            self.sweep(self.sweepers.started.pop(0))
+        return ticked
 
-    def handler(self) -> BatchHandler:
-        deliverer = Deliverer(
-            jobs=self._port(self.jobs),
-            runs=self._port(self.runs),
-            timers=self._port(self.timers),
-            queue=self._port(self.queue),
-            payloads=self._port(self.payloads),
-            targets=self._port(self.consumers),
+    def deliverer(self) -> Deliverer:
+        return Deliverer(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            timers=self._port(self.timers, "timers"),
+            queue=self._port(self.queue, "queue"),
+            payloads=self._port(self.payloads, "payloads"),
+            targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
-            letters=repr,
-            clock=self.clock,
+            letters=encode,
+            clock=self.delivery_clock,
             ids=self.ids,
         )
+
+    def handler(self) -> BatchHandler:
         return BatchHandler(
-            deliverer=deliverer,
-            jobs=self._port(self.jobs),
-            queue=self._port(self.queue),
+            deliverer=self.deliverer(),
+            jobs=self._port(self.jobs, "jobs"),
+            queue=self._port(self.queue, "queue"),
             decode=self.queue.decode,
-            clock=self.clock,
+            clock=self.delivery_clock,
             concurrently=one_by_one,
         )
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""
-        handled = self.handler().handle(batch, deadline=self.clock.time + 90_000)
+        handled = self.handler().handle(batch, deadline=self.delivery_clock.now() + 90_000)
         self.queue.acknowledge([each.received.receipt for each in handled if each.is_done])
         return handled
 
@@ -280,34 +340,19 @@ def key_of(name: str = "job") -> JobKey:
     return JobKey("ns", name)
 
 
-def definition(*, data: str | None = None, **written: object) -> Definition:
+def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
+    """A job as its creation at `now` stores it (without arming it), due at `now` unless said otherwise."""
+    if "schedule" not in written:
+        written = {"dueTime": "0s", **written}
+    world = World(now)
+    return world.put_definition(name, definition(**written)).job
+
+
+def definition(*, data: str | None = None, **written: Any) -> Definition:
     """A definition with a target to POST to, and what else is given by the API's names."""
     target = {"type": "http", "url": "https://consumer.example/hook"}
     return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
 
 
-def calls_of(world: World, action: Callable[[], object]) -> list[str]:
-    """The announcements of an action: the places where it can be killed."""
-    calls: list[str] = []
-    world.announce = calls.append
-    action()
-    world.announce = _ignore
-    return calls
-
-
-def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
-    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
-    numbers = count()
-
-    def announce(call: str) -> None:
-        if next(numbers) == number:
-            raise Killed(call)
-
-    world.announce = announce
-    with pytest.raises(Killed):
-        action()
-    world.announce = _ignore
-
-
-def _ignore(_: str) -> None:
+def quiet(_: str) -> None:
     """Announcements to nobody."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from itertools import takewhile
+from typing import Any
 
 import pytest
-from tests.fakes.world import NOON, World, calls_of, key_of, killed_at
+from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
 
 MINUTE = 60_000
 
 #: Schedules that use every road: straight to the queue, through the wheel, and both.
-DEFINITIONS: dict[str, dict[str, object]] = {
+DEFINITIONS: dict[str, dict[str, Any]] = {
     "soon": {"dueTime": "30s"},
     "at once": {"dueTime": "0s"},
     "beyond the direct window": {"dueTime": "270s"},
@@ -50,7 +52,7 @@ def kill_everywhere(
 
 @pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
 def test_a_client_that_asks_again_after_a_killed_create_gets_every_occurrence(
-    written: dict[str, object],
+    written: dict[str, Any],
 ) -> None:
     def check(world: World) -> None:
         world.clock.time += 1_500
@@ -64,7 +66,7 @@ def test_a_client_that_asks_again_after_a_killed_create_gets_every_occurrence(
 
 @pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
 def test_a_killed_update_leaves_the_old_revision_or_the_new_one_and_neither_loses(
-    written: dict[str, object],
+    written: dict[str, Any],
 ) -> None:
     def prepare(world: World) -> None:
         world.put(schedule="@every 11s")
@@ -79,7 +81,7 @@ def test_a_killed_update_leaves_the_old_revision_or_the_new_one_and_neither_lose
 
 
 @pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
-def test_a_killed_tick_loses_nothing_and_the_next_ones_catch_up(written: dict[str, object]) -> None:
+def test_a_killed_tick_loses_nothing_and_the_next_ones_catch_up(written: dict[str, Any]) -> None:
     def prepare(world: World) -> None:
         for number in range(3):
             world.put(f"job-{number}", **written)

@@ -7,6 +7,7 @@ JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
 DATA_BYTES_MAX: Final = 262_144
 DATA_INLINE_BYTES_MAX: Final = 2_048
+JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 256
 URL_LENGTH_MAX: Final = 2_048
 HEADERS_MAX: Final = 30
@@ -16,9 +17,12 @@ LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
+RETRY_MULTIPLIER_MAX: Final = 100
+RETRY_DAYS_MAX: Final = 30
 REPEATS_MAX: Final = 1_000_000_000
 PERIOD_S_MIN: Final = 1
 RETENTION_DAYS_MAX: Final = 365
+KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
@@ -32,6 +36,7 @@ def table() -> dict[str, int]:
         "jobsPerBulkMax": JOBS_PER_BULK_MAX,
         "bodyBytesMax": BODY_BYTES_MAX,
         "dataBytesMax": DATA_BYTES_MAX,
+        "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
         "urlLengthMax": URL_LENGTH_MAX,
         "headersMax": HEADERS_MAX,
@@ -41,9 +46,12 @@ def table() -> dict[str, int]:
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
+        "retryMultiplierMax": RETRY_MULTIPLIER_MAX,
+        "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
         "retentionDaysMax": RETENTION_DAYS_MAX,
+        "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,

@@ -1,4 +1,8 @@
-"""Whether a trigger is alive: asked by everyone about to act on one, of the job as read just now."""
+"""Whether a trigger is alive: asked by everyone about to act on one, of the job as read just now.
+
+A job past its `expires_at` is gone for those who read it, not for its triggers: a consumer's retries or an
+outage of ours can be longer than the job was to be kept, and what it owes is owed as long as it is there.
+"""
 
 from typing import Literal
 
@@ -11,20 +15,20 @@ from sweephand.jobs.job import Job, Revision
 Liveness = Literal["alive", "held", "unknown", "dead"]
 
 
-def ruling(job: Job | None, uid: str, rev: str, now: Instant) -> Revision | None:
+def ruling(job: Job | None, uid: str, rev: str) -> Revision | None:
     """The revision of that name of that very job; None if there is no such job (any more) or revision."""
-    if job is None or job.uid != uid or job.is_gone(now):
+    if job is None or job.uid != uid:
         return None
     return job.revision(rev)
 
 
-def live(job: Job | None, *, uid: str, rev: str, due_at: Instant, now: Instant) -> Liveness:
+def live(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
     """Whether a trigger that a schedule made is alive.
 
     It is judged by its own revision, never by the newest: what fell due while an earlier revision
     ruled is owed by it.
     """
-    revision = ruling(job, uid, rev, now)
+    revision = ruling(job, uid, rev)
     if job is None or revision is None:
         return "unknown"
     if not revision.owns(due_at):
@@ -32,8 +36,8 @@ def live(job: Job | None, *, uid: str, rev: str, due_at: Instant, now: Instant) 
     return "alive" if job.paused_at is None else "held"
 
 
-def live_again(job: Job | None, *, uid: str, now: Instant) -> Liveness:
+def live_again(job: Job | None, *, uid: str) -> Liveness:
     """Whether a trigger that has been attempted before is alive: its first attempt settled the rest."""
-    if job is None or job.uid != uid or job.is_gone(now):
+    if job is None or job.uid != uid:
         return "unknown"
     return "alive" if job.paused_at is None else "held"

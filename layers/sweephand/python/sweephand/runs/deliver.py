@@ -110,7 +110,7 @@ class Deliverer:
         while self._clock.now() < message.not_before:
             self._clock.wait_until(message.not_before)
         read = self._fresh(message, read)
-        liveness = self._live(message, read)
+        liveness = _live(message, read)
         if read.job is None or liveness != "alive":
             return self._not_alive(message, read, liveness)
         return self._attempt(message, read, read.job)
@@ -130,12 +130,6 @@ class Deliverer:
         if now - read.at <= JOB_READ_AGE_MAX_MS:
             return read
         return JobRead(self._jobs.get(message.trigger.key), now)
-
-    def _live(self, message: TriggerMessage, read: JobRead) -> Liveness:
-        trigger, now = message.trigger, self._clock.now()
-        if message.attempt > 1:
-            return live_again(read.job, uid=trigger.uid, now=now)
-        return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at, now=now)
 
     def _not_alive(self, message: TriggerMessage, read: JobRead, liveness: Liveness) -> Delivered:
         now = self._clock.now()
@@ -157,7 +151,7 @@ class Deliverer:
         while (again := self._fresh(message, read)) is not read:
             # Something took long. If the trigger is not alive any more, the claim of a later attempt
             # stays: should the message come again, it waits for the claim's end.
-            liveness = self._live(message, again)
+            liveness = _live(message, again)
             if again.job is None or liveness != "alive":
                 return self._not_alive(message, again, liveness)
             if again.job.version != job.version:
@@ -257,3 +251,10 @@ class Deliverer:
             answer=answer.text,
         )
         self._queue.bury([(letter, job.definition.dead_letter_queue)])
+
+
+def _live(message: TriggerMessage, read: JobRead) -> Liveness:
+    trigger = message.trigger
+    if message.attempt > 1:
+        return live_again(read.job, uid=trigger.uid)
+    return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)

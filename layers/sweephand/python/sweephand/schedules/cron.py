@@ -162,12 +162,12 @@ class CronTimeline:
             wall_s = self.cron.pattern.at_or_after(wall_s + 1)
 
     def _wall_from(self, span: Span, after_s: int) -> int:
-        """The first wall time of a span that counts: after `after_s`, and for a fixed expression not shown yet."""
+        """The first wall time of a span that counts: after `after_s`, not shown yet where that matters."""
         wall_s = max(span.start_s, after_s + 1) + span.offset_s
         return wall_s if self.cron.is_wildcard else max(wall_s, span.covered_s)
 
     def _is_made_up(self, span: Span, after_s: int) -> bool:
-        """Whether the span's first instant stands for a local time in the gap before it, and for that alone."""
+        """Whether the span's first instant stands for a local time in the gap before it alone."""
         wall_s = span.start_s + span.offset_s
         gap_s = wall_s - span.covered_s
         if self.cron.is_wildcard or span.start_s <= after_s or not 0 < gap_s < GAP_MADE_UP_BELOW_S:

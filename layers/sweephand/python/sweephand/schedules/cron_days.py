@@ -52,7 +52,7 @@ def kind_of(year: int, month: int) -> MonthKind:
 
 
 def kinds_of(month: int) -> list[MonthKind]:
-    """Every kind that a calendar month comes in: each weekday begins it sooner or later, in leap years too."""
+    """Every kind that a calendar month comes in: each weekday begins it in some year, leap or not."""
     lengths = (28, 29) if month == _FEBRUARY else (calendar.monthrange(2001, month)[1],)
     return [MonthKind(first_weekday, length) for length in lengths for first_weekday in range(7)]
 
@@ -114,7 +114,7 @@ def _found(day_of_month: str, day_of_week: str, kind: MonthKind) -> frozenset[in
 
 @lru_cache(maxsize=28)
 def _example_of(kind: MonthKind) -> dt.datetime:
-    """The first day of a month of that kind: every kind occurs in any 28 years without a skipped leap year."""
+    """The first day of a month of that kind: every kind occurs within these 28 years."""
     return next(
         dt.datetime(year, month, 1)  # noqa: DTZ001 - wall time, which has no zone
         for year in range(2001, 2029)

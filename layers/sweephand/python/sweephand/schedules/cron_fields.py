@@ -33,7 +33,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A day that depends on the month: `value` is a day of the month or of the week, `nth` counts weekdays."""
+    """A day that depends on the month: `value` is a day of month or week, `nth` counts weekdays."""
 
     kind: Kind
     value: int = 0
@@ -67,7 +67,7 @@ DAY_OF_WEEK: Final = FieldRule(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a field names: values in order, days that depend on the month, and whether it begins with a star."""
+    """What a field names: values in order, days that depend on the month, and how it restricts."""
 
     values: tuple[int, ...]
     specials: tuple[Special, ...]
@@ -76,7 +76,7 @@ class Field:
 
 
 def parse_field(text: str, rule: FieldRule) -> Field:
-    """The values that a field names, Sunday as 0. Raises ScheduleError, quoting the term that cannot be read."""
+    """What a field names, Sunday as 0. Raises ScheduleError, quoting the term that cannot be read."""
     values: set[int] = set()
     specials: list[Special] = []
     for term in text.upper().split(","):
@@ -156,6 +156,7 @@ def _number(text: str, term: str, rule: FieldRule) -> int:
     if value is None or not rule.low <= value <= rule.high:
         within = "" if text == term else f" in {quoted(term)}"
         raise ScheduleError(
-            f"{quoted(text)}{within} in the {rule.title} field: expected {rule.low} to {rule.high}{rule.examples}"
+            f"{quoted(text)}{within} in the {rule.title} field: "
+            f"expected {rule.low} to {rule.high}{rule.examples}"
         )
     return value

@@ -13,8 +13,8 @@ from sweephand.schedules.errors import ScheduleError, quoted
 
 DURATION_CHARS_MAX: Final = 64
 
-_MS_NS: Final = 1_000_000
-_SECOND_NS: Final = 1_000 * _MS_NS
+MS_NS: Final = 1_000_000
+_SECOND_NS: Final = 1_000 * MS_NS
 _MINUTE_NS: Final = 60 * _SECOND_NS
 _HOUR_NS: Final = 60 * _MINUTE_NS
 _DAY_NS: Final = 24 * _HOUR_NS
@@ -28,7 +28,7 @@ _GO_UNITS_NS: Final = {
     "us": 1_000,
     "µs": 1_000,  # U+00B5, the micro sign
     "μs": 1_000,
-    "ms": _MS_NS,
+    "ms": MS_NS,
     "s": _SECOND_NS,
     "m": _MINUTE_NS,
     "h": _HOUR_NS,
@@ -91,9 +91,10 @@ def parse_go_duration_ns(text: str) -> int:
         unit_ns = _GO_UNITS_NS.get(unit)
         if unit_ns is None:
             raise ScheduleError(
-                f"{quoted(unit)} in {quoted(text)} is no unit of a Go duration; expected one of h, m, s, ms, us, ns"
+                f"{quoted(unit)} in {quoted(text)} is no unit of a Go duration; "
+                "expected one of h, m, s, ms, us, ns"
             )
-        total_ns += int(whole or "0") * unit_ns + int(fraction or "0") * unit_ns // 10 ** len(fraction)
+        total_ns += int(whole or "0") * unit_ns + _fraction_ns(fraction, unit_ns)
         at = term.end()
     # Go's range is that of a signed 64-bit number: one more downwards than upwards.
     if total_ns > _NS_MAX + (sign < 0):
@@ -129,15 +130,23 @@ def parse_duration_ms(text: str) -> int:
             f"{quoted(text)} has years or months, whose length varies; "
             "expected days, hours, minutes or seconds, such as P30D, 7d or 90m"
         )
-    return -(-(duration.days * _DAY_NS + duration.elapsed_ns) // _MS_NS)
+    return -(-(duration.days * _DAY_NS + duration.elapsed_ns) // MS_NS)
+
+
+def _fraction_ns(digits: str, unit_ns: int) -> int:
+    """A fraction of a unit as Go takes it: in floating point, by the digits that fit 63 bits."""
+    while digits and int(digits) > _NS_MAX:
+        digits = digits[:-1]
+    return int(float(int(digits)) * (unit_ns / 10 ** len(digits))) if digits else 0
 
 
 def _parse_iso(text: str) -> Duration:
     match = _ISO.fullmatch(text)
     if match is None or text == "P":
         raise ScheduleError(
-            f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, then T "
-            "with hours, minutes and seconds, in whole numbers and without skipping a unit: P1M, PT1H30M, P2W"
+            f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, "
+            "then T with hours, minutes and seconds, in whole numbers and without skipping a unit: "
+            "P1M, PT1H30M, P2W"
         )
     part = {name: int(digits) for name, digits in match.groupdict().items() if digits is not None}
 
@@ -169,5 +178,6 @@ def _too_long(text: str) -> ScheduleError:
 def _check_length(text: str) -> None:
     if len(text) > DURATION_CHARS_MAX:
         raise ScheduleError(
-            f"{quoted(text)} is too long to be read; expected a duration of at most {DURATION_CHARS_MAX} characters"
+            f"{quoted(text)} is too long to be read; "
+            f"expected a duration of at most {DURATION_CHARS_MAX} characters"
         )

@@ -1,43 +1,32 @@
-"""`@every`: a fixed period of elapsed time, as in robfig/cron and Dapr, but kept to the millisecond."""
+"""`@every`: a fixed period of elapsed time, as in Dapr (robfig/cron rounds to whole seconds)."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from sweephand.schedules.durations import parse_go_duration_ns
+from sweephand.schedules.durations import MS_NS, parse_go_duration_ns
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Beginning, Periodic
 
 PREFIX: Final = "@every"
-PERIOD_MIN_MS: Final = 1_000
-
-_MS_NS: Final = 1_000_000
+PERIOD_MIN_NS: Final = 1_000 * MS_NS
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
     """A period: the first fire is one period after the start, or at the dueTime where there is one."""
 
-    period_ms: int
+    period_ns: int
 
     def timeline(self, beginning: Beginning) -> Periodic:
         """The multiples of the period from the beginning on."""
-        if beginning.due_at is not None:
-            return Periodic(beginning.due_at, self.period_ms)
-        return Periodic(beginning.start_at + self.period_ms, self.period_ms)
+        started_at, due_at = beginning.start_at, beginning.due_at
+        return Periodic(started_at, self.period_ns) if due_at is None else Periodic(due_at, self.period_ns, 0)
 
 
 def parse_every(text: str) -> Every:
-    """The period behind `@every`. Raises ScheduleError for less than a second and for parts of a millisecond.
-
-    A period that is no whole number of milliseconds is refused, not rounded: rounding would add up to a
-    drift.
-    """
+    """The period behind `@every`. Raises ScheduleError for less than a second."""
     written = text.removeprefix(PREFIX).strip(" \t")
     period_ns = parse_go_duration_ns(written)
-    if period_ns < PERIOD_MIN_MS * _MS_NS:
+    if period_ns < PERIOD_MIN_NS:
         raise ScheduleError(f"{quoted(written)} after @every is too short; expected a period of at least 1s")
-    if period_ns % _MS_NS:
-        raise ScheduleError(
-            f"{quoted(written)} after @every has parts of a millisecond; expected whole milliseconds"
-        )
-    return Every(period_ns // _MS_NS)
+    return Every(period_ns)

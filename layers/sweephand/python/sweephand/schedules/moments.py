@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.durations import Duration, parse_duration
+from sweephand.schedules.durations import MS_NS, Duration, parse_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.zones import Zone
 
@@ -23,8 +23,9 @@ _RFC3339: Final = re.compile(
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _LOOKS_ABSOLUTE: Final = re.compile(r"[0-9]{4}-|[0-9]{2}[/:.]")
-_EXPECTED: Final = "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d, PT2H30M or P1M"
-_MS_NS: Final = 1_000_000
+_EXPECTED: Final = (
+    "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
+)
 _DAY_MS: Final = 86_400_000
 
 
@@ -40,9 +41,7 @@ def parse_moment(
     if _LOOKS_ABSOLUTE.match(text):
         instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
         if instant_at < requested_at - PAST_MAX_MS:
-            raise ScheduleError(
-                f"{quoted(text)} is past; expected an instant at most a minute ago, or a later one"
-            )
+            raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
         return max(instant_at, requested_at)
     if not re.match(r"[P0-9.+-]", text):
         raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")
@@ -76,7 +75,8 @@ def _parse_rfc3339_ns(text: str) -> int:
     match = _RFC3339.fullmatch(text)
     if match is None:
         raise ScheduleError(
-            f"{quoted(text)} is no RFC 3339 instant; expected a date, T, a time with seconds, and Z or an offset, "
+            f"{quoted(text)} is no RFC 3339 instant; "
+            "expected a date, T, a time with seconds, and Z or an offset, "
             "such as 2027-01-31T09:00:00Z or 2027-01-31T10:00:00+01:00"
         )
     *digits, fraction, sign, offset_hour, offset_minute = match.groups()
@@ -92,13 +92,13 @@ def _parse_rfc3339_ns(text: str) -> int:
             raise ValueError("leap second")  # noqa: TRY301 - same
     except (ValueError, OverflowError) as fault:
         raise ScheduleError(
-            f"{quoted(text)} names no instant; expected a date and a time that exist, such as 2027-01-31T09:00:00Z"
+            f"{quoted(text)} names no instant; expected a date and a time that exist"
         ) from fault
     # The epoch knows no leap seconds: 23:59:60 is the first second of the next day.
     seconds = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
     padded = (fraction or "").ljust(9, "0")
     beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
-    return seconds * 1_000 * _MS_NS + int(padded[:9]) + beyond_ns
+    return seconds * 1_000 * MS_NS + int(padded[:9]) + beyond_ns
 
 
 def _may_end_with_leap_second(moment: dt.datetime) -> bool:
@@ -107,7 +107,7 @@ def _may_end_with_leap_second(moment: dt.datetime) -> bool:
 
 
 def _whole_ms(ns: int, *, round_up: bool) -> int:
-    return -(-ns // _MS_NS) if round_up else ns // _MS_NS
+    return -(-ns // MS_NS) if round_up else ns // MS_NS
 
 
 def _beyond_the_calendar(text: str) -> ScheduleError:

@@ -1,5 +1,6 @@
-"""What a request's schedule, timezone, dueTime, ttl and repeats mean together, and everything wrong with them."""
+"""What schedule, timezone, dueTime, ttl and repeats of a request mean together, and all that is wrong."""
 
+from dataclasses import replace
 from typing import Final
 
 from sweephand.errors import InvalidError, Violation
@@ -16,7 +17,7 @@ REPEATS_MAX: Final = 2**53 - 1
 _UTC: Final = "UTC"
 
 
-def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
+def series_of(
     *,
     schedule: str | None,
     timezone: str | None,
@@ -28,7 +29,7 @@ def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
     Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
-    /dueTime, /ttl, /repeats, in this order. The same text and the same instant give the same series on any
+    /dueTime, /ttl, /repeats, in this order. The same texts and the same instant give the same series on any
     machine.
     """
     reader = _Reader(requested_at)
@@ -38,14 +39,7 @@ def series_of(  # noqa: PLR0913 - the fields of a job, each by its name
     ttl_at = reader.ttl(ttl, zone, due_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
     reader.give_up_if_violated()
-    series = Series(
-        schedule=schedule,
-        timezone=zone.name,
-        start_at=requested_at,
-        due_at=due_at,
-        ttl_at=ttl_at,
-        repeats=repeats,
-    )
+    series = Series(schedule, zone.name, requested_at, due_at, ttl_at, repeats)
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
@@ -85,7 +79,8 @@ class _Reader:
         if zone is not None and prefixed is not None and prefixed != zone.name:
             self._refuse(
                 "/timezone",
-                f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; expected one time zone",
+                f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; "
+                "expected one time zone",
             )
         # After a violation UTC stands in, so that the other fields are read all the same.
         return zone or zone_named(prefixed or _UTC)
@@ -116,8 +111,7 @@ class _Reader:
             )
 
     def check_first(self, series: Series) -> None:
-        unbounded = Series(series.schedule, series.timezone, series.start_at, series.due_at)
-        first = unbounded.next_after(unbounded.start_at - 1)
+        first = replace(series, ttl_at=None, repeats=None).next_after(series.start_at - 1)
         if first is None:
             pointer = "/schedule" if series.due_at is None else "/dueTime"
             self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")

@@ -5,7 +5,7 @@ occurrences from it, wherever they begin.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,8 +30,8 @@ class Series:
     The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
     after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
 
-    `counted` occurrences had come by `counted_at` under earlier definitions of the job: what follows is
-    numbered from there, and counts towards `repeats`. A series that begins anew leaves both out.
+    After an update that changes neither schedule, dueTime nor timezone a series keeps its start, and so the
+    phase of `@every`: its occurrences are then those after `counted_at`, numbered on from `counted`.
     """
 
     schedule: str | None
@@ -67,15 +67,8 @@ class Series:
             yield Occurrence(due_at, sequence)
 
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
-        """The first occurrence strictly after an instant, None if there is none; `known` as in occurrences()."""
+        """The first occurrence strictly after an instant, None if none; `known` as in occurrences()."""
         return next(self.occurrences(after, known), None)
-
-    def count_through(self, through: Instant) -> int:
-        """How many occurrences there are up to an instant, which is included: the number of the last of them."""
-        if self.ttl_at is not None:
-            through = min(through, self.ttl_at)
-        count = self.counted + self._timeline().count(self._counted_from_at, through)
-        return count if self.repeats is None else min(count, max(self.repeats, self.counted))
 
     def last_at(self, walk_max: int = 1000) -> Instant | None:
         """The instant of the last occurrence; None if the series has no end or none that is cheaply known.
@@ -88,29 +81,12 @@ class Series:
             return self.due_at
         ends = []
         if self.repeats is not None:
-            left = max(1, self.repeats - self.counted)
-            ends.append(timeline.nth(left, self._counted_from_at, walk_max))
+            if self.repeats <= self.counted:
+                return self.counted_at
+            ends.append(timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max))
         if self.ttl_at is not None:
             ends.append(timeline.last_through(self.ttl_at))
         return min((end for end in ends if end is not None), default=None)
-
-    def anchored_to(self, earlier: "Series") -> "Series":
-        """This series with the beginning of an earlier one, its own occurrences numbered anew from its own start.
-
-        For an update that changes neither schedule, dueTime nor timezone: the period goes on from the old
-        anchor.
-        """
-        return replace(
-            self, start_at=earlier.start_at, due_at=earlier.due_at, counted_at=self.start_at, counted=0
-        )
-
-    def going_on_from(self, earlier: "Series", at: Instant) -> "Series":
-        """This series, its numbers going on from what an earlier one had reached at an instant.
-
-        For an update that goes on counting (PATCH): the occurrences of the earlier series up to the instant,
-        included, count towards `repeats` here.
-        """
-        return replace(self, counted_at=at, counted=earlier.count_through(at))
 
     def to_item(self) -> dict[str, str | int]:
         """A flat map of strings and whole numbers, without the fields that are absent."""
@@ -156,7 +132,7 @@ class Series:
 
 @lru_cache(maxsize=4096)
 def timeline_of(schedule: str | None, timezone: str, start_at: Instant, due_at: Instant | None) -> Timeline:
-    """The occurrences without ttl and repeats. Raises ScheduleError for a schedule or zone that cannot be read."""
+    """The occurrences without ttl and repeats. Raises ScheduleError for what cannot be read."""
     if schedule is None:
         assert due_at is not None, "a series without a schedule has a dueTime"
         return OneOff(due_at)

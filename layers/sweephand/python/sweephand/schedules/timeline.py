@@ -1,16 +1,18 @@
-"""What every form of schedule can be asked once zone and beginning are known; and the two that need no calendar."""
+"""What every form can be asked once zone and beginning are known, and the two that need no calendar."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Protocol
 
 from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.durations import MS_NS
 from sweephand.schedules.zones import Zone
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where a series begins: its anchor, the earliest instant at which it may fire if one is given, its zone."""
+    """Where a series begins: its anchor, the earliest instant at which it may fire, its zone."""
 
     start_at: Instant
     due_at: Instant | None
@@ -18,7 +20,7 @@ class Beginning:
 
     @property
     def floor_at(self) -> Instant:
-        """The last instant before the first possible occurrence: at `due_at` one may fire, at `start_at` none."""
+        """The last instant without an occurrence: at `due_at` one may fire, at `start_at` none."""
         return self.start_at if self.due_at is None else self.due_at - 1
 
 
@@ -34,7 +36,7 @@ class Timeline(Protocol):
         ...
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """The instant of that number (1-based) after this one, if it is known within so many months of calendar."""
+        """The instant of that number (1-based) after this one, if within so many months of calendar."""
         ...
 
     def last_through(self, through: Instant) -> Instant | None:
@@ -43,7 +45,7 @@ class Timeline(Protocol):
 
 
 class Form(Protocol):
-    """A schedule that has been read. One form is one module; what its text looks like is known to parsing.py."""
+    """A schedule that has been read; one form is one module."""
 
     def timeline(self, beginning: Beginning) -> Timeline:
         """Its occurrences from a beginning on."""
@@ -76,14 +78,23 @@ class OneOff:
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """A first instant and then one every `period_ms`, in elapsed time: every answer is a division."""
+    """The multiples of a period after an anchor, in elapsed time, from multiple `first` on (0: the anchor).
 
-    first_at: Instant
-    period_ms: int
+    Every answer is a division. The period is exact and each instant is cut off to its millisecond, so that
+    parts of one never add up to a drift.
+    """
+
+    anchor_at: Instant
+    period_ns: int
+    first: int = 1
 
     def instants(self, after: Instant) -> Iterator[Instant]:
         """From the first one after `after` on, up to the year 9999."""
-        yield from range(self.first_at + self._up_to(after) * self.period_ms, INSTANT_MAX + 1, self.period_ms)
+        for number in count(self._up_to(after) + 1):
+            instant = self._at(number)
+            if instant > INSTANT_MAX:
+                return
+            yield instant
 
     def count(self, after: Instant, through: Instant) -> int:
         """The difference of two numbers."""
@@ -91,14 +102,18 @@ class Periodic:
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
         """The instant, unless it lies beyond the year 9999."""
-        instant = self.first_at + (self._up_to(after) + number - 1) * self.period_ms
+        instant = self._at(self._up_to(after) + number)
         return instant if instant <= INSTANT_MAX else None
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The last multiple."""
+        """The last one."""
         number = self._up_to(min(through, INSTANT_MAX))
-        return self.first_at + (number - 1) * self.period_ms if number else None
+        return self._at(number) if number else None
+
+    def _at(self, number: int) -> Instant:
+        """The instant of that number, counted from 1."""
+        return self.anchor_at + (self.first + number - 1) * self.period_ns // MS_NS
 
     def _up_to(self, instant: Instant) -> int:
         """How many instants have come when this one is over."""
-        return max(0, (instant - self.first_at) // self.period_ms + 1)
+        return max(0, ((instant - self.anchor_at + 1) * MS_NS - 1) // self.period_ns + 1 - self.first)

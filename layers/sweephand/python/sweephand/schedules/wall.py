@@ -77,7 +77,7 @@ class TimesOfDay:
 
 
 class WallPattern:
-    """What of the wall clock matches: times of day on days of months. Immutable but for what it has learnt."""
+    """What of the wall clock matches: times of day on days of months. It keeps what it has found."""
 
     def __init__(self, times: TimesOfDay, days: DayRule, months: tuple[int, ...]) -> None:
         self.times = times

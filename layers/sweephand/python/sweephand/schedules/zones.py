@@ -124,7 +124,7 @@ def year_start_s(year: int) -> int:
 
 
 def _year_of(instant_s: int) -> int:
-    return (_EPOCH + dt.timedelta(seconds=max(instant_s, _ASKABLE_MIN_S))).year
+    return (_EPOCH + dt.timedelta(seconds=min(max(instant_s, _ASKABLE_MIN_S), _ASKABLE_MAX_S))).year
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sweephand.instants import Instant
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, TimerStore
@@ -14,7 +14,7 @@ from sweephand.timing import (
 )
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
-from sweephand.wheel.timer import Lease, Timer
+from sweephand.wheel.timer import Lease, Timer, bucket_of
 
 #: Timers read at once: as many as one-offs make triggers between two commits.
 PAGE_TIMERS_MAX = 1_000
@@ -43,6 +43,7 @@ class _Hold:
     renewed_at: Instant
     triggers: int = 0
     timers: int = 0
+    faults: list[Exception] = field(default_factory=list)
 
 
 class Sweeper:
@@ -66,21 +67,31 @@ class Sweeper:
     def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
         """Walk the shards, beginning at `first_shard`, and stop well before `deadline`.
 
-        `leases` is what was read of them; `owner` names this invocation and no other. StoreError leaves
-        the shard at its last commit, and its lease to expire: the next tick finds the rest.
+        `leases` is what was read of them; `owner` names this invocation and no other. A shard in which
+        something fails stays at its last commit, and its lease expires: the next tick finds the rest. The
+        others are swept all the same; then an ExceptionGroup says what failed, timers put off included.
         """
         last_start = deadline - SWEEP_RESERVE_MS
         ordered = sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard))
         triggers = timers = shards = 0
+        is_finished = True
+        errors: list[Exception] = []
         for lease in ordered:
             if self._clock.now() >= last_start:
-                return Swept(triggers, timers, shards, is_finished=False)
-            hold, is_finished = self._sweep_shard(lease, owner, last_start)
+                is_finished = False
+            if not is_finished:
+                break
+            try:
+                hold, is_finished = self._sweep_shard(lease, owner, last_start)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
+                errors.append(error)
+                continue
             if hold is not None:
                 triggers, timers, shards = triggers + hold.triggers, timers + hold.timers, shards + 1
-            if not is_finished:
-                return Swept(triggers, timers, shards, is_finished=False)
-        return Swept(triggers, timers, shards, is_finished=True)
+                errors += hold.faults
+        if errors:
+            raise ExceptionGroup("not all of the wheel was swept", errors)
+        return Swept(triggers, timers, shards, is_finished)
 
     def _sweep_shard(self, seen: Lease, owner: str, last_start: Instant) -> tuple[_Hold | None, bool]:
         page = self._page(seen)
@@ -97,11 +108,17 @@ class Sweeper:
             if not self._turn(hold, page):
                 return hold, True
             if self._clock.now() >= last_start:
-                self._leases.release(hold.lease, hold.triggers, self._clock.now())
+                self._release(hold)
                 return hold, False
             page = self._page(hold.lease)
-        self._leases.release(hold.lease, hold.triggers, self._clock.now())
+        self._release(hold)
         return hold, True
+
+    def _release(self, hold: _Hold) -> None:
+        """Give the shard up. What sweeps of one minute find adds up: one that comes second finds little."""
+        now, before = self._clock.now(), hold.lease
+        is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
+        self._leases.release(before, hold.triggers + (before.found if is_same_minute else 0), now)
 
     def _page(self, lease: Lease) -> Sequence[Timer]:
         before = horizon(self._clock.now())
@@ -110,7 +127,7 @@ class Sweeper:
     def _turn(self, hold: _Hold, page: Sequence[Timer]) -> bool:
         """Do one page, or as much of it as goes between two commits; whether the shard is still held."""
         jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in page)))
-        expansion = expand(page, jobs, hold.lease.cursor, now=self._clock.now())
+        expansion = expand(page, jobs, hold.lease.cursor)
         if expansion.successors:
             self._timers.put(expansion.successors)
         if not self._is_renewed(hold):
@@ -124,6 +141,7 @@ class Sweeper:
         hold.lease, hold.renewed_at = committed, now
         hold.triggers += len(expansion.messages)
         hold.timers += expansion.timers
+        hold.faults += expansion.faults
         return True
 
     def _is_renewed(self, hold: _Hold) -> bool:

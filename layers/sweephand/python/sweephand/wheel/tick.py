@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.timing import BUCKET_MS
@@ -52,7 +53,8 @@ class Ticker:
     def tick(self, *, owner: str, deadline: Instant) -> Ticked:
         """Write the heartbeat, see that there are enough shards, and have what is due swept.
 
-        Two ticks at once do no harm: the leases keep their sweepers apart.
+        Two ticks at once do no harm: the leases keep their sweepers apart. StoreError if sweepers could
+        not be started, an ExceptionGroup if shards could not be swept: what could be, has been.
         """
         now = self._clock.now()
         self._leases.beat(now)
@@ -65,5 +67,10 @@ class Ticker:
             swept = self._sweeper.sweep(state.leases, owner=owner, first_shard=0, deadline=deadline)
             return Ticked(1, swept)
         shards = [lease.shard for lease in state.leases]
-        self._sweepers.start([shards[each * len(shards) // count] for each in range(count)])
+        try:
+            self._sweepers.start([shards[each * len(shards) // count] for each in range(count)])
+        except StoreError:
+            # One sweeper is too few, but not none; those that were started and this one keep apart.
+            self._sweeper.sweep(state.leases, owner=owner, first_shard=0, deadline=deadline)
+            raise
         return Ticked(count, None)

@@ -1,0 +1,65 @@
+"""How the body of a request becomes a JSON object: content type first, then size, then what it says."""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Mapping
+from email.message import Message
+from typing import Any
+
+from sweephand.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
+from sweephand.limits import BODY_BYTES_MAX
+from sweephand.web import json_text
+
+
+def read_body(event: Mapping[str, Any], content_type: str | None) -> Mapping[str, Any]:
+    """The JSON object in an event's body.
+
+    Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for JSON that
+    is no object.
+    """
+    _check_type(content_type)
+    value = json_text.read(_text(event))
+    if not isinstance(value, Mapping):
+        raise InvalidError([Violation("", "Give a JSON object.")])
+    return value
+
+
+def _check_type(written: str | None) -> None:
+    if written is None:
+        raise UnsupportedError("Say what the body is: content-type: application/json.")
+    header = Message()
+    header["content-type"] = written.replace("\r", " ").replace("\n", " ")
+    kind = header.get_content_type()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise UnsupportedError(f"Send application/json, not {kind}.")
+    charset = header.get_content_charset("utf-8")
+    if charset not in ("utf-8", "utf8", "us-ascii"):
+        raise UnsupportedError("Send UTF-8: JSON on the network is written in nothing else (RFC 8259).")
+
+
+def _text(event: Mapping[str, Any]) -> str:
+    body = event.get("body") or ""
+    if event.get("isBase64Encoded"):
+        try:
+            encoded = b64decode(body, validate=True)
+        except (binascii.Error, ValueError):
+            raise MalformedError("The body does not decode.") from None
+        _check_size(len(encoded))
+        try:
+            text = encoded.decode()
+        except UnicodeDecodeError as error:
+            raise MalformedError(f"The body is not UTF-8: byte {error.start} cannot be.") from None
+    else:
+        try:
+            _check_size(len(body.encode()))
+        except UnicodeEncodeError:
+            raise MalformedError("The body is not UTF-8.") from None
+        text = body
+    if not text.strip():
+        raise MalformedError("The body is empty; give a JSON object.")
+    return text
+
+
+def _check_size(size: int) -> None:
+    if size > BODY_BYTES_MAX:
+        raise TooLargeError(f"The body has {size} bytes; give at most {BODY_BYTES_MAX} (bodyBytesMax).")

@@ -1,0 +1,148 @@
+"""Which job documents are valid: every field of one is looked at, and everything that is wrong is told."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.errors import BadRequestError, InvalidError, Violation
+from sweephand.instants import DAY_MS, Instant
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.limits import DATA_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.schedules import parse_duration_ms, series_of
+from sweephand.targets.registry import target_violations
+from sweephand.targets.sqs import read_queue_url
+from sweephand.targets.url import UrlError
+from sweephand.web import json_text
+from sweephand.web.documents import LATER, JobDocument
+from sweephand.web.operation import Taken
+from sweephand.web.problems import DataTooLargeError, pointer
+from sweephand.web.validation import check
+
+# Path of the duration, whether it may be zero, and the most days it may say.
+_DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
+    (("retry", "maxAge"), False, RETRY_DAYS_MAX),
+    (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
+    (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
+    (("historyRetention",), False, RETENTION_DAYS_MAX),
+    (("retention",), True, RETENTION_DAYS_MAX),
+)
+
+
+def read_definition(
+    document: Mapping[str, Any], *, allow_insecure_targets: bool, requested_at: Instant
+) -> Taken[Definition]:
+    """The definition of a job document as `json_text.read` gives it, or everything that is wrong with it.
+
+    `null` for a field is the field left out, except for `data`, of which null is a value. Times that
+    cannot be (a zone that does not exist, a dueTime long past) are told with the other violations; a
+    document that has none is left to the writer, for an equal definition may have a dueTime that was
+    future when it was written. DataTooLargeError for `data` over its limit.
+    """
+    payload = _payload(document)
+    fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
+    written = _without_nulls(fields)
+    violations = check(JobDocument, written, later=LATER)[1]
+    # The target is judged by its registry alone, which knows each type's fields.
+    violations = [each for each in violations if not _lies_in(each, "target") or "target" not in written]
+    sound = {name: value for name, value in written.items() if not any(_lies_in(v, name) for v in violations)}
+    if "target" in sound:
+        violations += target_violations(
+            sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
+        )
+    violations += _duration_violations(written)
+    violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
+    violations += _label_violations(sound.get("labels", {}))
+    if violations:
+        return Taken(None, (*violations, *timing_violations(written, sound, requested_at)))
+    return Taken(Definition(written, payload))
+
+
+def _payload(document: Mapping[str, Any]) -> Payload | None:
+    if "data" not in document:
+        return None
+    payload = Payload.of(json_text.write(document["data"]))
+    if payload.size > DATA_BYTES_MAX:
+        raise DataTooLargeError(
+            Violation(
+                "/data",
+                f"{payload.size} bytes of compact JSON; give at most {DATA_BYTES_MAX} (dataBytesMax).",
+            )
+        )
+    return payload
+
+
+def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were given; within `target` and `retry` too, whose fields Sweephand knows."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    for name in ("target", "retry"):
+        if isinstance(given.get(name), dict):
+            given[name] = {inner: value for inner, value in given[name].items() if value is not None}
+    return given
+
+
+def _lies_in(violation: Violation, name: str) -> bool:
+    place = pointer(name)
+    return violation.pointer == place or violation.pointer.startswith(place + "/")
+
+
+def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
+    found: list[Violation] = []
+    for path, may_be_zero, days_max in _DURATIONS:
+        value: Any = written
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if isinstance(value, str):
+            found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
+    return found
+
+
+def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int) -> list[Violation]:
+    """What is wrong with a duration, if anything; `at` is its pointer."""
+    try:
+        duration_ms = parse_duration_ms(text)
+    except (BadRequestError, ValueError) as error:
+        return [Violation(at, str(error))]
+    if duration_ms > days_max * DAY_MS:
+        return [Violation(at, f"Give at most {days_max}d.")]
+    if duration_ms == 0 and not may_be_zero:
+        return [Violation(at, "Give a duration of more than 0.")]
+    return []
+
+
+def _queue_violations(url: str | None, *, allow_insecure: bool) -> list[Violation]:
+    if url is None:
+        return []
+    try:
+        read_queue_url(url, allow_insecure=allow_insecure)
+    except UrlError as error:
+        return [Violation("/deadLetterQueue", str(error))]
+    return []
+
+
+def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
+    return [
+        Violation(
+            pointer("labels", name), "Give a name without a colon: a list is filtered by label=name:value."
+        )
+        for name in labels
+        if ":" in name
+    ]
+
+
+def timing_violations(
+    written: Mapping[str, Any], sound: Mapping[str, Any], requested_at: Instant
+) -> list[Violation]:
+    """What is wrong with the times of a document among its fields that are `sound` so far."""
+    is_timed = "schedule" in written or "dueTime" in written
+    try:
+        series_of(
+            schedule=sound.get("schedule"),
+            timezone=sound.get("timezone"),
+            due_time=sound.get("dueTime"),
+            ttl=sound.get("ttl"),
+            repeats=sound.get("repeats"),
+            requested_at=requested_at,
+        )
+    except InvalidError as error:
+        # That a time is missing is no news where one was written that could not be read.
+        return [each for each in error.violations if each.pointer[1:] in sound or not is_timed]
+    return []

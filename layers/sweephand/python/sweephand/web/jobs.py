@@ -1,0 +1,271 @@
+"""The operations on jobs: write one or many, read, list, delete."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sweephand.errors import (
+    InvalidError,
+    NotFoundError,
+    PreconditionError,
+    SweephandError,
+    UnavailableError,
+    Violation,
+)
+from sweephand.instants import Instant
+from sweephand.jobs.definition import Definition
+from sweephand.jobs.job import JobKey
+from sweephand.jobs.read import View, view
+from sweephand.limits import JOBS_PER_BULK_MAX
+from sweephand.timing import API_PATIENCE_MS
+from sweephand.web import cursor, problems
+from sweephand.web.definition import read_definition
+from sweephand.web.documents import BulkDocument, JobDocument
+from sweephand.web.names import NAME_RULE, is_name
+from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
+from sweephand.web.preconditions import asks_for_absence, etag, revisions
+from sweephand.web.query import JobsQuery
+from sweephand.web.resources import (
+    BulkResource,
+    BulkResultResource,
+    JobPage,
+    JobResource,
+    WholeJobResource,
+    job_resource,
+    whole_job_resource,
+)
+from sweephand.web.services import Services
+from sweephand.web.validation import check
+
+
+def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
+    """Create or replace a job."""
+    revs = revisions(request.headers.get("if-match"))
+    if_absent = asks_for_absence(request.headers.get("if-none-match"))
+    written = services.writer.put(
+        request.key,
+        request.body,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=_ruling(services, request.key, revs, request.requested_at),
+        if_absent=if_absent,
+    )
+    job = written.job
+    shown = job_resource(view(job, services.clock.now()), request.caller)
+    return Reply(201 if written.outcome == "created" else 200, shown, {"etag": etag(job.rev)})
+
+
+def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a job."""
+    found = services.reader.get(request.key, request.requested_at)
+    return Reply(200, whole_job_resource(found, request.caller), {"etag": etag(found.job.rev)})
+
+
+def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Delete a job."""
+    revs = revisions(request.headers.get("if-match"))
+    services.writer.delete(
+        request.key,
+        requested_at=request.requested_at,
+        if_match=_ruling(services, request.key, revs, request.requested_at),
+    )
+    return Reply(204)
+
+
+def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
+    """List jobs by name."""
+    query = request.query
+    page = services.reader.page(
+        request.namespace,
+        prefix=query.prefix,
+        after=query.cursor,
+        limit=query.limit,
+        now=request.requested_at,
+    )
+    shown: JobPage = {
+        "items": [job_resource(each, request.caller) for each in page.items if _fits(each, query)]
+    }
+    if page.next is not None:
+        shown["nextCursor"] = cursor.encode("jobs", page.next)
+    return Reply(200, shown)
+
+
+def put_many(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
+    """Create or replace many jobs; one that is refused does not stop the others."""
+    seen: set[str] = set()
+    results: list[BulkResultResource] = []
+    for document in request.body:
+        name = document.get("name") if isinstance(document, Mapping) else None
+        try:
+            results.append(_put_one(services, request, document, seen))
+        except SweephandError as error:
+            problem = problems.document(error)
+            results.append({"name": name, "status": problem["status"], "problem": problem})
+    shown: BulkResource = {"results": results}
+    return Reply(200, shown)
+
+
+def _put_one(
+    services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
+) -> BulkResultResource:
+    name, definition = _named(services, document, seen, request.requested_at)
+    if services.clock.now() - request.requested_at > API_PATIENCE_MS:
+        raise UnavailableError("Those before it took too long; it was not written. Ask again for it.")
+    written = services.writer.put(
+        JobKey(request.namespace, name),
+        definition,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+    )
+    status = 201 if written.outcome == "created" else 200
+    return {"name": name, "status": status, "rev": written.job.rev}
+
+
+def _named(
+    services: Services, document: Any, seen: set[str], requested_at: Instant
+) -> tuple[str, Definition]:
+    """Name and definition of one of many; InvalidError with pointers into its own document."""
+    if not isinstance(document, Mapping):
+        raise InvalidError([Violation("", "Give an object: a job and its name.")])
+    name = document.get("name")
+    found = list(_name_violations(name, seen))
+    rest = {field: value for field, value in document.items() if field != "name"}
+    taken = _read(rest, services, requested_at)
+    if found or taken.value is None:
+        raise InvalidError([*found, *taken.violations])
+    assert isinstance(name, str), "it has been found valid"
+    seen.add(name)
+    return name, taken.value
+
+
+def _name_violations(name: Any, seen: set[str]) -> Iterator[Violation]:
+    if not isinstance(name, str) or not is_name(name):
+        yield Violation("/name", NAME_RULE)
+    elif name in seen:
+        yield Violation("/name", "An earlier job of this request has this name; give each name once.")
+
+
+def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
+    return read_definition(
+        document, allow_insecure_targets=services.allow_insecure_targets, requested_at=requested_at
+    )
+
+
+def _read_many(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[list[Any]]:
+    found, violations = check(BulkDocument, document)
+    return Taken(None if found is None else found.jobs, tuple(violations))
+
+
+def _ruling(services: Services, key: JobKey, revs: tuple[str, ...] | None, now: Instant) -> str | None:
+    """The one revision to ask the writer for, of several that would do: the one that rules now."""
+    if revs is None or len(revs) == 1:
+        return revs[0] if revs else None
+    try:
+        rev = services.reader.get(key, now).job.rev
+    except NotFoundError:
+        return revs[0]
+    if rev not in revs:
+        raise PreconditionError(f"The job is in none of these revisions: it is in revision {rev}.")
+    return rev
+
+
+def _fits(found: View, query: JobsQuery) -> bool:
+    labels = found.job.definition.labels
+    pairs = (each.partition(":") for each in query.label)
+    return query.state in (None, found.state) and all(labels.get(name) == value for name, _, value in pairs)
+
+
+EXAMPLES: Final[Mapping[str, Any]] = {
+    "weekdays": {
+        "schedule": "0 30 2 * * MON-FRI",
+        "timezone": "Europe/Paris",
+        "target": {"type": "http", "url": "https://example.com/hooks/backup", "headers": {"x-team": "ops"}},
+        "data": {"task": "db-backup"},
+        "labels": {"team": "ops"},
+        "description": "Nightly backup",
+    },
+    "in ten seconds": {
+        "dueTime": "10s",
+        "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},
+        "data": {"order": 4711},
+    },
+}
+
+_ETAG: Final = {"ETag": "The revision, in double quotes."}
+_IF_MATCH: Final = {"If-Match": "The ETag of the revision that must rule; * for any."}
+_ABSENT: Final = {"If-None-Match": "* to write the job only if there is none."}
+_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="PUT",
+        path=_PATH,
+        name="putJob",
+        tag="Jobs",
+        access="write",
+        summary="Create or replace a job",
+        description="The last write wins, unless If-Match or If-None-Match says otherwise. A definition "
+        "equal to the stored one changes nothing, so asking again is safe.",
+        run=put_job,
+        accepts=Accepts(JobDocument, _read, EXAMPLES),
+        headers=_IF_MATCH | _ABSENT,
+        gives={
+            200: Gives("Replaced, or as it was", JobResource, _ETAG),
+            201: Gives("Created", JobResource, _ETAG),
+        },
+        problems=(412, 503),
+    ),
+    Operation(
+        method="GET",
+        path=_PATH,
+        name="getJob",
+        tag="Jobs",
+        access="read",
+        summary="Show a job",
+        run=get_job,
+        gives={200: Gives("The job, its data and its last run", WholeJobResource, _ETAG)},
+        problems=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path=_PATH,
+        name="deleteJob",
+        tag="Jobs",
+        access="write",
+        summary="Delete a job",
+        description="After the answer no delivery of the job begins. Its runs stay until their time is over.",
+        run=delete_job,
+        headers=_IF_MATCH,
+        gives={204: Gives("Gone")},
+        problems=(404, 412, 503),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/namespaces/{namespace}/jobs",
+        name="listJobs",
+        tag="Jobs",
+        access="read",
+        summary="List jobs by name",
+        description="Without their data. A page filtered by state or label can be short or empty: go on as "
+        "long as there is a nextCursor.",
+        run=list_jobs,
+        query=JobsQuery,
+        gives={200: Gives("A page of jobs", JobPage)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/namespaces/{namespace}/jobs",
+        name="putJobs",
+        tag="Jobs",
+        access="write",
+        summary="Create or replace many jobs",
+        description=f"Up to {JOBS_PER_BULK_MAX}. Each is judged by itself, as a PUT of it would be: one that "
+        "is refused does not stop the others. Pointers are relative to each job's own document.",
+        run=put_many,
+        accepts=Accepts(
+            BulkDocument,
+            _read_many,
+            {"one of many": {"jobs": [{"name": "first", **EXAMPLES["in ten seconds"]}]}},
+        ),
+        gives={200: Gives("What became of each, in order", BulkResource)},
+    ),
+)

@@ -1,0 +1,87 @@
+"""The operations about the API itself: health, limits, its description and the page to read that."""
+
+from importlib.resources import files
+from typing import Any, Final
+
+from sweephand import limits
+from sweephand.errors import UnavailableError
+from sweephand.instants import SECOND_MS, rfc3339
+from sweephand.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
+from sweephand.web.resources import HealthResource
+from sweephand.web.services import Services
+
+
+def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Say how old tick's heartbeat is; UnavailableError if nothing is being swept."""
+    beaten_at = services.leases.state().heartbeat_at
+    if beaten_at is None:
+        raise UnavailableError("The stack has not ticked yet; it does so within a minute of its deployment.")
+    # Two machines' clocks: a heartbeat can seem to lie ahead.
+    age_ms = max(0, request.requested_at - beaten_at)
+    if age_ms > HEARTBEAT_AGE_MAX_MS:
+        raise UnavailableError(
+            f"The stack last ticked {age_ms // SECOND_MS} s ago: jobs are kept and fire once it ticks again."
+        )
+    shown: HealthResource = {
+        "status": "ok",
+        "heartbeatAt": rfc3339(beaten_at),
+        "heartbeatAgeSeconds": age_ms / SECOND_MS,
+    }
+    return Reply(200, shown, {"cache-control": "no-store"})
+
+
+def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
+    """Every limit with its number."""
+    return Reply(200, limits.table())
+
+
+def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
+    """The page that shows the API's description; it asks for nothing but that description."""
+    text = files("sweephand.web").joinpath("docs.html").read_text("utf-8")
+    return Reply(
+        200,
+        text,
+        {
+            "content-security-policy": "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; "
+            "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "cache-control": "max-age=300",
+        },
+        content_type="text/html; charset=utf-8",
+    )
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path="/v1/health",
+        name="showHealth",
+        tag="Service",
+        access="open",
+        summary="Whether the stack ticks",
+        description="503 when the last tick is over three minutes old, or has not been yet.",
+        run=show_health,
+        gives={200: Gives("It does", HealthResource)},
+        problems=(503,),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/limits",
+        name="showLimits",
+        tag="Service",
+        access="any",
+        summary="Every limit with its number",
+        run=show_limits,
+        gives={200: Gives("The limits by name, the unit in the name", dict[str, int])},
+    ),
+    Operation(
+        method="GET",
+        path="/docs",
+        name="showPage",
+        tag="Service",
+        access="open",
+        summary="A page to read this description",
+        run=show_page,
+        gives={200: Gives("The page", str, content_type="text/html")},
+    ),
+)

@@ -1,0 +1,138 @@
+"""The operations that show due times: of a stored job, and of a schedule that is not stored."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from sweephand.errors import InvalidError, Violation
+from sweephand.instants import INSTANT_MAX, Instant, from_datetime, rfc3339
+from sweephand.limits import PAGE_ITEMS_DEFAULT
+from sweephand.schedules import Series, series_of
+from sweephand.schedules.zones import Zone, zone_named
+from sweephand.web import json_text
+from sweephand.web.definition import timing_violations
+from sweephand.web.documents import PreviewDocument
+from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
+from sweephand.web.query import OccurrencesQuery
+from sweephand.web.resources import OccurrencesResource
+from sweephand.web.services import Services
+from sweephand.web.validation import check
+
+_RFC3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_AFTER: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A series that is not stored, and which of its occurrences to show."""
+
+    series: Series
+    after: Instant
+    limit: int
+
+
+def of_job(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
+    """Show a job's next due times."""
+    after = request.requested_at
+    if request.query.after is not None:
+        after = _instant(request.query.after)
+    job = services.reader.get(request.key, request.requested_at).job
+    return Reply(200, _shown(Preview(job.series, after, request.query.limit)))
+
+
+def of_schedule(_: Services, request: Request[NoQuery, Preview]) -> Reply:
+    """Show a schedule's next due times."""
+    return Reply(200, _shown(request.body))
+
+
+def _shown(preview: Preview) -> OccurrencesResource:
+    zone = zone_named(preview.series.timezone)
+    coming = islice(preview.series.occurrences(preview.after), preview.limit)
+    return {
+        "occurrences": [{"utc": rfc3339(each.due_at), "local": _local(each.due_at, zone)} for each in coming]
+    }
+
+
+def _local(instant: Instant, zone: Zone) -> str:
+    """RFC 3339 on the zone's wall clock, with its offset."""
+    offset_s = zone.offset_at(instant // 1_000)
+    sign = "-" if offset_s < 0 else "+"
+    # An offset with seconds (local mean time, before zones) is cut to what RFC 3339 can write.
+    hours, minutes = divmod(abs(offset_s) // 60, 60)
+    shift_ms = (hours * 60 + minutes) * 60_000
+    wall_at = instant + (shift_ms if sign == "+" else -shift_ms)
+    if wall_at > INSTANT_MAX:
+        return rfc3339(instant)  # the wall clock shows the year 10000, which RFC 3339 cannot write
+    wall = rfc3339(wall_at)
+    return f"{wall.removesuffix('Z')}{sign}{hours:02d}:{minutes:02d}"
+
+
+def _instant(text: str) -> Instant:
+    """The instant of an `after`; InvalidError for what is none."""
+    try:
+        if not _RFC3339.fullmatch(text):
+            raise ValueError(text)  # noqa: TRY301 - told like a date that does not exist
+        return from_datetime(dt.datetime.fromisoformat(text))
+    except ValueError:
+        raise InvalidError([Violation("/after", _AFTER)]) from None
+
+
+def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
+    given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
+    asked, violations = check(PreviewDocument, given)
+    told = {each.pointer for each in violations}
+    sound = {name: value for name, value in given.items() if f"/{name}" not in told}
+    after = requested_at
+    if "after" in sound:
+        try:
+            after = _instant(sound["after"])
+        except InvalidError as error:
+            violations += error.violations
+    violations += timing_violations(given, sound, requested_at)
+    if violations or asked is None:
+        return Taken(None, tuple(violations))
+    series = series_of(
+        schedule=asked.schedule,
+        timezone=asked.timezone,
+        due_time=asked.due_time,
+        ttl=asked.ttl,
+        repeats=asked.repeats,
+        requested_at=requested_at,
+    )
+    return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path="/v1/namespaces/{namespace}/jobs/{name}/occurrences",
+        name="listOccurrences",
+        tag="Occurrences",
+        access="read",
+        summary="Show a job's next due times",
+        run=of_job,
+        query=OccurrencesQuery,
+        gives={200: Gives("Its due times in order", OccurrencesResource)},
+        problems=(404,),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/occurrences",
+        name="previewOccurrences",
+        tag="Occurrences",
+        access="any",
+        summary="Show the due times of a schedule that is not stored",
+        run=of_schedule,
+        accepts=Accepts(
+            PreviewDocument,
+            _read,
+            {"weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3}},
+        ),
+        gives={200: Gives("Its due times in order", OccurrencesResource)},
+    ),
+)

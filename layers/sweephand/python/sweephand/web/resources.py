@@ -1,0 +1,262 @@
+"""What callers are shown: jobs, runs, keys and the rest, each made in one place."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.access.key import Caller, Key, Role
+from sweephand.access.signing import SigningSecret
+from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.read import JobState, View
+from sweephand.runs.run import Run, State
+from sweephand.web import json_text
+
+#: What stands in place of a target's header value for a caller who may only read.
+HIDDEN = "(hidden)"
+
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+class RunResource(TypedDict):
+    """The record of delivering one trigger."""
+
+    id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
+    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
+    state: State
+    dueAt: Time
+    sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
+    attempts: int
+    startedAt: Time | None
+    endedAt: Time | None
+    latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
+    nextAttemptAt: Time | None
+    responseCode: int | None
+    answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
+    reason: Annotated[str | None, Field(description="Why it failed, where there was no usable response.")]
+
+
+class JobResource(TypedDict):
+    """A job as it is listed: what was written, and what follows from it."""
+
+    namespace: str
+    name: str
+    rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
+    state: JobState
+    nextRun: Annotated[Time | None, Field(description="The next due time; null if there is none.")]
+    createdAt: Time
+    updatedAt: Time
+    owner: Annotated[str, Field(description="The id of the key that created it.")]
+    expiresAt: NotRequired[Annotated[Time, Field(description="When it goes, its end being known.")]]
+    schedule: NotRequired[str]
+    timezone: NotRequired[str]
+    dueTime: NotRequired[str]
+    ttl: NotRequired[str]
+    repeats: NotRequired[int]
+    target: dict[str, Any]
+    retry: NotRequired[dict[str, Any]]
+    deadLetterQueue: NotRequired[str]
+    history: NotRequired[str]
+    historyRetention: NotRequired[str]
+    retention: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+    description: NotRequired[str]
+
+
+class WholeJobResource(JobResource):
+    """A job with its data and its last run."""
+
+    data: NotRequired[Any]
+    lastRun: Annotated[RunResource | None, Field(description="The run of the newest due time.")]
+
+
+class KeyResource(TypedDict):
+    """An API key, without its secret."""
+
+    id: str
+    namespace: str
+    role: Role
+    createdAt: Time
+    expiresAt: Time | None
+    description: str | None
+
+
+class NewKeyResource(KeyResource):
+    """An API key on the one occasion on which it is shown."""
+
+    key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
+
+
+class SecretResource(TypedDict):
+    """A signing secret."""
+
+    secret: Annotated[str, Field(description="As Standard Webhooks has it: `whsec_` and base64.")]
+    createdAt: Time
+    expiresAt: Annotated[Time | None, Field(description="Until when it signs; null until it is rotated.")]
+
+
+class SecretsResource(TypedDict):
+    """The signing secrets that are active, newest first."""
+
+    items: list[SecretResource]
+
+
+class OccurrenceResource(TypedDict):
+    """One due time."""
+
+    utc: Time
+    local: Annotated[Time, Field(description="The same instant in the job's time zone.")]
+
+
+class OccurrencesResource(TypedDict):
+    """Due times in order."""
+
+    occurrences: list[OccurrenceResource]
+
+
+class ViolationResource(TypedDict):
+    """One field that cannot be accepted."""
+
+    pointer: Annotated[str, Field(description="A JSON pointer (RFC 6901) into the body, or a parameter.")]
+    detail: Annotated[str, Field(description="A sentence that says what would be valid.")]
+
+
+class ProblemResource(TypedDict):
+    """A problem document (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: NotRequired[list[ViolationResource]]
+
+
+class BulkResultResource(TypedDict):
+    """What became of one job of many: `rev` where it was written, else `problem`."""
+
+    name: Annotated[Any, Field(description="The name as it was given.")]
+    status: Annotated[int, Field(description="What a PUT of this job would have been answered.")]
+    rev: NotRequired[str]
+    problem: NotRequired[ProblemResource]
+
+
+class BulkResource(TypedDict):
+    """What became of each job, in the order of the request."""
+
+    results: list[BulkResultResource]
+
+
+class HealthResource(TypedDict):
+    """The age of tick's heartbeat."""
+
+    status: Literal["ok"]
+    heartbeatAt: Time
+    heartbeatAgeSeconds: float
+
+
+class JobPage(TypedDict):
+    """Some jobs by name; `nextCursor` as long as there may be more."""
+
+    items: list[JobResource]
+    nextCursor: NotRequired[str]
+
+
+class RunPage(TypedDict):
+    """Some runs, newest due time first; `nextCursor` as long as there may be more."""
+
+    items: list[RunResource]
+    nextCursor: NotRequired[str]
+
+
+class KeyPage(TypedDict):
+    """Some keys by id; `nextCursor` as long as there may be more."""
+
+    items: list[KeyResource]
+    nextCursor: NotRequired[str]
+
+
+def job_resource(view: View, caller: Caller) -> JobResource:
+    """A job as it is listed; header values of its target are hidden from a caller who may only read."""
+    job = view.job
+    written = dict(job.definition.written)
+    if not caller.may("write"):
+        written["target"] = _without_values(written["target"])
+    shown: Any = {
+        "namespace": job.key.namespace,
+        "name": job.key.name,
+        "rev": job.rev,
+        "state": view.state,
+        "nextRun": _time(view.next_run_at),
+        "createdAt": rfc3339(job.created_at),
+        "updatedAt": rfc3339(job.updated_at),
+        "owner": job.owner,
+        **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
+        **written,
+    }
+    resource: JobResource = shown
+    return resource
+
+
+def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
+    """A job with its data, byte for byte as consumers get it, and its last run."""
+    payload = view.job.definition.payload
+    data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
+    last = None if view.last_run is None else run_resource(view.last_run)
+    shown: Any = {**job_resource(view, caller), **data, "lastRun": last}
+    resource: WholeJobResource = shown
+    return resource
+
+
+def run_resource(run: Run) -> RunResource:
+    """A run's record."""
+    return {
+        "id": run.run_id,
+        "triggerId": run.trigger_id,
+        "state": run.state,
+        "dueAt": rfc3339(run.due_at),
+        "sequence": run.sequence,
+        "attempts": run.attempts,
+        "startedAt": _time(run.started_at),
+        "endedAt": _time(run.ended_at),
+        "latenessMs": run.lateness_ms,
+        "nextAttemptAt": _time(run.next_attempt_at),
+        "responseCode": run.response_code,
+        "answer": run.answer,
+        "reason": run.reason,
+    }
+
+
+def key_resource(key: Key) -> KeyResource:
+    """A key without its secret, which nobody but its holder has."""
+    return {
+        "id": key.id,
+        "namespace": key.namespace,
+        "role": key.role,
+        "createdAt": rfc3339(key.created_at),
+        "expiresAt": _time(key.expires_at),
+        "description": key.description,
+    }
+
+
+def secrets_resource(secrets: Iterable[SigningSecret]) -> SecretsResource:
+    """Signing secrets in their order."""
+    return {
+        "items": [
+            {
+                "secret": each.secret,
+                "createdAt": rfc3339(each.created_at),
+                "expiresAt": _time(each.expires_at),
+            }
+            for each in secrets
+        ]
+    }
+
+
+def _time(instant: Instant | None) -> str | None:
+    return None if instant is None else rfc3339(instant)
+
+
+def _without_values(target: Mapping[str, Any]) -> dict[str, Any]:
+    headers = target.get("headers")
+    return dict(target) | ({"headers": dict.fromkeys(headers, HIDDEN)} if headers else {})

@@ -1,0 +1,70 @@
+"""The operations on runs: what became of a job's triggers, also of a job that is deleted."""
+
+import re
+from typing import Any, Final
+
+from sweephand.errors import NotFoundError
+from sweephand.web import cursor
+from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
+from sweephand.web.query import RunsQuery
+from sweephand.web.resources import RunPage, RunResource, run_resource
+from sweephand.web.services import Services
+
+_RUN_ID: Final = re.compile(r"[0-9]{1,15}-[0-9]{1,7}")
+
+
+def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
+    """List the runs of a job, newest due time first."""
+    query = request.query
+    page = services.runs.page(request.key, query.state, query.cursor, query.limit)
+    if not page.items and not query.cursor:
+        _check_known(services, request)
+    shown: RunPage = {"items": [run_resource(run) for run in page.items]}
+    if page.next is not None:
+        shown["nextCursor"] = cursor.encode("runs", page.next)
+    return Reply(200, shown)
+
+
+def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show one run."""
+    run_id = request.path["runId"]
+    run = services.runs.get(request.key, run_id) if _RUN_ID.fullmatch(run_id) else None
+    if run is None:
+        raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
+    return Reply(200, run_resource(run))
+
+
+def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
+    """NotFoundError if there is neither such a job nor a run of one: a mistyped name is told."""
+    if not services.runs.page(request.key, None, "", 1).items:
+        services.reader.get(request.key, request.requested_at)
+
+
+_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path=_PATH,
+        name="listRuns",
+        tag="Runs",
+        access="read",
+        summary="List the runs of a job",
+        description="Newest due time first, those of a deleted job of this name among them.",
+        run=list_runs,
+        query=RunsQuery,
+        gives={200: Gives("A page of runs", RunPage)},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path=_PATH + "/{runId}",
+        name="getRun",
+        tag="Runs",
+        access="read",
+        summary="Show a run",
+        run=get_run,
+        gives={200: Gives("The run", RunResource)},
+        problems=(404,),
+    ),
+)

@@ -1,0 +1,91 @@
+"""From what pydantic found in a document to violations: pointers, and sentences that say what is valid."""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from sweephand.errors import Violation
+from sweephand.web.problems import pointer
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_SENTENCES: Final[Mapping[str, str]] = {
+    "missing": "Required.",
+    "string_type": "Must be text.",
+    "int_type": "Must be a whole number.",
+    "int_parsing": "Must be a whole number.",
+    "int_parsing_size": "Must be a whole number of a few digits.",
+    "int_from_float": "Must be a whole number.",
+    "float_type": "Must be a number.",
+    "finite_number": "Must be a number within the range of a double.",
+    "bool_type": "Must be true or false.",
+    "dict_type": "Must be an object.",
+    "model_type": "Must be an object.",
+    "list_type": "Must be a list.",
+    "greater_than": "Must be more than {gt}.",
+    "greater_than_equal": "Must be at least {ge}.",
+    "less_than_equal": "Must be at most {le}.",
+    "string_pattern_mismatch": "Has a character that it cannot have.",
+    "string_too_short": "Must have at least {min_length} characters.",
+    "string_too_long": "Must have at most {max_length} characters.",
+    "too_short": "Must have at least {min_length} entries.",
+    "too_long": "Must have at most {max_length} entries.",
+    "literal_error": "Must be {expected}.",
+    "value_error": "{error}",
+}
+
+
+def check(
+    model: type[Model], document: Mapping[str, Any], *, later: frozenset[str] = frozenset()
+) -> tuple[Model | None, list[Violation]]:
+    """The document as the model has it, or what is wrong with it. `later` are names that are yet to come."""
+    try:
+        return model.model_validate(document), []
+    except ValidationError as error:
+        return None, [
+            _violation(model, found, later) for found in error.errors(include_url=False, include_input=False)
+        ]
+
+
+def _violation(model: type[BaseModel], found: Any, later: frozenset[str]) -> Violation:
+    place = tuple(part for part in found["loc"] if part != "[key]")
+    if found["type"] == "extra_forbidden":
+        return Violation(pointer(*place), _unknown(model, place, later))
+    template = _SENTENCES.get(found["type"], found["msg"] + ".")
+    sentence = template.format(**found.get("ctx", {}))
+    field = _field(model, place)
+    meaning = field.description if field is not None and found["type"] != "value_error" else None
+    return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
+
+
+def _unknown(model: type[BaseModel], place: tuple[str | int, ...], later: frozenset[str]) -> str:
+    if len(place) == 1 and place[0] in later:
+        return "Not supported yet; leave it out."
+    holder = _model(model, place[:-1]) or model
+    names = ", ".join(sorted(_names(holder)))
+    return f"There is no such field here; there are {names}." if names else "Nothing is taken here."
+
+
+def _names(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _field(model: type[BaseModel], place: tuple[str | int, ...]) -> FieldInfo | None:
+    holder = _model(model, place[:-1])
+    return _names(holder).get(str(place[-1])) if holder and place else None
+
+
+def _model(model: type[BaseModel], place: tuple[str | int, ...]) -> type[BaseModel] | None:
+    """The model that rules a place within a document of `model`, if one does."""
+    for part in place:
+        field = _names(model).get(str(part))
+        if field is None:
+            return None
+        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        inner = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if inner is None:
+            return None
+        model = inner
+    return model

@@ -1,0 +1,24 @@
+"""The order of the tests, and whether one may be skipped."""
+
+import os
+
+import pytest
+
+#: Set by .ci/run, which installs everything that a test could miss.
+SKIPS_NOTHING = "SWEEPHAND_SKIP_NOTHING"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes last: a unit that is broken need not wait for a stack to be deployed."""
+    items.sort(key=lambda item: item.get_closest_marker("e2e") is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> object:
+    """Fails the run, though no test failed, if one was skipped where nothing may be."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = len(reporter.stats.get("skipped", ())) if reporter else 0
+    if reporter and skipped and os.environ.get(SKIPS_NOTHING) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.write_line(f"{skipped} skipped, and {SKIPS_NOTHING} is set", red=True)
+    return (yield)

@@ -1,0 +1,116 @@
+"""Values for the suites, each valid in itself; a test names only what it is about."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from sweephand.access.key import Key
+from sweephand.access.signing import SigningSecret, SigningSecrets
+from sweephand.instants import MINUTE_MS, Instant
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.runs.run import Run
+from sweephand.schedules import Occurrence, Series
+from sweephand.wheel.timer import OccurrenceTimer, RetryTimer
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+#: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
+NOON: Final[Instant] = 1_795_262_400_000
+
+#: Every character that a name can have.
+EVERY_CHARACTER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:@+=-"
+
+UID: Final = "uid0000000000001"
+
+
+def series() -> Series:
+    return Series("@every 10s", "UTC", start_at=NOON - MINUTE_MS, repeats=1_000)
+
+
+def job(name: str = "backup", version: str = "version000000001", **changed: Any) -> Job:
+    """A job in its first revision, which the write of that version brought."""
+    made = Job(
+        key=JobKey("default", name),
+        uid=UID,
+        version=version,
+        current=Revision(f"1-{version}", since=NOON - 1),
+        cut=NOON,
+        earlier=(),
+        shard=3,
+        definition=Definition(
+            {
+                "schedule": "@every 10s",
+                "target": {"type": "http", "url": "https://example.com/hook"},
+            }
+        ),
+        series=series(),
+        created_at=NOON,
+        updated_at=NOON,
+        owner="admin",
+    )
+    return replace(made, **changed)
+
+
+def next_revision(of: Job, version: str) -> Job:
+    """The job as the next write of its definition leaves it."""
+    number = int(of.rev.partition("-")[0]) + 1
+    cut = of.cut + 1_000
+    return replace(
+        of,
+        version=version,
+        current=Revision(f"{number}-{version}", since=cut),
+        cut=cut,
+        earlier=(*of.earlier, replace(of.current, until=cut)),
+    )
+
+
+def paused(of: Job, version: str) -> Job:
+    """The job as a pause leaves it: another version, the same revision."""
+    return replace(of, version=version, paused_at=of.cut + 500, pause_reason="maintenance")
+
+
+def large_payload() -> Payload:
+    """A payload that is kept outside of the job, as the writer of a job has it."""
+    payload = Payload.of('"' + "x" * 3_000 + '"')
+    return replace(payload, ref=f"{payload.digest[:32]}-version000000001")
+
+
+def timer(
+    due_at: Instant = NOON, name: str = "backup", shard: int = 3, sequence: int = 1, rev: str = "1-aaaa"
+) -> OccurrenceTimer:
+    key = JobKey("default", name)
+    return OccurrenceTimer(shard, key, UID, rev, series(), Occurrence(due_at, sequence), NOON - MINUTE_MS)
+
+
+def retry_timer(not_before: Instant = NOON, attempt: int = 2, shard: int = 3, **changed: Any) -> RetryTimer:
+    trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
+    message = TriggerMessage(trigger, not_before, attempt, first_attempt_at=NOON - 900)
+    return RetryTimer(shard, replace(message, **changed))
+
+
+def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:
+    """A run that its owner has claimed for a minute from its due time on."""
+    made = Run(
+        key=JobKey("default", "backup"),
+        uid=UID,
+        due_at=due_at,
+        index=0,
+        state="claimed",
+        attempts=attempt,
+        rev="1-aaaa",
+        sequence=7,
+        started_at=due_at + 20,
+        lateness_ms=20,
+        owner=owner,
+        claimed_until=due_at + MINUTE_MS,
+    )
+    return replace(made, **changed)
+
+
+def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:
+    older = SigningSecret("whsec_b2xkZXI=", NOON - 1_000, NOON + 1_000)
+    return SigningSecrets(namespace, version, (SigningSecret("whsec_bmV3ZXI=", NOON), older))
+
+
+def api_key(key_id: str = "key0000000000001", namespace: str = "default", **changed: Any) -> Key:
+    made = Key(key_id, "0" * 64, namespace, "write", NOON, NOON + 1_001, "for the tests")
+    return replace(made, **changed)

@@ -1,0 +1,257 @@
+"""What every JobStore promises (ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from tests.contract.builders import (
+    EVERY_CHARACTER,
+    NOON,
+    job,
+    large_payload,
+    next_revision,
+    paused,
+)
+from tests.fakes.engines import Stores
+
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.ports import JobStore
+
+MANY_NAMES = [
+    *(f"a{number}" for number in range(120)),
+    *(f"b-{number}" for number in range(150)),
+    *(f"~:{character}" for character in EVERY_CHARACTER[:12]),
+]
+
+
+@pytest.fixture
+def jobs(stores: Stores) -> JobStore:
+    return stores.jobs
+
+
+@pytest.fixture
+def many_jobs(jobs: JobStore) -> JobStore:
+    for name in MANY_NAMES:
+        jobs.put(job(name), replacing=None)
+    jobs.put(job(key=JobKey("other", "a1")), replacing=None)
+    jobs.put(job(key=JobKey("default2", "a1")), replacing=None)
+    return jobs
+
+
+def everything_set() -> Job:
+    """A job with every field given, near the limits of what a user may write."""
+    headers = {f"x-header-{number}": "ü" * 100 for number in range(30)}
+    written = {
+        "schedule": "0 30 2 * * MON-FRI",
+        "timezone": "Europe/Paris",
+        "repeats": 4,
+        "target": {"type": "http", "url": "https://example.com/" + "u" * 2_000, "headers": headers},
+        "retry": {"maxAttempts": 3, "multiplier": 1.5},
+        "deadLetterQueue": None,
+        "labels": {f"label-{number}": "v" * 128 for number in range(20)},
+        "description": "Ночная копия \U0001f600 \x00 \ud800",
+    }
+    earlier = tuple(Revision(f"{number}-aaaa", number, number + 1) for number in range(1, 21))
+    return job(
+        definition=Definition(written, Payload.of('{"n": 1.10, "big": 123456789012345678901234567890}')),
+        current=Revision("21-version000000001", since=NOON),
+        earlier=earlier,
+        paused_at=NOON + 5,
+        pause_reason="",
+        expires_at=NOON + 1_001,
+    )
+
+
+def test_a_job_that_was_never_written_is_not_there(jobs: JobStore) -> None:
+    assert jobs.get(JobKey("default", "backup")) is None
+
+
+@pytest.mark.parametrize("written", [job(), everything_set(), next_revision(job(), "version000000002")])
+def test_a_job_reads_back_as_it_was_written(jobs: JobStore, written: Job) -> None:
+    assert jobs.put(written, replacing=None)
+    assert jobs.get(written.key) == written
+    assert jobs.get_many([written.key]) == {written.key: written}
+    assert jobs.page("default", "", "", 10).items == (written,)
+
+
+def test_a_large_payload_stays_outside_of_the_job(jobs: JobStore) -> None:
+    payload = large_payload()
+    jobs.put(job(definition=Definition(job().definition.written, payload)), replacing=None)
+    stored = jobs.get(job().key)
+    assert stored is not None
+    assert stored.definition.payload == replace(payload, text=None)
+
+
+@pytest.mark.parametrize("name", [EVERY_CHARACTER, "a", "~" * 128, "...", "jobs#".replace("#", ":")])
+def test_every_name_names_a_job_of_its_own(jobs: JobStore, name: str) -> None:
+    written = job(key=JobKey(name, name))
+    jobs.put(written, replacing=None)
+    assert jobs.get(written.key) == written
+    assert jobs.get(JobKey(name, name + "x")) is None
+    assert jobs.get(JobKey(name + "x", name)) is None
+    assert jobs.page(name, name, "", 10).items == (written,)
+
+
+def test_a_job_is_created_only_where_there_is_none(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = job(version="version000000002", uid="uid0000000000002")
+    assert jobs.put(first, replacing=None)
+    assert not jobs.put(second, replacing=None)
+    assert jobs.get(first.key) == first
+
+
+def test_a_job_is_replaced_only_in_the_version_that_was_read(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = next_revision(first, "version000000002")
+    lost = next_revision(first, "version000000003")
+    jobs.put(first, replacing=None)
+    assert jobs.put(second, replacing=first.version)
+    assert not jobs.put(lost, replacing=first.version)
+    assert jobs.get(first.key) == second
+
+
+def test_a_job_that_is_gone_is_not_replaced(jobs: JobStore) -> None:
+    assert not jobs.put(next_revision(job(), "version000000002"), replacing=job().version)
+    assert jobs.get(job().key) is None
+
+
+def test_a_write_that_is_repeated_succeeds_again(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = next_revision(first, "version000000002")
+    assert jobs.put(first, replacing=None)
+    assert jobs.put(first, replacing=None)
+    assert jobs.put(second, replacing=first.version)
+    assert jobs.put(second, replacing=first.version)
+    assert jobs.get(first.key) == second
+
+
+def test_a_write_that_others_have_built_on_succeeds_again_and_changes_nothing(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = next_revision(first, "version000000002")
+    third = next_revision(second, "version000000003")
+    resting = paused(third, "version000000004")
+    jobs.put(first, replacing=None)
+    jobs.put(second, replacing=first.version)
+    jobs.put(third, replacing=second.version)
+    assert jobs.put(second, replacing=first.version)
+    jobs.put(resting, replacing=third.version)
+    assert jobs.put(third, replacing=second.version)
+    assert jobs.get(first.key) == resting
+
+
+def test_a_pause_that_lost_to_another_revision_is_refused(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = next_revision(first, "version000000002")
+    jobs.put(first, replacing=None)
+    jobs.put(second, replacing=first.version)
+    assert not jobs.put(paused(first, "version000000003"), replacing=first.version)
+    assert jobs.get(first.key) == second
+
+
+def test_a_revision_of_a_job_of_another_uid_is_no_proof(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    mine = next_revision(first, "version000000002")
+    successor = replace(next_revision(mine, "version000000003"), uid="uid0000000000002")
+    jobs.put(successor, replacing=None)
+    assert not jobs.put(mine, replacing=first.version)
+    assert jobs.get(first.key) == successor
+
+
+def test_of_several_that_replace_one_version_one_succeeds(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    jobs.put(first, replacing=None)
+    rivals = [next_revision(first, f"version0000001{number:02d}") for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda rival: jobs.put(rival, replacing=first.version), rivals))
+    assert won.count(True) == 1
+    assert jobs.get(first.key) == rivals[won.index(True)]
+
+
+def test_a_job_past_its_time_is_still_a_job_to_the_store(jobs: JobStore) -> None:
+    old = job(expires_at=1)
+    assert jobs.put(old, replacing=None)
+    assert jobs.get(old.key) == old
+    assert not jobs.put(job(version="version000000002"), replacing=None)
+
+
+def test_a_deleted_job_is_gone(jobs: JobStore) -> None:
+    jobs.put(job(), replacing=None)
+    assert jobs.delete(job())
+    assert jobs.get(job().key) is None
+    assert jobs.page("default", "", "", 10).items == ()
+
+
+def test_a_deletion_that_is_repeated_succeeds_again(jobs: JobStore) -> None:
+    jobs.put(job(), replacing=None)
+    assert jobs.delete(job())
+    assert jobs.delete(job())
+
+
+def test_a_job_in_another_version_is_not_deleted(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    second = next_revision(first, "version000000002")
+    jobs.put(first, replacing=None)
+    jobs.put(second, replacing=first.version)
+    assert not jobs.delete(first)
+    assert jobs.get(first.key) == second
+
+
+def test_a_job_can_be_created_again_after_its_deletion(jobs: JobStore) -> None:
+    jobs.put(job(), replacing=None)
+    jobs.delete(job())
+    again = job(version="version000000002", uid="uid0000000000002")
+    assert jobs.put(again, replacing=None)
+    assert not jobs.delete(job())
+    assert jobs.get(again.key) == again
+
+
+def test_no_keys_name_no_jobs(jobs: JobStore) -> None:
+    assert jobs.get_many([]) == {}
+
+
+def test_any_number_of_jobs_is_read_at_once_and_what_is_missing_is_left_out(jobs: JobStore) -> None:
+    written = {
+        each.key: each
+        for each in (
+            job(key=JobKey(f"namespace-{number % 3}", f"job-{number}"), shard=number) for number in range(250)
+        )
+        if each.shard % 5
+    }
+    for each in written.values():
+        jobs.put(each, replacing=None)
+    keys = [JobKey(f"namespace-{number % 3}", f"job-{number}") for number in range(250)]
+    assert jobs.get_many(keys) == written
+
+
+def test_pages_show_each_job_once_and_in_the_order_of_names(many_jobs: JobStore) -> None:
+    for prefix, limit in [("", 40), ("", len(MANY_NAMES)), ("", 1_000), ("~:", 1), ("b-1", 6)]:
+        expected = sorted(name for name in MANY_NAMES if name.startswith(prefix))
+        seen: list[str] = []
+        after: str | None = ""
+        while after is not None:
+            page = many_jobs.page("default", prefix, after, limit)
+            assert len(page.items) <= limit
+            seen.extend(each.key.name for each in page.items)
+            assert page.next in (None, seen[-1])
+            after = page.next
+        assert seen == expected, f"{limit} at a time of those that begin with {prefix!r}"
+
+
+def test_a_page_begins_after_a_name_and_keeps_to_a_prefix(many_jobs: JobStore) -> None:
+    for prefix, after in product(["", "a1", "b-2", "nothing", "~"], ["", "a1", "a11", "b", "~~"]):
+        page = many_jobs.page("default", prefix, after, 200)
+        expected = sorted(name for name in MANY_NAMES if name.startswith(prefix) and name > after)
+        assert [each.key.name for each in page.items] == expected[:200], f"{prefix!r} after {after!r}"
+        assert page.next == (expected[199] if len(expected) > 200 else None)
+
+
+def test_a_page_shows_one_namespace(many_jobs: JobStore) -> None:
+    names = {each.key for each in many_jobs.page("other", "", "", 200).items}
+    assert names == {JobKey("other", "a1")}
+
+
+def test_a_namespace_without_jobs_is_an_empty_page(many_jobs: JobStore) -> None:
+    page = many_jobs.page("empty", "", "", 50)
+    assert (page.items, page.next) == ((), None)

@@ -1,0 +1,166 @@
+"""What every LeaseStore promises (ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.contract.builders import NOON
+from tests.fakes.engines import Stores
+
+from sweephand.ports import LeaseStore
+from sweephand.schedules import Occurrence
+from sweephand.wheel.timer import Cursor, Lease, WheelState
+
+MINE, OTHERS = "owner00000000001", "owner00000000002"
+UNTIL = NOON + 30_000
+KEY = "2026-11-21T12:00#00.000#default/backup#1-aaaa#occurrence#"
+
+
+@pytest.fixture
+def leases(stores: Stores) -> LeaseStore:
+    stores.leases.raise_shards(2)
+    return stores.leases
+
+
+def lease_of(store: LeaseStore, shard: int) -> Lease:
+    return store.state().leases[shard]
+
+
+def claimed(store: LeaseStore, owner: str = MINE) -> Lease:
+    lease = store.claim(lease_of(store, 0), owner, NOON, UNTIL)
+    assert lease is not None
+    return lease
+
+
+def test_before_anything_is_written_there_are_no_shards(stores: Stores) -> None:
+    assert stores.leases.state() == WheelState((), 0, None)
+
+
+def test_a_heartbeat_is_the_last_one(stores: Stores) -> None:
+    stores.leases.beat(NOON)
+    stores.leases.beat(NOON + 1)
+    assert stores.leases.state() == WheelState((), 0, NOON + 1)
+
+
+def test_every_shard_begins_with_a_lease_that_nobody_holds(stores: Stores) -> None:
+    assert stores.leases.raise_shards(12) == 12
+    expected = tuple(Lease(shard, Cursor()) for shard in range(12))
+    assert stores.leases.state() == WheelState(expected, 12, None)
+
+
+def test_the_number_of_shards_is_only_ever_raised(leases: LeaseStore) -> None:
+    assert leases.raise_shards(1) == 2
+    assert leases.raise_shards(2) == 2
+    assert leases.raise_shards(4) == 4
+    assert leases.raise_shards(0) == 4
+    state = leases.state()
+    assert (state.shards, len(state.leases)) == (4, 4)
+
+
+def test_raising_the_number_of_shards_touches_no_lease_that_exists(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    leases.raise_shards(5)
+    assert lease_of(leases, 0) == held
+
+
+def test_several_who_raise_the_number_of_shards_reach_the_highest(stores: Stores) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        numbers = list(pool.map(stores.leases.raise_shards, [3, 6, 2, 5, 1, 4]))
+    assert all(number >= asked for number, asked in zip(numbers, [3, 6, 2, 5, 1, 4], strict=True))
+    state = stores.leases.state()
+    assert (state.shards, [lease.shard for lease in state.leases]) == (6, [0, 1, 2, 3, 4, 5])
+
+
+def test_a_free_shard_is_claimed_with_the_next_fence(leases: LeaseStore) -> None:
+    lease = leases.claim(lease_of(leases, 0), MINE, NOON, UNTIL)
+    assert lease == Lease(0, Cursor(), fence=1, owner=MINE, lease_until=UNTIL)
+    assert lease_of(leases, 0) == lease
+    assert lease_of(leases, 1) == Lease(1, Cursor())
+
+
+def test_a_held_shard_is_not_claimed(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    assert leases.claim(held, OTHERS, UNTIL - 1, UNTIL + 30_000) is None
+    assert leases.claim(held, OTHERS, UNTIL, UNTIL + 30_000) is None
+    assert lease_of(leases, 0) == held
+
+
+def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore) -> None:
+    cursor = Cursor(KEY, Occurrence(NOON, 3))
+    left = leases.commit(claimed(leases), cursor, UNTIL)
+    assert left is not None
+    lease = leases.claim(left, OTHERS, UNTIL + 1, UNTIL + 30_000)
+    assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=UNTIL + 30_000)
+
+
+def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore) -> None:
+    stale = lease_of(leases, 0)
+    first = leases.claim(stale, MINE, NOON, UNTIL)
+    assert first is not None
+    leases.release(first, 5, NOON + 1)
+    second = leases.claim(stale, OTHERS, NOON + 2, UNTIL)
+    assert second == Lease(0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1)
+
+
+def test_of_several_that_claim_one_shard_one_has_it(leases: LeaseStore) -> None:
+    lease = lease_of(leases, 0)
+    owners = [f"owner0000000001{number}" for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda owner: leases.claim(lease, owner, NOON, UNTIL), owners))
+    won = [answer for answer in answers if answer is not None]
+    assert [each.fence for each in won] == [1]
+    assert lease_of(leases, 0) == won[0]
+
+
+@pytest.mark.parametrize("cursor", [Cursor(KEY), Cursor(KEY, Occurrence(NOON + 1, 10**9)), Cursor()])
+def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, cursor: Cursor) -> None:
+    held = claimed(leases)
+    within = leases.commit(held, Cursor("a", Occurrence(1, 1)), UNTIL)
+    assert within is not None
+    committed = leases.commit(within, cursor, UNTIL + 10_000)
+    assert committed == Lease(0, cursor, 1, MINE, UNTIL + 10_000)
+    assert lease_of(leases, 0) == committed
+
+
+def test_a_commit_that_is_repeated_succeeds_again(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    assert leases.commit(held, Cursor(KEY), UNTIL) == leases.commit(held, Cursor(KEY), UNTIL)
+
+
+def test_a_commit_after_somebody_took_over_is_refused(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    taken = leases.claim(held, OTHERS, UNTIL + 1, UNTIL + 30_000)
+    assert leases.commit(held, Cursor(KEY), UNTIL + 60_000) is None
+    assert lease_of(leases, 0) == taken
+
+
+def test_a_commit_holds_although_the_lease_ended_if_nobody_took_over(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    committed = leases.commit(held, Cursor(KEY), UNTIL + 60_000)
+    assert committed is not None
+    assert leases.claim(committed, OTHERS, UNTIL + 1, UNTIL + 30_000) is None
+
+
+def test_a_released_shard_is_free_and_says_what_was_found(leases: LeaseStore) -> None:
+    held = leases.commit(claimed(leases), Cursor(KEY), UNTIL)
+    assert held is not None
+    leases.release(held, 12, NOON + 5)
+    released = lease_of(leases, 0)
+    assert released.owner is None
+    assert (released.cursor, released.fence) == (Cursor(KEY), 1)
+    assert (released.found, released.swept_at) == (12, NOON + 5)
+    assert leases.claim(released, OTHERS, NOON + 6, UNTIL) is not None
+
+
+def test_a_release_after_somebody_took_over_does_nothing(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    taken = leases.claim(held, OTHERS, UNTIL + 1, UNTIL + 30_000)
+    leases.release(held, 12, UNTIL + 2)
+    assert lease_of(leases, 0) == taken
+
+
+def test_a_release_that_is_repeated_does_nothing_more(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    leases.release(held, 12, NOON + 5)
+    released = lease_of(leases, 0)
+    leases.release(held, 12, NOON + 5)
+    assert lease_of(leases, 0) == released

@@ -1,0 +1,226 @@
+"""What every RunStore promises (ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, run
+from tests.fakes.engines import Stores
+
+from sweephand.instants import MINUTE_MS
+from sweephand.jobs.job import JobKey
+from sweephand.ports import RunStore
+from sweephand.runs.run import Run
+
+MINE, OTHERS = "owner00000000001", "owner00000000002"
+KEY = JobKey("default", "backup")
+
+
+@pytest.fixture
+def runs(stores: Stores) -> RunStore:
+    return stores.runs
+
+
+def succeeded(of: Run) -> Run:
+    return replace(of, state="succeeded", ended_at=of.due_at + 90, response_code=200, answer="ok")
+
+
+def retrying(of: Run) -> Run:
+    return replace(of, state="retrying", next_attempt_at=of.due_at + 5_000, response_code=503)
+
+
+def failed(of: Run) -> Run:
+    return replace(of, state="failed", ended_at=of.due_at + 90, reason="gave up")
+
+
+def stored(store: RunStore, like: Run) -> Run | None:
+    return store.get(like.key, like.run_id)
+
+
+EVERYTHING_SET = replace(
+    run(index=9_999_999, key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+    state="failed",
+    ended_at=NOON + 90,
+    next_attempt_at=NOON + 5_000,
+    response_code=418,
+    answer="ü \x00 \ufffd \ud800" + "z" * 500,
+    reason="",
+    expires_at=NOON + 1_001,
+)
+
+BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
+
+
+@pytest.mark.parametrize("written", [succeeded(run()), retrying(run()), EVERYTHING_SET, BARE])
+def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> None:
+    assert runs.record(written)
+    assert runs.get(written.key, written.run_id) == written
+    assert runs.page(written.key, None, "", 10).items == (written,)
+
+
+def test_a_claim_is_granted_where_nothing_is_stored(runs: RunStore) -> None:
+    assert runs.claim(run(), NOON) is None
+    assert stored(runs, run()) == run()
+
+
+def test_a_claim_that_is_repeated_is_granted_again(runs: RunStore) -> None:
+    assert runs.claim(run(), NOON) is None
+    assert runs.claim(run(), NOON) is None
+    assert stored(runs, run()) == run()
+
+
+@pytest.mark.parametrize("before", [run(attempt=1), retrying(run(attempt=1)), retrying(run(attempt=2))])
+def test_a_claim_is_granted_over_an_earlier_attempt_that_is_not_over(runs: RunStore, before: Run) -> None:
+    runs.record(before)
+    claim = run(attempt=3, owner=OTHERS)
+    assert runs.claim(claim, NOON) is None
+    assert stored(runs, claim) == claim
+
+
+@pytest.mark.parametrize("before", [succeeded(run(attempt=1)), failed(run(attempt=1))])
+def test_a_claim_of_a_run_that_is_over_is_refused(runs: RunStore, before: Run) -> None:
+    runs.record(before)
+    assert runs.claim(run(attempt=2, owner=OTHERS), NOON + 10 * MINUTE_MS) == before
+    assert runs.claim(run(attempt=1, owner=OTHERS), NOON + 10 * MINUTE_MS) == before
+    assert stored(runs, before) == before
+
+
+def test_a_claim_of_an_attempt_that_another_holds_is_refused(runs: RunStore) -> None:
+    held = run(attempt=2, claimed_until=NOON + MINUTE_MS)
+    runs.claim(held, NOON)
+    assert runs.claim(run(attempt=2, owner=OTHERS), NOON + MINUTE_MS - 1) == held
+    assert stored(runs, held) == held
+
+
+def test_a_claim_of_an_attempt_whose_holder_died_is_granted(runs: RunStore) -> None:
+    runs.claim(run(attempt=2, claimed_until=NOON + MINUTE_MS), NOON)
+    claim = run(attempt=2, owner=OTHERS, claimed_until=NOON + 2 * MINUTE_MS)
+    assert runs.claim(claim, NOON + MINUTE_MS) is None
+    assert stored(runs, claim) == claim
+
+
+@pytest.mark.parametrize("before", [run(attempt=3), retrying(run(attempt=3)), retrying(run(attempt=2))])
+def test_a_claim_of_an_attempt_that_is_behind_is_refused(runs: RunStore, before: Run) -> None:
+    runs.record(before)
+    late = NOON + 10 * MINUTE_MS
+    assert runs.claim(run(attempt=2, owner=OTHERS), late) == before
+    assert stored(runs, before) == before
+
+
+def test_of_several_that_claim_one_attempt_one_has_it(runs: RunStore) -> None:
+    claims = [run(owner=f"owner0000000001{number}") for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        refusals = list(pool.map(lambda claim: runs.claim(claim, NOON), claims))
+    granted = [claim for claim, refusal in zip(claims, refusals, strict=True) if refusal is None]
+    assert [stored(runs, run())] == granted
+    assert {refusal for refusal in refusals if refusal} == set(granted)
+
+
+def test_a_record_is_written_where_nothing_is_stored(runs: RunStore) -> None:
+    assert runs.record(succeeded(run()))
+    assert stored(runs, run()) == succeeded(run())
+
+
+def test_a_record_is_written_over_its_own_claim(runs: RunStore) -> None:
+    runs.claim(run(attempt=2), NOON)
+    assert runs.record(retrying(run(attempt=2)))
+    assert stored(runs, run()) == retrying(run(attempt=2))
+
+
+def test_a_record_that_is_repeated_succeeds_again(runs: RunStore) -> None:
+    assert runs.record(succeeded(run()))
+    assert runs.record(succeeded(run()))
+    assert stored(runs, run()) == succeeded(run())
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        run(attempt=2, owner=OTHERS),
+        run(attempt=3, owner=MINE),
+        run(attempt=1, owner=MINE),
+        retrying(run(attempt=2, owner=OTHERS)),
+        succeeded(run(attempt=2, owner=OTHERS)),
+        failed(run(attempt=1, owner=OTHERS)),
+    ],
+)
+def test_a_record_of_an_attempt_that_is_not_its_own_is_refused(runs: RunStore, before: Run) -> None:
+    runs.record(before)
+    assert not runs.record(succeeded(run(attempt=2, owner=MINE)))
+    assert stored(runs, before) == before
+
+
+def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> None:
+    runs.record(succeeded(run()))
+    assert not runs.record(failed(run()))
+    assert stored(runs, run()) == succeeded(run())
+
+
+@pytest.mark.parametrize(
+    "run_id",
+    [
+        f"{NOON}-1",
+        f"{NOON + 1}-0",
+        f"0{NOON}-0",
+        f"{NOON}-00",
+        f"{NOON}",
+        f"{NOON}-0\n",
+        f"{NOON}-" + "9" * 9,
+        "9" * 15 + "-0",
+        "9" * 5_000 + "-0",
+        "manual-abc",
+        "\u0661-\u0660",
+        "-",
+        "",
+    ],
+)
+def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
+    runs.record(succeeded(run()))
+    assert runs.get(KEY, run_id) is None
+
+
+def test_a_run_is_found_under_its_own_job_only(runs: RunStore) -> None:
+    runs.record(succeeded(run()))
+    for other in (JobKey("default", "backup2"), JobKey("default", "back"), JobKey("other", "backup")):
+        assert runs.get(other, run().run_id) is None
+        assert runs.page(other, None, "", 10).items == ()
+
+
+def test_of_two_jobs_of_one_key_the_newest_run_is_found(runs: RunStore) -> None:
+    older = succeeded(run(uid="uid0000000000009", started_at=NOON + 10))
+    newer = succeeded(run(uid="uid0000000000001", started_at=NOON + 20))
+    runs.record(newer)
+    runs.record(older)
+    assert runs.get(KEY, newer.run_id) == newer
+    assert set(runs.page(KEY, None, "", 10).items) == {older, newer}
+
+
+def test_pages_show_each_run_once_and_the_newest_due_first(runs: RunStore) -> None:
+    due_times = [NOON + number * 1_000 for number in range(23)]
+    for due_at in due_times:
+        runs.record(succeeded(run(due_at)))
+    seen: list[int] = []
+    before: str | None = ""
+    while before is not None:
+        page = runs.page(KEY, None, before, 5)
+        assert len(page.items) <= 5
+        seen.extend(each.due_at for each in page.items)
+        before = page.next
+    assert seen == due_times[::-1]
+
+
+def test_a_page_of_a_state_shows_those_among_the_runs_it_looked_at(runs: RunStore) -> None:
+    for number in range(10):
+        made = run(NOON + number)
+        runs.record(failed(made) if number % 5 == 0 else succeeded(made))
+    first = runs.page(KEY, "failed", "", 5)
+    assert [each.due_at for each in first.items] == [NOON + 5]
+    assert first.next is not None
+    second = runs.page(KEY, "failed", first.next, 5)
+    assert [each.due_at for each in second.items] == [NOON]
+    assert runs.page(KEY, "claimed", "", 5).items == ()
+
+
+def test_a_job_without_runs_has_an_empty_page(runs: RunStore) -> None:
+    page = runs.page(KEY, None, "", 5)
+    assert (page.items, page.next) == ((), None)

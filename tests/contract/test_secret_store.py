@@ -1,0 +1,59 @@
+"""What every SecretStore promises (ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, secrets
+from tests.fakes.engines import Stores
+
+from sweephand.ports import SecretStore
+
+
+@pytest.fixture
+def store(stores: Stores) -> SecretStore:
+    return stores.secrets
+
+
+def test_a_namespace_begins_without_secrets(store: SecretStore) -> None:
+    assert store.get("default") is None
+
+
+@pytest.mark.parametrize("namespace", ["default", EVERY_CHARACTER])
+def test_secrets_read_back_as_they_were_written(store: SecretStore, namespace: str) -> None:
+    written = secrets(namespace=namespace)
+    assert store.put(written, replacing=None)
+    assert store.get(namespace) == written
+    assert store.get(namespace + "x") is None
+
+
+def test_first_secrets_are_written_once(store: SecretStore) -> None:
+    assert store.put(secrets("version000000001"), replacing=None)
+    assert not store.put(secrets("version000000002"), replacing=None)
+    assert store.get("default") == secrets("version000000001")
+
+
+def test_secrets_are_replaced_only_in_the_version_that_was_read(store: SecretStore) -> None:
+    store.put(secrets("version000000001"), replacing=None)
+    assert store.put(secrets("version000000002"), replacing="version000000001")
+    assert not store.put(secrets("version000000003"), replacing="version000000001")
+    assert store.get("default") == secrets("version000000002")
+
+
+def test_secrets_that_are_not_there_are_not_replaced(store: SecretStore) -> None:
+    assert not store.put(secrets("version000000002"), replacing="version000000001")
+    assert store.get("default") is None
+
+
+def test_a_write_that_is_repeated_succeeds_again(store: SecretStore) -> None:
+    for _ in range(2):
+        assert store.put(secrets("version000000001"), replacing=None)
+    for _ in range(2):
+        assert store.put(secrets("version000000002"), replacing="version000000001")
+
+
+def test_of_several_that_make_the_first_secrets_one_succeeds(store: SecretStore) -> None:
+    rivals = [secrets(f"version00000000{number}") for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda rival: store.put(rival, replacing=None), rivals))
+    assert won.count(True) == 1
+    assert store.get("default") == rivals[won.index(True)]

@@ -1,0 +1,150 @@
+"""What every TimerStore promises (ports.py)."""
+
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, retry_timer, timer
+from tests.fakes.engines import Stores
+
+from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.jobs.job import JobKey
+from sweephand.ports import TimerStore
+from sweephand.schedules import Occurrence
+from sweephand.wheel.timer import Cursor, Timer, bucket_of
+
+SHARD = 3
+LATER = NOON + HOUR_MS
+
+
+@pytest.fixture
+def timers(stores: Stores) -> TimerStore:
+    return stores.timers
+
+
+def everything(store: TimerStore, before: Instant = LATER, limit: int = 50) -> list[Timer]:
+    """All timers of the shard, as a sweeper comes upon them."""
+    found: list[Timer] = []
+    cursor = Cursor()
+    while page := store.page(SHARD, cursor, before, limit):
+        assert len(page) <= limit
+        assert len({bucket_of(each.due_at) for each in page}) == 1, "a page of two buckets"
+        found.extend(page)
+        cursor = Cursor(page[-1].sort_key)
+    return found
+
+
+def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
+    assert list(timers.page(SHARD, Cursor(), LATER, 10)) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        timer(),
+        replace(timer(), key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+        timer(sequence=10**9),
+        retry_timer(),
+        retry_timer(faults=3, first_attempt_at=None),
+        retry_timer(attempt=100),
+    ],
+)
+def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer) -> None:
+    timers.put([written])
+    assert list(timers.page(SHARD, Cursor(), LATER, 10)) == [written]
+
+
+def test_no_timers_are_written_at_no_cost(timers: TimerStore) -> None:
+    timers.put([])
+    assert everything(timers) == []
+
+
+def test_any_number_of_timers_is_written_at_once(timers: TimerStore) -> None:
+    written = [timer(NOON + number * 1_000, name=f"job-{number % 7}") for number in range(130)]
+    timers.put(written[::-1])
+    assert everything(timers) == written
+
+
+def test_a_timer_is_written_over_itself(timers: TimerStore) -> None:
+    timers.put([timer(sequence=1)])
+    timers.put([timer(sequence=2), timer(NOON + 1)])
+    assert everything(timers) == [timer(sequence=2), timer(NOON + 1)]
+
+
+def test_two_timers_of_one_instant_are_two(timers: TimerStore) -> None:
+    written: list[Timer] = [timer(), timer(name="other"), timer(rev="2-bbbb")]
+    written += [retry_timer(), retry_timer(attempt=3)]
+    timers.put(written)
+    assert sorted(everything(timers), key=lambda each: each.sort_key) == everything(timers)
+    assert {each.sort_key for each in everything(timers)} == {each.sort_key for each in written}
+
+
+def test_a_page_keeps_to_its_shard(timers: TimerStore) -> None:
+    timers.put([timer(shard=shard) for shard in (2, 3, 4, 30, 300)])
+    assert everything(timers) == [timer(shard=SHARD)]
+
+
+def test_a_page_ends_with_its_bucket(timers: TimerStore) -> None:
+    last_of_its_bucket, first_of_the_next = timer(NOON + MINUTE_MS - 1), timer(NOON + MINUTE_MS)
+    timers.put([timer(), last_of_its_bucket, first_of_the_next])
+    assert list(timers.page(SHARD, Cursor(), LATER, 50)) == [timer(), last_of_its_bucket]
+    beyond = timers.page(SHARD, Cursor(last_of_its_bucket.sort_key), LATER, 50)
+    assert list(beyond) == [first_of_the_next]
+
+
+def test_a_page_passes_over_empty_buckets(timers: TimerStore) -> None:
+    timers.put([timer(), timer(NOON + 50 * MINUTE_MS)])
+    assert list(timers.page(SHARD, Cursor(timer().sort_key), LATER, 50)) == [timer(NOON + 50 * MINUTE_MS)]
+
+
+def test_a_page_ends_before_the_bucket_that_is_named(timers: TimerStore) -> None:
+    timers.put([timer(NOON + MINUTE_MS - 1), timer(NOON + MINUTE_MS)])
+    assert everything(timers, before=NOON) == []
+    assert everything(timers, before=NOON + MINUTE_MS) == [timer(NOON + MINUTE_MS - 1)]
+    assert len(everything(timers, before=NOON + 2 * MINUTE_MS)) == 2
+
+
+def test_a_page_holds_no_more_than_its_limit(timers: TimerStore) -> None:
+    written = [timer(NOON + number) for number in range(10)]
+    timers.put(written)
+    assert list(timers.page(SHARD, Cursor(), LATER, 4)) == written[:4]
+    assert everything(timers, limit=3) == written
+    assert everything(timers, limit=1) == written
+
+
+def test_a_page_begins_after_the_cursor(timers: TimerStore) -> None:
+    timers.put([timer(), timer(NOON + 1)])
+    assert list(timers.page(SHARD, Cursor(timer().sort_key), LATER, 50)) == [timer(NOON + 1)]
+
+
+def test_a_page_begins_with_the_timer_that_the_cursor_is_within(timers: TimerStore) -> None:
+    timers.put([timer(NOON - 1), timer(), timer(NOON + 1)])
+    cursor = Cursor(timer().sort_key, Occurrence(NOON + 10_000, 2))
+    assert list(timers.page(SHARD, cursor, LATER, 50)) == [timer(), timer(NOON + 1)]
+
+
+def test_a_timer_whose_key_begins_with_the_cursors_is_not_passed_over(timers: TimerStore) -> None:
+    first, tenth = retry_timer(attempt=1), retry_timer(attempt=10)
+    assert tenth.sort_key.startswith(first.sort_key)
+    timers.put([first, tenth])
+    assert list(timers.page(SHARD, Cursor(first.sort_key), LATER, 50)) == [tenth]
+
+
+def test_a_cursor_needs_no_timer_where_it_stands(timers: TimerStore) -> None:
+    timers.put([timer(), timer(NOON + 2)])
+    assert list(timers.page(SHARD, Cursor(timer(NOON + 1).sort_key), LATER, 50)) == [timer(NOON + 2)]
+    within = Cursor(timer(NOON + 1).sort_key, Occurrence(NOON + 1, 1))
+    assert list(timers.page(SHARD, within, LATER, 50)) == [timer(NOON + 2)]
+
+
+def test_a_cursor_beyond_the_bucket_that_is_named_has_no_page(timers: TimerStore) -> None:
+    timers.put([timer()])
+    assert list(timers.page(SHARD, Cursor(timer(LATER).sort_key), NOON + MINUTE_MS, 50)) == []
+    within = Cursor(timer(LATER).sort_key, Occurrence(LATER, 1))
+    assert list(timers.page(SHARD, within, NOON + MINUTE_MS, 50)) == []
+
+
+def test_what_is_written_behind_a_cursor_stays_behind_it(timers: TimerStore) -> None:
+    timers.put([timer(NOON + 1)])
+    cursor = Cursor(timer(NOON + 1).sort_key)
+    timers.put([timer()])
+    assert list(timers.page(SHARD, cursor, LATER, 50)) == []

@@ -1,0 +1,162 @@
+"""The engines that stores are tested on: memory, moto, and AWS's own DynamoDB Local where it can run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+import pytest
+from infra import dynamodb_local
+from moto import mock_aws
+from tests.fakes.memory import (
+    MemoryJobs,
+    MemoryKeys,
+    MemoryLeases,
+    MemoryRuns,
+    MemorySecrets,
+    MemoryTimers,
+)
+from tests.fakes.tables import create_table
+
+from sweephand.ports import (
+    JobStore,
+    KeyStore,
+    LeaseStore,
+    RunStore,
+    SecretStore,
+    TimerStore,
+)
+from sweephand.storage import connect
+from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.payloads import S3Payloads
+from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.table import Table
+from sweephand.storage.timers import DynamoTimers
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+REGION: Final = "us-east-1"
+BUCKET: Final = "payloads"
+LOCAL: Final = pytest.param("dynamodb_local", marks=pytest.mark.dynamodb_local)
+
+
+@dataclass(frozen=True)
+class Stores:
+    """One implementation of every port that DynamoDB stands behind, empty."""
+
+    jobs: JobStore
+    timers: TimerStore
+    leases: LeaseStore
+    runs: RunStore
+    secrets: SecretStore
+    keys: KeyStore
+
+
+@dataclass(frozen=True)
+class Dynamo:
+    """Two empty tables on an engine, the client that asks it, and the waits that were asked for."""
+
+    client: "DynamoDBClient"
+    jobs_table: str
+    timers_table: str
+    waits_ms: list[int] = field(default_factory=list)
+
+    def table(self, name: str) -> Table:
+        return Table(self.client, name, self.waits_ms.append)
+
+    def stores(self) -> Stores:
+        jobs, timers = self.table(self.jobs_table), self.table(self.timers_table)
+        return Stores(
+            DynamoJobs(jobs),
+            DynamoTimers(timers),
+            DynamoLeases(timers),
+            DynamoRuns(jobs),
+            DynamoSecrets(jobs),
+            DynamoKeys(jobs),
+        )
+
+
+def in_memory() -> Stores:
+    return Stores(
+        MemoryJobs(),
+        MemoryTimers(),
+        MemoryLeases(),
+        MemoryRuns(),
+        MemorySecrets(),
+        MemoryKeys(),
+    )
+
+
+def _with_tables(client: "DynamoDBClient") -> Dynamo:
+    salt = uuid4().hex
+    dynamo = Dynamo(client, f"jobs-{salt}", f"timers-{salt}")
+    create_table(client, "JobsTable", dynamo.jobs_table)
+    create_table(client, "TimersTable", dynamo.timers_table)
+    return dynamo
+
+
+# What follows are fixtures, for the conftest of whichever folder wants them.
+
+
+@pytest.fixture(scope="session")
+def local_url() -> Iterator[str]:
+    """Where DynamoDB Local answers: started once in a session, and only if a test asks for it."""
+    reason = dynamodb_local.available()
+    if reason is not None:
+        pytest.skip(reason)
+    with dynamodb_local.running() as url:
+        yield url
+
+
+@pytest.fixture
+def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment of a function, so that clients are made as they are there."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+
+@pytest.fixture(params=["memory", "moto", LOCAL])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    """The stores, empty, in each implementation."""
+    if request.param == "memory":
+        return in_memory()
+    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
+    return made.stores()
+
+
+@pytest.fixture(params=["moto", LOCAL])
+def dynamo(request: pytest.FixtureRequest) -> Dynamo:
+    """Empty tables on each engine."""
+    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
+    return made
+
+
+@pytest.fixture
+def on_moto(aws_environment: None) -> Iterator[Dynamo]:  # noqa: ARG001 (wanted for what it sets)
+    """Empty tables in this process."""
+    with mock_aws():
+        yield _with_tables(connect.dynamodb())
+
+
+@pytest.fixture
+def on_dynamodb_local(
+    aws_environment: None,  # noqa: ARG001 (wanted for what it sets)
+    local_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Dynamo:
+    """Empty tables on AWS's own engine."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", local_url)
+    return _with_tables(connect.dynamodb())
+
+
+@pytest.fixture
+def aws_payloads(on_moto: Dynamo) -> S3Payloads:  # noqa: ARG001 (moto has to be there)
+    """An empty bucket in this process."""
+    connect.s3().create_bucket(Bucket=BUCKET)
+    return S3Payloads(BUCKET)

@@ -1,0 +1,56 @@
+"""What can go wrong in a world: a process that ends at a call, a store that fails at one."""
+
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from tests.fakes.world import World, quiet
+
+from sweephand.errors import StoreError
+
+
+class Killed(BaseException):
+    """The process ended here: an event, which no handler of errors may catch."""
+
+
+def calls_of(world: World, action: Callable[[], object]) -> list[str]:
+    """The announcements of an action: the places where it can be killed."""
+    calls: list[str] = []
+    world.announce = calls.append
+    action()
+    world.announce = quiet
+    return calls
+
+
+def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
+    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
+    numbers = count()
+
+    def announce(call: str) -> None:
+        if next(numbers) == number:
+            raise Killed(call)
+
+    world.announce = announce
+    with pytest.raises(Killed):
+        action()
+    world.announce = quiet
+
+
+def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
+    """Let a port's call (`jobs.get`) raise StoreError from now on: always, or that often.
+
+    `after`: when what was asked has been done all the same, as when an answer is lost.
+    """
+    left = count()
+    where = f"{'after' if after else 'before'} {call}"
+
+    def announce(announced: str) -> None:
+        if announced == where and (times is None or next(left) < times):
+            raise StoreError(f"{call} failed, as the test asks")
+
+    world.announce = announce
+
+
+def working(world: World) -> None:
+    """Let every call work again."""
+    world.announce = quiet

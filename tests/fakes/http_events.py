@@ -1,0 +1,190 @@
+"""Requests as API Gateway hands them to the API function (payload 2.0), and a client made of them."""
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+import jsonschema
+import simplejson
+from tests.fakes.memory import MemoryKeys, MemorySecrets
+from tests.fakes.world import World
+
+from sweephand.access.key import Caller
+from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.read import Reader
+from sweephand.web import api
+from sweephand.web.app import build_handler
+from sweephand.web.services import Services
+
+EVENTS: Final = Path(__file__).parent.parent / "events"
+
+ADMIN: Final = Caller("admin", "*", "admin")
+NS_ADMIN: Final = Caller("nsadmin", "ns", "admin")
+WRITER: Final = Caller("writer", "ns", "write")
+READER: Final = Caller("reader", "ns", "read")
+STRANGER: Final = Caller("stranger", "elsewhere", "admin")
+
+TARGET: Final = {"type": "http", "url": "https://consumer.example/hook"}
+JOB: Final = {"schedule": "@every 1h", "target": TARGET}
+
+
+def fixture(name: str) -> dict[str, Any]:
+    """An event as API Gateway has sent it, from tests/events."""
+    event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
+    return event
+
+
+def event_of(
+    method: str,
+    url: str,
+    *,
+    body: str | bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    caller: Caller | None = ADMIN,
+) -> dict[str, Any]:
+    """The event of a request; `url` is as it is sent, and the gateway decodes its path."""
+    event = deepcopy(fixture("api_request"))
+    path, _, query = url.partition("?")
+    event["rawPath"] = unquote(path)
+    event["rawQueryString"] = query
+    event["headers"] |= {name.lower(): value for name, value in (headers or {}).items()}
+    event["requestContext"]["http"] |= {"method": method, "path": unquote(path)}
+    event["requestContext"].pop("authorizer")
+    if caller is not None:
+        context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
+        event["requestContext"]["authorizer"] = {"lambda": context}
+    if isinstance(body, bytes):
+        event |= {"body": b64encode(body).decode(), "isBase64Encoded": True}
+    elif body is not None:
+        event["body"] = body
+    return event
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer of the API."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str | None
+
+    @property
+    def json(self) -> Any:
+        """The JSON body, numbers as Decimal where they are no integers."""
+        assert self.text is not None, "an answer without a body"
+        return simplejson.loads(self.text, use_decimal=True)
+
+    @property
+    def pointers(self) -> list[str]:
+        """The pointers of the fields that were refused."""
+        return [each["pointer"] for each in self.json["errors"]]
+
+    @property
+    def etag(self) -> str:
+        """The entity tag."""
+        return self.headers["etag"]
+
+
+class Client:
+    """Calls the API over a world in memory, and holds every answer to the API's own description."""
+
+    def __init__(self, world: World | None = None, *, allow_insecure_targets: bool = False) -> None:
+        self.world = world or World()
+        self.keys = MemoryKeys()
+        self.secrets = MemorySecrets()
+        self.services = Services(
+            writer=self.world.writer(),
+            reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
+            runs=self.world.runs,
+            keys=self.keys,
+            signing=SigningKeys(secrets=self.secrets, ids=self.world.ids, clock=self.world.clock),
+            leases=self.world.leases,
+            clock=self.world.clock,
+            ids=self.world.ids,
+            allow_insecure_targets=allow_insecure_targets,
+        )
+        self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        body: Any = None,
+        *,
+        text: str | bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        caller: Caller | None = ADMIN,
+    ) -> Answered:
+        """The answer to a request with a JSON body, or with `text` as it stands."""
+        sent = text if body is None else json.dumps(body)
+        typed = {"content-type": "application/json"} if sent is not None else {}
+        event = event_of(method, url, body=sent, headers={**typed, **(headers or {})}, caller=caller)
+        answer = self.handler(event, None)
+        json.dumps(answer)  # as Lambda does with it
+        described(method, event["rawPath"], answer)
+        return Answered(answer["statusCode"], _lower(answer["headers"]), answer.get("body"))
+
+    def put(self, name: str = "job", job: Any = JOB, **options: Any) -> Answered:
+        """PUT a job of namespace `ns`."""
+        return self.send("PUT", f"/v1/namespaces/ns/jobs/{name}", job, **options)
+
+    def get(self, name: str = "job", **options: Any) -> Answered:
+        """GET a job of namespace `ns`."""
+        return self.send("GET", f"/v1/namespaces/ns/jobs/{name}", **options)
+
+
+def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
+    """Fail unless the OpenAPI document has this answer: status, content type, the body's schema."""
+    operation = _operation(method, path)
+    headers = _lower(answer["headers"])
+    if operation is None:
+        assert answer["statusCode"] in (404, 405), answer
+        _validate({"$ref": "#/components/schemas/ProblemResource"}, answer["body"])
+        return
+    responses = operation["responses"]
+    assert str(answer["statusCode"]) in responses, f"{method} {path}: {answer['statusCode']} is not described"
+    response = responses[str(answer["statusCode"])]
+    if "$ref" in response:
+        response = document()["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    if "content" not in response:
+        assert not answer.get("body")
+        return
+    kind = headers["content-type"].partition(";")[0]
+    schema = response["content"][kind]["schema"]
+    if kind.endswith("json"):
+        _validate(schema, answer["body"])
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document."""
+    found: dict[str, Any] = json.loads(api.description())
+    return found
+
+
+def _validate(schema: Mapping[str, Any], text: str) -> None:
+    whole = {**schema, "components": document()["components"]}
+    # The value of a long number is nothing to a schema, and takes Python long.
+    value = json.loads(text, parse_int=lambda digits: int(digits[:100]))
+    jsonschema.Draft202012Validator(whole).validate(value)
+
+
+def _operation(method: str, path: str) -> Any:
+    parts = path.split("/")
+    for template, operations in document()["paths"].items():
+        wanted = template.split("/")
+        if len(wanted) == len(parts) and all(
+            part if want.startswith("{") else want == part for want, part in zip(wanted, parts, strict=True)
+        ):
+            return operations.get(method.lower())
+    return None
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}

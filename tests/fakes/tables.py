@@ -1,0 +1,37 @@
+"""The two tables as template.yaml describes them, made on whatever engine a client talks to."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+TEMPLATE: Final = Path(__file__).resolve().parents[2] / "template.yaml"
+
+
+class _TemplateLoader(yaml.SafeLoader):
+    """YAML with CloudFormation's short functions (!Ref and the like), which mean nothing here."""
+
+
+_TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
+
+
+def create_table(client: "DynamoDBClient", logical_id: str, name: str) -> None:
+    """Make the table that the template calls `logical_id`, under a name of one's own."""
+    specification = _specification(logical_id)
+    client.create_table(
+        TableName=name,
+        AttributeDefinitions=specification["AttributeDefinitions"],
+        KeySchema=specification["KeySchema"],
+        BillingMode=specification["BillingMode"],
+    )
+
+
+@cache
+def _specification(logical_id: str) -> dict[str, Any]:
+    template = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _TemplateLoader)  # noqa: S506 (a safe loader's child)
+    specification: dict[str, Any] = template["Resources"][logical_id]["Properties"]
+    return specification

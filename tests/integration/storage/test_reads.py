@@ -1,0 +1,110 @@
+"""What each call costs in capacity units, and that a page reads little more than it shows."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.contract.builders import NOON, job, next_revision, run, timer
+from tests.fakes.engines import Dynamo, Stores
+from tests.fakes.wire import capacity_counted, watched
+
+from sweephand.instants import HOUR_MS
+from sweephand.jobs.job import JobKey
+from sweephand.wheel.timer import Cursor, Lease
+
+OWNER = "owner00000000001"
+NAMES = [f"job-{number}" for number in range(10)]
+
+
+def held(stores: Stores) -> Lease:
+    stores.leases.raise_shards(4)
+    lease = stores.leases.claim(Lease(0, Cursor()), OWNER, NOON, NOON + 30_000)
+    assert lease is not None
+    return lease
+
+
+def fill(stores: Stores) -> None:
+    for name in ("backup", *NAMES):
+        stores.jobs.put(job(name), replacing=None)
+    stores.runs.record(run(NOON - 1))
+    held(stores)
+
+
+#: What one call costs, in write or read units, of items under 1 KB.
+COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
+    "a job created": (lambda stores: stores.jobs.put(job("other"), replacing=None), 1),
+    "a job replaced": (
+        lambda stores: stores.jobs.put(next_revision(job(), "version000000002"), replacing=job().version),
+        1,
+    ),
+    "a job read": (lambda stores: stores.jobs.get(job().key), 1),
+    "ten jobs read at once": (
+        lambda stores: stores.jobs.get_many([JobKey("default", name) for name in NAMES]),
+        10,
+    ),
+    "a timer written": (lambda stores: stores.timers.put([timer()]), 1),
+    "25 timers written": (
+        lambda stores: stores.timers.put([timer(NOON + number) for number in range(25)]),
+        25,
+    ),
+    "the state of the wheel": (lambda stores: stores.leases.state(), 1),
+    "a heartbeat": (lambda stores: stores.leases.beat(NOON), 1),
+    "a shard claimed": (
+        lambda stores: stores.leases.claim(Lease(1, Cursor()), OWNER, NOON, NOON + 30_000),
+        1,
+    ),
+    "a cursor committed": (
+        lambda stores: stores.leases.commit(Lease(0, Cursor(), fence=1), Cursor(timer().sort_key), NOON),
+        1,
+    ),
+    "a shard released": (lambda stores: stores.leases.release(Lease(0, Cursor(), fence=1), 1, NOON), 1),
+    "a run recorded": (lambda stores: stores.runs.record(run()), 1),
+    "a run claimed": (lambda stores: stores.runs.claim(run(attempt=2), NOON), 1),
+}
+
+
+@pytest.mark.dynamodb_local
+@pytest.mark.parametrize(("call", "units"), COSTS.values(), ids=COSTS.keys())
+def test_the_price_of(on_dynamodb_local: Dynamo, call: Callable[[Stores], object], units: float) -> None:
+    stores = on_dynamodb_local.stores()
+    fill(stores)
+    with capacity_counted(on_dynamodb_local.client) as consumed:
+        call(stores)
+    assert sum(consumed) == units
+
+
+@pytest.mark.dynamodb_local
+def test_a_page_of_timers_costs_by_its_size_however_many_are_stored(on_dynamodb_local: Dynamo) -> None:
+    stores = on_dynamodb_local.stores()
+    stores.timers.put([timer(NOON + number * 100) for number in range(300)])
+    stores.timers.put([timer(NOON + HOUR_MS + number) for number in range(200)])
+    with capacity_counted(on_dynamodb_local.client) as consumed:
+        page = stores.timers.page(3, Cursor(), NOON + HOUR_MS, 100)
+    assert len(page) == 100
+    assert sum(consumed) <= 100 / 4
+    with capacity_counted(on_dynamodb_local.client) as consumed:
+        stores.timers.page(3, Cursor(timer(NOON + 50_000).sort_key), NOON + HOUR_MS, 1_000)
+    assert sum(consumed) <= 1, "an empty page read what lies beyond it"
+
+
+def test_a_page_of_jobs_reads_little_more_than_it_shows(on_moto: Dynamo) -> None:
+    stores = on_moto.stores()
+    for number in range(300):
+        stores.jobs.put(job(f"job-{number}"), replacing=None)
+    for limit in (10, 50, 200):
+        with watched(on_moto.client, "Query") as answers:
+            assert len(stores.jobs.page("default", "", "", limit).items) == limit
+        read = sum(answer["Count"] for answer in answers)
+        assert read <= limit + 16 * 4
+        assert 16 <= len(answers) <= 32
+
+
+def test_a_page_of_an_empty_namespace_asks_each_partition_once(on_moto: Dynamo) -> None:
+    with watched(on_moto.client, "Query") as answers:
+        on_moto.stores().jobs.page("default", "", "", 50)
+    assert len(answers) == 16
+
+
+def test_a_cursor_beyond_the_horizon_asks_nothing(on_moto: Dynamo) -> None:
+    with watched(on_moto.client, "Query") as answers:
+        on_moto.stores().timers.page(3, Cursor(timer(NOON + HOUR_MS).sort_key), NOON, 50)
+    assert answers == []

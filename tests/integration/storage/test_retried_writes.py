@@ -1,0 +1,146 @@
+"""A write that the SDK sends twice succeeds: its second refusal shows that it was done the first time."""
+
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import NOON, api_key, job, next_revision, run, secrets, timer
+from tests.fakes.engines import Dynamo
+from tests.fakes.wire import repeated_by_the_sdk
+
+from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.timers import DynamoTimers
+from sweephand.wheel.timer import Cursor, Lease
+
+OWNER = "owner00000000001"
+UNTIL = NOON + 30_000
+
+
+@pytest.fixture
+def jobs(dynamo: Dynamo) -> DynamoJobs:
+    return DynamoJobs(dynamo.table(dynamo.jobs_table))
+
+
+@pytest.fixture
+def leases(dynamo: Dynamo) -> DynamoLeases:
+    return DynamoLeases(dynamo.table(dynamo.timers_table))
+
+
+@pytest.fixture
+def runs(dynamo: Dynamo) -> DynamoRuns:
+    return DynamoRuns(dynamo.table(dynamo.jobs_table))
+
+
+def test_a_job_is_created(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
+        assert jobs.put(job(), replacing=None)
+    assert sent.times == 2
+    assert jobs.get(job().key) == job()
+
+
+def test_a_job_is_replaced(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+    jobs.put(job(), replacing=None)
+    second = next_revision(job(), "version000000002")
+    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
+        assert jobs.put(second, replacing=job().version)
+    assert sent.times == 2
+    assert jobs.get(job().key) == second
+
+
+def test_a_job_is_deleted(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+    jobs.put(job(), replacing=None)
+    with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
+        assert jobs.delete(job())
+    assert sent.times == 2
+    assert jobs.get(job().key) is None
+
+
+def test_a_lost_write_of_a_job_stays_lost(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+    jobs.put(job(), replacing=None)
+    with repeated_by_the_sdk(dynamo.client, "PutItem"):
+        assert not jobs.put(next_revision(job(), "version000000002"), replacing="version000000000")
+    assert jobs.get(job().key) == job()
+
+
+def test_a_shard_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
+    leases.raise_shards(1)
+    free = leases.state().leases[0]
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
+        lease = leases.claim(free, OWNER, NOON, UNTIL)
+    assert sent.times == 2
+    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL)
+    assert leases.state().leases == (lease,)
+
+
+def test_a_shard_that_changed_hands_in_between_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
+    leases.raise_shards(1)
+    stale = leases.state().leases[0]
+    first = leases.claim(stale, "owner00000000002", NOON, UNTIL)
+    assert first is not None
+    leases.release(first, 0, NOON)
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem"):
+        lease = leases.claim(stale, OWNER, NOON, UNTIL)
+    assert lease is not None
+    assert (lease.owner, lease.fence) == (OWNER, 2)
+
+
+def test_a_cursor_is_committed_and_a_shard_released(dynamo: Dynamo, leases: DynamoLeases) -> None:
+    leases.raise_shards(1)
+    lease = leases.claim(leases.state().leases[0], OWNER, NOON, UNTIL)
+    assert lease is not None
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
+        committed = leases.commit(lease, Cursor("key"), UNTIL + 10)
+        assert committed == replace(lease, cursor=Cursor("key"), lease_until=UNTIL + 10)
+        leases.release(committed, 3, NOON + 5)
+    assert sent.times == 4
+    [released] = leases.state().leases
+    assert (released.owner, released.found, released.cursor) == (None, 3, Cursor("key"))
+
+
+def test_the_number_of_shards_is_raised(dynamo: Dynamo, leases: DynamoLeases) -> None:
+    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
+        assert leases.raise_shards(3) == 3
+    assert sent.times == 8
+    assert len(leases.state().leases) == 3
+
+
+def test_an_attempt_is_claimed_and_recorded(dynamo: Dynamo, runs: DynamoRuns) -> None:
+    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
+        assert runs.claim(run(attempt=2), NOON) is None
+        outcome = replace(run(attempt=2), state="retrying", next_attempt_at=NOON + 5_000)
+        assert runs.record(outcome)
+        assert runs.claim(run(attempt=3), NOON) is None
+        assert runs.record(replace(run(attempt=3), state="succeeded"))
+    assert sent.times == 8
+
+
+def test_a_claim_of_an_attempt_that_another_holds_stays_refused(dynamo: Dynamo, runs: DynamoRuns) -> None:
+    runs.claim(run(attempt=2), NOON)
+    with repeated_by_the_sdk(dynamo.client, "PutItem"):
+        assert runs.claim(run(attempt=2, owner="owner00000000002"), NOON) == run(attempt=2)
+
+
+def test_signing_secrets_are_made_and_rotated(dynamo: Dynamo) -> None:
+    store = DynamoSecrets(dynamo.table(dynamo.jobs_table))
+    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
+        assert store.put(secrets("version000000001"), replacing=None)
+        assert store.put(secrets("version000000002"), replacing="version000000001")
+    assert sent.times == 4
+
+
+def test_an_api_key_that_was_removed_is_said_to_have_been_there(dynamo: Dynamo) -> None:
+    store = DynamoKeys(dynamo.table(dynamo.jobs_table))
+    store.put(api_key())
+    with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
+        assert store.delete(api_key().id)
+    assert sent.times == 2
+
+
+def test_timers_are_written(dynamo: Dynamo) -> None:
+    store = DynamoTimers(dynamo.table(dynamo.timers_table))
+    with repeated_by_the_sdk(dynamo.client, "BatchWriteItem"):
+        store.put([timer()])
+    assert list(store.page(3, Cursor(), NOON + 60_000, 5)) == [timer()]

@@ -1,0 +1,26 @@
+"""The template as AWS gets to see it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from infra.local.places import ROOT, SAM
+from tests.template.stack import Stack
+
+
+@pytest.fixture(scope="session")
+def stack() -> Stack:
+    """What SAM makes of template.yaml. The translator lives in SAM's own environment, beside our pydantic."""
+    transform = Path(__file__).with_name("transform.py")
+    if not SAM.exists():
+        pytest.skip("SAM is not installed: make setup")
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON"))
+    }
+    command = [SAM.with_name("python"), transform, ROOT / "template.yaml"]
+    done = subprocess.run(  # noqa: S603 - our own script
+        command, capture_output=True, text=True, check=True, env=environment
+    )
+    return Stack(json.loads(done.stdout))

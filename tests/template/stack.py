@@ -1,0 +1,91 @@
+"""How a test reads a CloudFormation template: references by the names of what they refer to."""
+
+from collections.abc import Iterator
+from typing import Any
+
+FUNCTIONS = ("Api", "Authorizer", "Tick", "Sweep", "Deliver")
+
+
+class Stack:
+    """A template without SAM's shorthands."""
+
+    def __init__(self, template: dict[str, Any]) -> None:
+        self._template = template
+        self._resources: dict[str, dict[str, Any]] = template["Resources"]
+
+    def resource(self, name: str) -> dict[str, Any]:
+        """A whole resource, attributes such as DeletionPolicy included."""
+        return self._resources[name]
+
+    def properties(self, name: str) -> dict[str, Any]:
+        """The properties of a resource."""
+        properties: dict[str, Any] = self._resources[name]["Properties"]
+        return properties
+
+    def named(self, kind: str) -> dict[str, dict[str, Any]]:
+        """The properties of every resource of a type (`AWS::SQS::Queue`), by name."""
+        return {
+            name: resource.get("Properties", {})
+            for name, resource in self._resources.items()
+            if resource["Type"] == kind
+        }
+
+    def parameter(self, name: str) -> dict[str, Any]:
+        """How a parameter is declared."""
+        parameter: dict[str, Any] = self._template["Parameters"][name]
+        return parameter
+
+    def outputs(self) -> set[str]:
+        """The names of what the stack tells."""
+        return set(self._template["Outputs"])
+
+    def variables(self, function: str) -> dict[str, Any]:
+        """The environment of a function, given as `Api`, `Tick` and so on."""
+        variables: dict[str, Any] = self.properties(f"{function}Function")["Environment"]["Variables"]
+        return {name: told(value) for name, value in variables.items()}
+
+    def grants(self, role: str) -> dict[str, set[str]]:
+        """What a role may do: for each resource, as `told` writes it, the actions."""
+        granted: dict[str, set[str]] = {}
+        for statement in self._statements(role):
+            for resource in _listed(statement["Resource"]):
+                granted.setdefault(told(resource), set()).update(_listed(statement["Action"]))
+        return granted
+
+    def partitions(self, role: str, table: str) -> dict[str, set[str] | None]:
+        """The partitions of a table that a role may reach with each action; None where it is all of them."""
+        reached: dict[str, set[str] | None] = {}
+        for statement in self._statements(role):
+            if table in map(told, _listed(statement["Resource"])):
+                condition = statement.get("Condition")
+                keys = (
+                    set(condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]) if condition else None
+                )
+                reached.update(dict.fromkeys(_listed(statement["Action"]), keys))
+        return reached
+
+    def _statements(self, role: str) -> Iterator[dict[str, Any]]:
+        for policy in self.properties(role)["Policies"]:
+            for statement in policy["PolicyDocument"]["Statement"]:
+                assert statement["Effect"] == "Allow", "nothing here is granted and taken back"
+                yield statement
+
+
+def told(value: Any) -> str:
+    """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, `Stage` for Ref, Fn::Sub's text."""
+    match value:
+        case {"Ref": text} | {"Fn::Sub": [text, _]} | {"Fn::Sub": text}:
+            said = text
+        case {"Fn::GetAtt": [name, attribute]}:
+            said = f"{name}.{attribute}"
+        case {"Fn::Split": [separator, text]}:
+            said = f"each of {told(text)} between {separator!r}"
+        case {"Fn::If": [condition, then, otherwise]}:
+            said = f"if {condition}: {told(then)} else {told(otherwise)}"
+        case _:
+            said = value
+    return str(said)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,70 @@
+"""What the template promises about what is stored: it stays, is encrypted, and goes when due."""
+
+import pytest
+from tests.template.stack import Stack, told
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
+def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
+    assert stack.resource(name)["DeletionPolicy"] == "Retain"
+    assert stack.resource(name)["UpdateReplacePolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
+def test_a_table_is_on_demand_recoverable_and_encrypted(stack: Stack, name: str) -> None:
+    table = stack.properties(name)
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["SSESpecification"] == {"SSEEnabled": True}
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
+def test_a_table_lets_items_expire_by_expires_at(stack: Stack, name: str) -> None:
+    assert stack.properties(name)["TimeToLiveSpecification"] == {
+        "AttributeName": "expires_at",
+        "Enabled": True,
+    }
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
+def test_a_table_has_no_index_to_pay_for(stack: Stack, name: str) -> None:
+    table = stack.properties(name)
+    assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
+    assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} & set(table)
+
+
+def test_payloads_are_private_and_encrypted(stack: Stack) -> None:
+    bucket = stack.properties("PayloadBucket")
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+
+
+def test_payloads_marked_dead_go_after_two_weeks_and_no_others(stack: Stack) -> None:
+    rules = stack.properties("PayloadBucket")["LifecycleConfiguration"]["Rules"]
+    [expiring] = [rule for rule in rules if "ExpirationInDays" in rule]
+    assert expiring["TagFilters"] == [{"Key": "sweephand-state", "Value": "dead"}]
+    assert expiring["ExpirationInDays"] == 14
+
+
+def test_messages_wait_for_two_weeks_and_poison_goes_to_the_dead_letters(stack: Stack) -> None:
+    queues = stack.named("AWS::SQS::Queue")
+    assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 24 * 3600}
+    redrive = queues["DeliveryQueue"]["RedrivePolicy"]
+    assert told(redrive["deadLetterTargetArn"]) == "DeadLetterQueue.Arn"
+    assert redrive["maxReceiveCount"] == 5
+
+
+def test_queues_are_encrypted(stack: Stack) -> None:
+    assert all(queue["SqsManagedSseEnabled"] is True for queue in stack.named("AWS::SQS::Queue").values())
+
+
+def test_the_first_admin_key_fits_into_a_header_and_a_shell(stack: Stack) -> None:
+    recipe = stack.properties("AdminKeySecret")["GenerateSecretString"]
+    assert recipe["PasswordLength"] >= 43
+    assert recipe["ExcludePunctuation"] is True
+    assert all(not character.isalnum() for character in recipe["ExcludeCharacters"])
+
+
+def test_every_log_ends_some_day(stack: Stack) -> None:
+    groups = stack.named("AWS::Logs::LogGroup")
+    assert {told(group["RetentionInDays"]) for group in groups.values()} == {"LogRetentionDays"}

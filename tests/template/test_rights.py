@@ -1,0 +1,126 @@
+"""What the template promises about rights: each function may do what it does, and no more."""
+
+import pytest
+from tests.template.stack import FUNCTIONS, Stack, told
+
+from sweephand.storage import api_keys, leases
+
+LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+
+
+def granted(**of: str) -> dict[str, set[str]]:
+    """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
+    services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Payload": "s3"}
+    return {
+        resource.replace("_", "."): {
+            f"{next(service for start, service in services.items() if resource.startswith(start))}:{verb}"
+            for verb in verbs.split()
+        }
+        for resource, verbs in of.items()
+    }
+
+
+RIGHTS = {
+    "Api": granted(
+        JobsTable_Arn="GetItem Query PutItem DeleteItem",
+        TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
+        DeliveryQueue_Arn="SendMessage*",
+        PayloadBucket_Arn="ListBucket",
+    )
+    | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
+    "Authorizer": granted(JobsTable_Arn="GetItem") | {"AdminKeySecret.Id": {"secretsmanager:GetSecretValue"}},
+    "Tick": granted(
+        JobsTable_Arn="BatchGetItem",
+        TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
+        DeliveryQueue_Arn="SendMessage*",
+    )
+    | {"SweepFunctionAliaslive": {"lambda:InvokeFunction"}},
+    "Sweep": granted(
+        JobsTable_Arn="BatchGetItem",
+        TimersTable_Arn="Query UpdateItem BatchWriteItem",
+        DeliveryQueue_Arn="SendMessage*",
+    ),
+    "Deliver": granted(
+        JobsTable_Arn="GetItem BatchGetItem PutItem",
+        TimersTable_Arn="BatchWriteItem",
+        DeliveryQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* "
+        "ChangeMessageVisibility GetQueueAttributes",
+        PayloadBucket_Arn="ListBucket",
+    )
+    | {
+        "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
+        "${PayloadBucket.Arn}/*": {"s3:GetObject"},
+        "if AnyQueueOfThisAccount: arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:* else "
+        "each of TargetQueueArns between ','": {"sqs:SendMessage*"},
+    },
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_may_do_what_it_does(stack: Stack, function: str) -> None:
+    assert told(stack.properties(f"{function}Function")["Role"]) == f"{function}Role.Arn"
+    assert stack.grants(f"{function}Role") == RIGHTS[function] | {f"{function}LogGroup.Arn": LOGS}
+
+
+@pytest.mark.parametrize("role", [*(f"{function}Role" for function in FUNCTIONS), "MinuteScheduleRole"])
+def test_no_right_is_for_everything(stack: Stack, role: str) -> None:
+    grants = stack.grants(role)
+    assert "*" not in grants
+    # Batches are one right with single messages on AWS and two on the local stack, which enforces the roles.
+    patterns = {action for actions in grants.values() for action in actions if "*" in action}
+    assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*"}
+    assert "dynamodb:Scan" not in {action for actions in grants.values() for action in actions}
+    assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
+
+
+def test_the_api_reads_and_raises_the_number_of_shards_and_arms_but_reads_no_timer(stack: Stack) -> None:
+    assert stack.partitions("ApiRole", "TimersTable.Arn") == {
+        "dynamodb:GetItem": {leases._PARTITION},
+        "dynamodb:Query": {leases._PARTITION},
+        "dynamodb:PutItem": {leases._PARTITION},
+        "dynamodb:BatchWriteItem": None,
+    }
+
+
+def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
+    partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
+    assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_s_role_is_for_lambda_alone(stack: Stack, function: str) -> None:
+    [trusted] = stack.properties(f"{function}Role")["AssumeRolePolicyDocument"]["Statement"]
+    assert trusted["Principal"] == {"Service": "lambda.amazonaws.com"}
+
+
+def test_the_schedule_may_wake_tick_and_nothing_else(stack: Stack) -> None:
+    assert stack.grants("MinuteScheduleRole") == {"TickFunctionAliaslive": {"lambda:InvokeFunction"}}
+    assert told(stack.properties("MinuteSchedule")["Target"]["RoleArn"]) == "MinuteScheduleRole.Arn"
+
+
+def test_only_this_api_may_call_the_api_and_its_authorizer(stack: Stack) -> None:
+    callers = {
+        told(permission["FunctionName"]): (permission["Principal"], told(permission["SourceArn"]))
+        for permission in stack.named("AWS::Lambda::Permission").values()
+    }
+    arn = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${HttpApi}"
+    assert callers == {
+        "ApiFunctionAliaslive": ("apigateway.amazonaws.com", f"{arn}/*"),
+        "AuthorizerFunctionAliaslive": ("apigateway.amazonaws.com", f"{arn}/authorizers/${{ApiAuthorizer}}"),
+    }
+
+
+def test_every_route_asks_for_a_key_but_health_and_the_documents(stack: Stack) -> None:
+    routes = stack.named("AWS::ApiGatewayV2::Route").values()
+    opened = {route["RouteKey"] for route in routes if route["AuthorizationType"] == "NONE"}
+    guarded = {route["RouteKey"]: told(route["AuthorizerId"]) for route in routes if "AuthorizerId" in route}
+    assert opened == {"GET /v1/health", "GET /v1/openapi.json", "GET /docs"}
+    assert guarded == {"ANY /v1/{proxy+}": "ApiAuthorizer"}
+
+
+def test_a_request_without_a_key_wakes_no_function(stack: Stack) -> None:
+    authorizer = stack.properties("ApiAuthorizer")
+    assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
+    assert authorizer["EnableSimpleResponses"] is True
+    assert authorizer["AuthorizerPayloadFormatVersion"] == "2.0"
+    assert authorizer["AuthorizerResultTtlInSeconds"] == 60

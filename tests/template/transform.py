@@ -1,0 +1,36 @@
+"""Prints as JSON what AWS makes of the template: run by the interpreter that has SAM, not by the tests'.
+
+python transform.py template.yaml
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import boto3
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+from samtranslator.yaml_helper import yaml_parse
+
+# Where `sam package` would have put the code; the translator takes nothing local.
+_UPLOADED = "s3://bucket/key"
+
+# The translator reads the region and the partition from here, and asks AWS nothing.
+os.environ["AWS_DEFAULT_REGION"] = "eu-central-1"
+
+
+def transform(path: Path) -> dict[str, object]:
+    """The CloudFormation template that the SAM template stands for, with its parameters' defaults."""
+    template = yaml_parse(path.read_text(encoding="utf-8"))
+    for resource in template["Resources"].values():
+        for name in ("CodeUri", "ContentUri"):
+            if name in resource.get("Properties", {}):
+                resource["Properties"][name] = _UPLOADED
+    translator = Translator(None, Parser(), boto_session=boto3.Session(region_name="eu-central-1"))
+    translated: dict[str, object] = translator.translate(template, {})
+    return translated
+
+
+if __name__ == "__main__":
+    json.dump(transform(Path(sys.argv[1])), sys.stdout)

@@ -1,0 +1,100 @@
+"""How signing secrets come about, are rotated and remembered."""
+
+from base64 import b64decode
+
+import pytest
+from standardwebhooks import Webhook
+from tests.fakes.memory import MemorySecrets
+from tests.fakes.world import CountingIds, HandClock
+
+from sweephand.access.signing import SigningSecrets
+from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
+from sweephand.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
+
+
+class Counting(MemorySecrets):
+    """Counts how often it is read, and can be overtaken by another process before it writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+        self.overtaking: SigningSecrets | None = None
+
+    def get(self, namespace: str) -> SigningSecrets | None:
+        self.reads += 1
+        return super().get(namespace)
+
+    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+        if self.overtaking is not None:
+            other, self.overtaking = self.overtaking, None
+            assert super().put(other, replacing)
+        return super().put(secrets, replacing)
+
+
+@pytest.fixture
+def secrets() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def signing(secrets: Counting, clock: HandClock) -> SigningKeys:
+    return SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock)
+
+
+def test_a_namespace_gets_its_first_secret_when_it_is_first_needed(signing: SigningKeys) -> None:
+    (secret,) = signing.active("ns")
+    assert secret.startswith("whsec_")
+    assert len(b64decode(secret.removeprefix("whsec_"))) == 32
+    Webhook(secret)  # the reference implementation reads it
+    assert signing.active("other") != (secret,)
+
+
+def test_the_secret_before_signs_for_a_day_after_a_rotation(signing: SigningKeys, clock: HandClock) -> None:
+    (first,) = signing.active("ns")
+    signing.rotate("ns")
+    second, kept = signing.active("ns")
+    assert kept == first != second
+    clock.time += SECRET_OVERLAP_MS
+    assert signing.active("ns") == (second,)
+
+
+def test_secrets_are_read_once_a_minute(signing: SigningKeys, secrets: Counting, clock: HandClock) -> None:
+    signing.active("ns")
+    reads = secrets.reads
+    clock.time += SECRETS_AGE_MAX_MS - 1
+    signing.active("ns")
+    assert secrets.reads == reads
+    clock.time += 1
+    signing.active("ns")
+    assert secrets.reads == reads + 1
+
+
+def test_a_rotation_elsewhere_is_followed_within_a_minute(
+    signing: SigningKeys, secrets: Counting, clock: HandClock
+) -> None:
+    (first,) = signing.active("ns")
+    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate("ns")
+    clock.time += SECRETS_AGE_MAX_MS
+    assert first in signing.active("ns")
+    assert len(signing.active("ns")) == 2
+
+
+def test_who_loses_a_race_for_the_first_secret_signs_with_the_winners(
+    signing: SigningKeys, secrets: Counting, clock: HandClock
+) -> None:
+    winner = SigningKeys(secrets=MemorySecrets(), ids=CountingIds(), clock=clock)
+    for _ in range(3):
+        winner.rotate("other")
+    secrets.overtaking = winner.stored("ns")
+    assert signing.active("ns") == winner.active("ns")
+
+
+def test_memory_is_bounded(signing: SigningKeys) -> None:
+    for number in range(REMEMBERED_MAX + 2):
+        signing.active(f"ns-{number}")
+    assert len(signing._remembered) <= REMEMBERED_MAX

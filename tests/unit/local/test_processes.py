@@ -1,0 +1,51 @@
+"""Only what was started here is ended here, whatever has become of its pid."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from infra.local import processes
+
+FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
+STUBBORN = [sys.executable, "-c", "import signal as s; s.signal(s.SIGTERM, s.SIG_IGN); s.pause()"]
+
+
+def test_a_started_process_is_found_by_its_file_and_ended(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid.json"
+    pid = processes.start(FOREVER, os.environ, tmp_path / "log", pid_file)
+    assert processes.recorded(pid_file) == pid
+    assert processes.stop(pid_file)
+    assert not processes.runs(pid)
+    assert not pid_file.exists()
+
+
+def test_one_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_STOP_S", 0.2)
+    pid = processes.start(STUBBORN, os.environ, tmp_path / "log", tmp_path / "pid.json")
+    assert processes.stop(tmp_path / "pid.json")
+    assert not processes.runs(pid)
+
+
+def test_a_file_of_a_process_that_ended_names_nobody(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid.json"
+    pid = processes.start([sys.executable, "-c", ""], os.environ, tmp_path / "log", pid_file)
+    while processes.runs(pid):
+        pass
+    assert processes.recorded(pid_file) is None
+    assert not processes.stop(pid_file)
+
+
+def test_a_pid_that_belongs_to_somebody_else_by_now_is_left_alone(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid.json"
+    pid_file.write_text(json.dumps({"pid": os.getpid(), "startedAt": "another time"}))
+    assert processes.recorded(pid_file) is None
+    assert not processes.stop(pid_file)
+
+
+def test_a_file_that_nobody_can_read_names_nobody(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid.json"
+    assert processes.recorded(pid_file) is None
+    pid_file.write_text("{")
+    assert processes.recorded(pid_file) is None

@@ -1,0 +1,80 @@
+"""The consumer of the demonstration and of the end-to-end tests does what it is told, and is not fooled."""
+
+import http.client
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+import pytest
+import urllib3
+from infra.local.receiver import Answer, Receiver
+from standardwebhooks.webhooks import Webhook
+
+SECRET = "whsec_" + "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"  # "secret", four times
+BODY = b'{"n": 1}'
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver(lambda: [SECRET]) as receiver:
+        yield receiver
+
+
+def send(
+    receiver: Receiver, path: str, headers: Mapping[str, str] | None = None, body: bytes = BODY
+) -> urllib3.BaseHTTPResponse:
+    with urllib3.PoolManager() as pool:
+        return pool.request(
+            "POST", receiver.url(path), body=body, headers=headers, retries=False, timeout=5, redirect=False
+        )
+
+
+def signed(body: bytes) -> dict[str, str]:
+    at = datetime.now(UTC)
+    signature = Webhook(SECRET).sign(msg_id="trigger-1", timestamp=at, data=body.decode())
+    stamp = str(int(at.timestamp()))
+    return {"webhook-id": "trigger-1", "webhook-timestamp": stamp, "webhook-signature": signature}
+
+
+def test_it_remembers_what_came_and_when(receiver: Receiver) -> None:
+    before = time.time_ns() // 1_000_000
+    assert send(receiver, "/hook", {"X-Team": "ops"}).status == 200
+    [delivery] = receiver.wait("/hook", 1, within_s=5)
+    assert (delivery.method, delivery.path, delivery.body) == ("POST", "/hook", BODY)
+    assert delivery.headers["x-team"] == "ops"
+    assert before <= delivery.arrived_at <= time.time_ns() // 1_000_000
+
+
+def test_it_tells_a_good_signature_from_a_bad_one_and_from_none(receiver: Receiver) -> None:
+    send(receiver, "/hook", signed(BODY))
+    send(receiver, "/hook", signed(BODY), b'{"n": 2}')
+    send(receiver, "/hook")
+    assert [one.is_signed for one in receiver.deliveries("/hook")] == [True, False, False]
+    assert receiver.deliveries("/hook")[0].trigger_id == "trigger-1"
+
+
+def test_it_answers_as_it_was_told_and_then_well_again(receiver: Receiver) -> None:
+    receiver.answer("/hook", Answer(503, {"retry-after": "7"}, b"later"), Answer(302, {"location": "/other"}))
+    first, second, third = (send(receiver, "/hook") for _ in range(3))
+    assert (first.status, first.headers["retry-after"], first.data) == (503, "7", b"later")
+    assert (second.status, second.headers["location"]) == (302, "/other")
+    assert third.status == 200
+
+
+def test_it_hangs_resets_and_talks_nonsense(receiver: Receiver) -> None:
+    receiver.answer("/hangs", Answer(hang_s=60))
+    with urllib3.PoolManager() as pool, pytest.raises(urllib3.exceptions.ReadTimeoutError):
+        pool.request("POST", receiver.url("/hangs"), retries=False, timeout=0.1)
+    receiver.answer("/resets", Answer(resets=True))
+    with pytest.raises(urllib3.exceptions.ProtocolError) as reset:
+        send(receiver, "/resets")
+    assert isinstance(reset.value.args[1], ConnectionResetError | http.client.RemoteDisconnected)
+    receiver.answer("/nonsense", Answer(garbage=b"\x16\x03\x01 not HTTP\r\n"))
+    with pytest.raises(urllib3.exceptions.ProtocolError):
+        send(receiver, "/nonsense")
+
+
+def test_waiting_for_more_than_comes_says_how_many_came(receiver: Receiver) -> None:
+    send(receiver, "/hook")
+    with pytest.raises(TimeoutError, match="1 of 2"):
+        receiver.wait("/hook", 2, within_s=0.05)
