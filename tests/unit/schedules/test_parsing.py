@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from tests.unit.schedules.say import at, unhurried
 
 from sweephand.errors import InvalidError
-from sweephand.schedules import SCHEDULE_CHARS_MAX, ScheduleError, parse_duration_ms, series_of
+from sweephand.limits import SCHEDULE_LENGTH_MAX
+from sweephand.schedules import ScheduleError, parse_duration_ms, series_of
 from sweephand.schedules.cron import Cron
 from sweephand.schedules.every import Every
 from sweephand.schedules.parsing import parse_schedule
@@ -111,8 +112,8 @@ def test_a_character_that_belongs_to_no_schedule_is_refused(text: str) -> None:
 def test_a_schedule_may_be_long_but_not_endless() -> None:
     every_minute = ",".join(map(str, range(60)))
     parse_schedule(f"{every_minute} {every_minute} * * * *")
-    with pytest.raises(ScheduleError, match=f"at most {SCHEDULE_CHARS_MAX} characters") as refusal:
-        parse_schedule("*" * (SCHEDULE_CHARS_MAX + 1))
+    with pytest.raises(ScheduleError, match=f"at most {SCHEDULE_LENGTH_MAX} characters") as refusal:
+        parse_schedule("*" * (SCHEDULE_LENGTH_MAX + 1))
     assert len(str(refusal.value)) < 300
 
 

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.schedules.say import asked, at, said
 
 from sweephand.errors import InvalidError
-from sweephand.schedules import REPEATS_MAX, Series
+from sweephand.limits import REPEATS_MAX
+from sweephand.schedules import Series
 
 NOW = at("2026-11-21T07:00:00Z")
 

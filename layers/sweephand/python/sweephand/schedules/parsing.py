@@ -8,13 +8,12 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules.cron import MACROS, parse_cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.every import PREFIX as EVERY
 from sweephand.schedules.every import parse_every
 from sweephand.schedules.timeline import Form
-
-SCHEDULE_CHARS_MAX: Final = 1_000
 
 _ZONE_PREFIX: Final = re.compile(r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*")
 _UNDERSTOOD: Final = (
@@ -42,9 +41,9 @@ def parse_schedule(text: str) -> Parsed:
 
     The prefix's zone is not looked up here.
     """
-    if len(text) > SCHEDULE_CHARS_MAX:
+    if len(text) > SCHEDULE_LENGTH_MAX:
         raise ScheduleError(
-            f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_CHARS_MAX} characters"
+            f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_LENGTH_MAX} characters"
         )
     if not text.isascii() or (not text.isprintable() and "\t" not in text):
         alien = next(each for each in text if not each.isascii() or (not each.isprintable() and each != "\t"))
