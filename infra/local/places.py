@@ -45,6 +45,11 @@ class Place:
         return self.home / "ministack.log"
 
     @property
+    def deployed(self) -> Path:
+        """Holds the digest of what is deployed."""
+        return self.home / "deployed.sha256"
+
+    @property
     def stack_file(self) -> Path:
         """Read by whoever wants to call this stack; it exists as long as the stack answers."""
         return LOCAL / f"stack-{self.port}.json"

@@ -1,198 +1,56 @@
-"""Faults that a botocore client is made to see, through its own events: no request is patched out."""
+"""What can go wrong in a world: a process that ends at a call, a store that fails at one."""
 
-import json
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from itertools import count
 
 import pytest
-from botocore.awsrequest import AWSResponse
-from botocore.compat import HTTPHeaders
-from botocore.exceptions import ConnectTimeoutError
+from tests.fakes.world import World, quiet
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+from sweephand.errors import StoreError
 
 
-@dataclass
-class Counted:
-    """How often something happened."""
-
-    times: int = 0
+class Killed(BaseException):
+    """The process ended here: an event, which no handler of errors may catch."""
 
 
-@contextmanager
-def repeated_by_the_sdk(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
-    """The SDK sends each request a second time although the first was done, as when its answer was lost."""
-    counted = Counted()
-
-    def needs_retry(attempts: int, **_: Any) -> float | None:
-        counted.times += 1
-        return 0.0 if attempts == 1 else None
-
-    with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
-        yield counted
+def calls_of(world: World, action: Callable[[], object]) -> list[str]:
+    """The announcements of an action: the places where it can be killed."""
+    calls: list[str] = []
+    world.announce = calls.append
+    action()
+    world.announce = quiet
+    return calls
 
 
-@contextmanager
-def answers_lost(client: "DynamoDBClient", operation: str, chance: random.Random) -> Iterator[Counted]:
-    """Of one request in three the answer is lost and the SDK sends it again; for many threads."""
-    counted = Counted()
+def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
+    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
+    numbers = count()
 
-    def needs_retry(attempts: int, **_: Any) -> float | None:
-        is_lost = attempts == 1 and chance.random() < 1 / 3
-        counted.times += is_lost
-        return 0.0 if is_lost else None
+    def announce(call: str) -> None:
+        if next(numbers) == number:
+            raise Killed(call)
 
-    with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
-        yield counted
-
-
-@contextmanager
-def refused(client: "DynamoDBClient", operation: str, code: str, status: int = 400) -> Iterator[Counted]:
-    """Every request of that kind is answered with an error and never arrives."""
-    counted = Counted()
-    body = json.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": "no"}).encode()
-
-    def before_send(request: Any, **_: Any) -> AWSResponse:
-        counted.times += 1
-        return AWSResponse(request.url, status, HTTPHeaders(), _Body(body))
-
-    with _listening(client, f"before-send.dynamodb.{operation}", before_send):
-        yield counted
+    world.announce = announce
+    with pytest.raises(Killed):
+        action()
+    world.announce = quiet
 
 
-@contextmanager
-def cut_off(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
-    """No request of that kind arrives; each runs into its time limit."""
-    counted = Counted()
+def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
+    """Let a port's call (`jobs.get`) raise StoreError from now on: always, or that often.
 
-    def before_send(request: Any, **_: Any) -> None:
-        counted.times += 1
-        raise ConnectTimeoutError(endpoint_url=request.url)
+    `after`: when what was asked has been done all the same, as when an answer is lost.
+    """
+    left = count()
+    where = f"{'after' if after else 'before'} {call}"
 
-    with _listening(client, f"before-send.dynamodb.{operation}", before_send):
-        yield counted
+    def announce(announced: str) -> None:
+        if announced == where and (times is None or next(left) < times):
+            raise StoreError(f"{call} failed, as the test asks")
 
-
-@dataclass
-class HalfBatches:
-    """Plays a DynamoDB that does half of every batch and leaves the rest unprocessed."""
-
-    sizes: list[int] = field(default_factory=list)
-    left: dict[str, Any] = field(default_factory=dict)
-
-    @contextmanager
-    def of(self, client: "DynamoDBClient", operation: str) -> Iterator["HalfBatches"]:
-        """While it is on, the first half of each batch, rounded up, is let through."""
-        with (
-            _listening(client, f"provide-client-params.dynamodb.{operation}", self._cut),
-            _listening(client, f"after-call.dynamodb.{operation}", self._confess),
-        ):
-            yield self
-
-    def _cut(self, params: dict[str, Any], **_: Any) -> dict[str, Any]:
-        [(table, asked)] = params["RequestItems"].items()
-        requests = asked if isinstance(asked, list) else asked["Keys"]
-        self.sizes.append(len(requests))
-        kept, self.left[table] = _split(asked, requests, (len(requests) + 1) // 2)
-        return {"RequestItems": {table: kept}}
-
-    def _confess(self, parsed: dict[str, Any], **_: Any) -> None:
-        [(table, left)] = self.left.items()
-        name = "UnprocessedItems" if isinstance(left, list) else "UnprocessedKeys"
-        if left if isinstance(left, list) else left["Keys"]:
-            parsed[name] = {table: left}
+    world.announce = announce
 
 
-def _split(asked: Any, requests: Sequence[Any], done: int) -> tuple[Any, Any]:
-    parts = list(requests[:done]), list(requests[done:])
-    if isinstance(asked, list):
-        return parts
-    return {**asked, "Keys": parts[0]}, {**asked, "Keys": parts[1]}
-
-
-@contextmanager
-def idle(client: "DynamoDBClient", operation: str) -> Iterator[None]:
-    """Every batch is answered at once, with all of it unprocessed."""
-
-    def before_send(request: Any, **_: Any) -> AWSResponse:
-        asked = json.loads(request.body)["RequestItems"]
-        answer = {"Responses": {}, "UnprocessedKeys": asked, "UnprocessedItems": asked}
-        return AWSResponse(request.url, 200, HTTPHeaders(), _Body(json.dumps(answer).encode()))
-
-    with _listening(client, f"before-send.dynamodb.{operation}", before_send):
-        yield
-
-
-@contextmanager
-def interrupted(client: "DynamoDBClient", at: dict[str, Any]) -> Iterator[Counted]:
-    """The first query comes back empty with the key to go on from, as DynamoDB says one may."""
-    counted = Counted()
-
-    def after_call(parsed: dict[str, Any], **_: Any) -> None:
-        counted.times += 1
-        if counted.times == 1:
-            parsed.update(Items=[], Count=0, LastEvaluatedKey=at)
-
-    with _listening(client, "after-call.dynamodb.Query", after_call):
-        yield counted
-
-
-@contextmanager
-def watched(client: "DynamoDBClient", operation: str) -> Iterator[list[dict[str, Any]]]:
-    """The answers to all requests of that kind, as they come."""
-    answers: list[dict[str, Any]] = []
-
-    def after_call(parsed: dict[str, Any], **_: Any) -> None:
-        answers.append(parsed)
-
-    with _listening(client, f"after-call.dynamodb.{operation}", after_call):
-        yield answers
-
-
-@contextmanager
-def capacity_counted(client: "DynamoDBClient") -> Iterator[list[float]]:
-    """The capacity units of every request, each read or write as it comes."""
-    units: list[float] = []
-
-    def ask(params: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {**params, "ReturnConsumedCapacity": "TOTAL"}
-
-    def note(parsed: dict[str, Any], **_: Any) -> None:
-        consumed = parsed.get("ConsumedCapacity", [])
-        units.extend(
-            each["CapacityUnits"] for each in (consumed if isinstance(consumed, list) else [consumed])
-        )
-
-    with (
-        _listening(client, "provide-client-params.dynamodb.*", ask),
-        _listening(client, "after-call.dynamodb.*", note),
-    ):
-        yield units
-
-
-def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's own waits between its retries take no time."""
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-
-
-@contextmanager
-def _listening(client: "DynamoDBClient", event: str, listener: Any) -> Iterator[None]:
-    client.meta.events.register_first(event, listener)
-    try:
-        yield
-    finally:
-        client.meta.events.unregister(event, listener)
-
-
-class _Body:
-    """A response's body, as botocore reads one."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
-        yield self._content
+def working(world: World) -> None:
+    """Let every call work again."""
+    world.announce = quiet

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
-import pytest
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
 
-from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey
@@ -26,10 +24,6 @@ NOON: Instant = 1_795_262_400_000
 
 
 Port = TypeVar("Port")
-
-
-class Killed(BaseException):
-    """The process ended here: an event, which no handler of errors may catch."""
 
 
 class HandClock:
@@ -108,6 +102,10 @@ class Letterbox:
             self.in_flight[receipt] = each[1]
             batch.append(Received(receipt, receipt, receives, encode(each[1])))
         return batch
+
+    def decode(self, body: str) -> Message:
+        """runs.batch.Decoder."""
+        return decode(body)
 
     def copy(self) -> None:
         """Deliver everything twice, as SQS may."""
@@ -211,7 +209,7 @@ class World:
         self.consumers = Consumers(self.clock)
         self.sweepers = NoSweepers()
         self.shards = shards
-        self.announce: Callable[[str], None] = _ignore
+        self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
     def _port(self, port: Port, called: str) -> Port:
@@ -240,9 +238,16 @@ class World:
         if_absent: bool = False,
         **written: Any,
     ) -> Written:
+        return self.put_definition(
+            name, definition(data=data, **written), if_match=if_match, if_absent=if_absent
+        )
+
+    def put_definition(
+        self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+    ) -> Written:
         return self.writer().put(
             key_of(name),
-            definition(data=data, **written),
+            written,
             caller="test",
             requested_at=self.api_clock.now(),
             if_match=if_match,
@@ -303,7 +308,7 @@ class World:
             deliverer=self.deliverer(),
             jobs=self._port(self.jobs, "jobs"),
             queue=self._port(self.queue, "queue"),
-            decode=decode,
+            decode=self.queue.decode,
             clock=self.delivery_clock,
             concurrently=one_by_one,
         )
@@ -339,7 +344,8 @@ def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
     """A job as its creation at `now` stores it (without arming it), due at `now` unless said otherwise."""
     if "schedule" not in written:
         written = {"dueTime": "0s", **written}
-    return World(now).put(name, data=None, **written).job
+    world = World(now)
+    return world.put_definition(name, definition(**written)).job
 
 
 def definition(*, data: str | None = None, **written: Any) -> Definition:
@@ -348,48 +354,5 @@ def definition(*, data: str | None = None, **written: Any) -> Definition:
     return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
 
 
-def calls_of(world: World, action: Callable[[], object]) -> list[str]:
-    """The announcements of an action: the places where it can be killed."""
-    calls: list[str] = []
-    world.announce = calls.append
-    action()
-    world.announce = _ignore
-    return calls
-
-
-def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
-    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
-    numbers = count()
-
-    def announce(call: str) -> None:
-        if next(numbers) == number:
-            raise Killed(call)
-
-    world.announce = announce
-    with pytest.raises(Killed):
-        action()
-    world.announce = _ignore
-
-
-def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
-    """Let a port's call (`jobs.get`) raise StoreError from now on: always, or that often.
-
-    `after`: when what was asked has been done all the same, as when an answer is lost.
-    """
-    left = count()
-    where = f"{'after' if after else 'before'} {call}"
-
-    def announce(announced: str) -> None:
-        if announced == where and (times is None or next(left) < times):
-            raise StoreError(f"{call} failed, as the test asks")
-
-    world.announce = announce
-
-
-def working(world: World) -> None:
-    """Let every call work again."""
-    world.announce = _ignore
-
-
-def _ignore(_: str) -> None:
+def quiet(_: str) -> None:
     """Announcements to nobody."""

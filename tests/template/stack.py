@@ -74,18 +74,17 @@ class Stack:
 def told(value: Any) -> str:
     """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, `Stage` for Ref, Fn::Sub's text."""
     match value:
-        case {"Ref": name}:
-            return str(name)
+        case {"Ref": text} | {"Fn::Sub": [text, _]} | {"Fn::Sub": text}:
+            said = text
         case {"Fn::GetAtt": [name, attribute]}:
-            return f"{name}.{attribute}"
-        case {"Fn::Sub": [text, _]}:
-            return str(text)
-        case {"Fn::Sub": text}:
-            return str(text)
+            said = f"{name}.{attribute}"
+        case {"Fn::Split": [separator, text]}:
+            said = f"each of {told(text)} between {separator!r}"
         case {"Fn::If": [condition, then, otherwise]}:
-            return f"if {condition}: {told(then)} else {told(otherwise)}"
+            said = f"if {condition}: {told(then)} else {told(otherwise)}"
         case _:
-            return str(value)
+            said = value
+    return str(said)
 
 
 def _listed(value: Any) -> list[Any]:

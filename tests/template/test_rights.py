@@ -28,7 +28,7 @@ RIGHTS = {
         PayloadBucket_Arn="ListBucket",
     )
     | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
-    "Authorizer": granted(JobsTable_Arn="GetItem") | {"AdminKeySecret": {"secretsmanager:GetSecretValue"}},
+    "Authorizer": granted(JobsTable_Arn="GetItem") | {"AdminKeySecret.Id": {"secretsmanager:GetSecretValue"}},
     "Tick": granted(
         JobsTable_Arn="BatchGetItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
@@ -50,9 +50,8 @@ RIGHTS = {
     | {
         "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
         "${PayloadBucket.Arn}/*": {"s3:GetObject"},
-        "if AnyQueueOfThisAccount: arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:* else TargetQueueArns": {
-            "sqs:SendMessage*"
-        },
+        "if AnyQueueOfThisAccount: arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:* else "
+        "each of TargetQueueArns between ','": {"sqs:SendMessage*"},
     },
 }
 

@@ -12,7 +12,7 @@ from itertools import count
 import pytest
 from tests.contract.builders import NOON, job, next_revision, paused, run
 from tests.fakes.engines import Dynamo
-from tests.fakes.faults import answers_lost
+from tests.fakes.wire import answers_lost
 
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import Cursor, Lease

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.contract.builders import NOON, api_key, job, next_revision, run, secrets, timer
 from tests.fakes.engines import Dynamo
-from tests.fakes.faults import repeated_by_the_sdk
+from tests.fakes.wire import repeated_by_the_sdk
 
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.jobs import DynamoJobs

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from tests.contract.builders import NOON, api_key, job, run, secrets, timer
 from tests.fakes.engines import BUCKET, Dynamo, Stores
-from tests.fakes.faults import cut_off, refused, without_waiting
+from tests.fakes.wire import cut_off, refused, without_waiting
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import JobKey

@@ -3,7 +3,7 @@
 import pytest
 from tests.contract.builders import NOON, job, timer
 from tests.fakes.engines import Dynamo
-from tests.fakes.faults import HalfBatches, idle, interrupted, watched
+from tests.fakes.wire import HalfBatches, idle, interrupted, watched
 
 from sweephand.errors import StoreError
 from sweephand.instants import HOUR_MS

@@ -143,7 +143,7 @@ def test_a_deleted_job_is_gone() -> None:
     client = Client()
     client.put()
     gone = client.send("DELETE", "/v1/namespaces/ns/jobs/job")
-    assert (gone.status, gone.text) == (204, None)
+    assert (gone.status, gone.text) == (204, "")
     assert client.get().status == 404
 
 

@@ -5,7 +5,8 @@ from itertools import takewhile
 from typing import Any
 
 import pytest
-from tests.fakes.world import NOON, World, calls_of, key_of, killed_at
+from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
 

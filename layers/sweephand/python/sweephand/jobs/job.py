@@ -25,9 +25,9 @@ class JobKey(NamedTuple):
 class Revision:
     """The span in which one written version of a job rules: `since < due <= until`.
 
-    `until` is None for the revision that rules now. `since` is the revision's cut; where the revision
-    began a series it lies just before the request, since what that series makes due from then on is
-    this revision's though the cut comes later: nobody else would fire it.
+    `until` is None for the revision that rules now. `since` is the revision's cut. It lies before that
+    where nobody else would fire what this revision makes due until then: just before the request if it
+    began a series, at the last trigger of the revision before it if that one's series had ended.
     """
 
     rev: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from sweephand.errors import (
@@ -18,7 +19,7 @@ from sweephand.jobs.read import view
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.schedules import Series, series_of
 from sweephand.timing import API_PATIENCE_MS
-from sweephand.wheel.arm import Armable, arm
+from sweephand.wheel.arm import Armable, arm, delay_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Writer:
             self._keep_payload(job)
             began_series = stored is None or job.series.counted_at is None
             self._arm(job, requested_at - 1 if began_series else requested_at, requested_at)
-            job = self._cut(job, stored, began_series=began_series)
+            job = self._cut(job, stored)
             if self._clock.now() - requested_at > API_PATIENCE_MS:
                 self._discard(job, stored)
                 raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")
@@ -137,13 +138,15 @@ class Writer:
         if arming.timer is not None:
             self._timers.put([arming.timer])
         if arming.messages:
-            self._queue.send(arming.messages)
+            # Delays count from the sending: what was slow until now makes nothing late.
+            sent_at = self._clock.now()
+            self._queue.send([(each, delay_of(each, sent_at)) for each in arming.messages])
 
-    def _cut(self, job: Job, stored: Job | None, *, began_series: bool) -> Job:
+    def _cut(self, job: Job, stored: Job | None) -> Job:
         """The job with its cut, read now; the revision before it joins the earlier ones."""
         now = self._clock.now()
         cut = now if stored is None else max(now, stored.cut)
-        since = job.updated_at - 1 if began_series else cut
+        since = _since(job, stored, cut)
         earlier: tuple[Revision, ...] = ()
         if stored is not None:
             until = cut if stored.paused_at is None else min(cut, stored.paused_at)
@@ -169,6 +172,18 @@ def _check(key: JobKey, stored: Job | None, if_match: str | None, *, if_absent: 
     if if_match is not None and (stored is None or if_match not in ("*", stored.rev)):
         there = f"it is in revision {stored.rev}" if stored else "there is none"
         raise PreconditionError(f"The job is not in revision {if_match}: {there}.")
+
+
+def _since(job: Job, stored: Job | None, cut: Instant) -> Instant:
+    """The instant after which triggers are the new revision's: its cut, unless nobody fires until then."""
+    requested_at = job.updated_at
+    if stored is None or job.series.counted_at is None:
+        return requested_at - 1
+    if stored.paused_at is not None or stored.series.next_after(cut) is not None:
+        return cut
+    # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
+    left = takewhile(lambda each: each.due_at <= cut, stored.series.occurrences(requested_at))
+    return max((each.due_at for each in left), default=requested_at)
 
 
 def _changes_nothing(stored: Job, definition: Definition, now: Instant) -> bool:

@@ -134,11 +134,11 @@ class BatchHandler:
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
-        if not isinstance(message, TriggerMessage):
-            return self._again(received, message, Delivered("fault"), SECOND_MS, error)
         if message.faults >= FAULTS_MAX:
-            reason = f"Sweephand failed to handle it {message.faults} times, at last with: {error}"
-            letter = DeadLetter(received.body, reason, message.trigger, message.attempt - 1)
+            reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
+            letter = DeadLetter(received.body, reason)
+            if isinstance(message, TriggerMessage):
+                letter = replace(letter, trigger=message.trigger, attempts=message.attempt - 1)
             return self._buried(received, letter, error)
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
         again = replace(message, faults=message.faults + 1)

@@ -33,6 +33,9 @@ from sweephand.wheel.arm import delay_of, split
 from sweephand.wheel.timer import RetryTimer
 from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, TriggerMessage
 
+#: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
+READS_MAX = 5
+
 #: What a job without data sends: JSON, as with data.
 NO_DATA = b"null"
 
@@ -148,9 +151,15 @@ class Deliverer:
                 return self._refused(message, refused_by)
         secrets = self._signing.active(job.key.namespace)
         body = self._body(job)
+        reads = 0
         while (again := self._fresh(message, read)) is not read:
             # Something took long. If the trigger is not alive any more, the claim of a later attempt
             # stays: should the message come again, it waits for the claim's end.
+            reads += 1
+            if reads > READS_MAX:
+                raise StoreError(
+                    f"{job.key} could not be read within {JOB_READ_AGE_MAX_MS} ms, {reads} times"
+                )
             liveness = _live(message, again)
             if again.job is None or liveness != "alive":
                 return self._not_alive(message, again, liveness)

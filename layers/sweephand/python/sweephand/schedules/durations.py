@@ -165,8 +165,8 @@ def _parse_iso(text: str) -> Duration:
 
 
 def _bounded(text: str, duration: Duration) -> Duration:
-    shortest_ns = (duration.months * 28 + duration.days) * _DAY_NS + duration.elapsed_ns
-    if shortest_ns > _NS_MAX:
+    about_ns = (duration.months * 365 // 12 + duration.days) * _DAY_NS + duration.elapsed_ns
+    if about_ns > _NS_MAX:
         raise _too_long(text)
     return duration
 

@@ -116,7 +116,9 @@ class WallPattern:
         date = _date_of(wall_s)
         days = self._days_of(date.year, date.month)
         at = bisect_left(days, date.day)
-        today = self.times.count_before(wall_s % _DAY_S) if date.day in days[at : at + 1] else 0
+        # At the end of the calendar the last day goes on: 24:00 stands for the year 10000.
+        second_of_day = wall_s - (date.toordinal() - _EPOCH_DAY) * _DAY_S
+        today = self.times.count_before(second_of_day) if date.day in days[at : at + 1] else 0
         return at * self.times.per_day + today
 
     def _day_at_or_after(self, day: int) -> int | None:

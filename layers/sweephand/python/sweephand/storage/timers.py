@@ -89,6 +89,7 @@ def _item(timer: Timer) -> TimerItem:
             sequence=timer.first.sequence,
             armed_at=timer.armed_at,
             series=timer.series.to_item(),
+            not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
     return TimerItem(
@@ -116,7 +117,7 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
     key = JobKey(item.namespace, item.name)
     if item.series is not None:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
-        yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at)
+        yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
         return
     trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
     yield RetryTimer(

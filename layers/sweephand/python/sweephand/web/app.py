@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from aws_lambda_powertools import Logger
@@ -10,7 +11,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRo
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sweephand.access.key import Caller
-from sweephand.errors import InvalidError, NotFoundError, Violation
+from sweephand.errors import BadRequestError, InvalidError, NotFoundError, UnavailableError, Violation
 from sweephand.web import json_text, problems
 from sweephand.web.admission import admit, caller_of
 from sweephand.web.api import OPERATIONS
@@ -130,7 +131,7 @@ class _Exchange:
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - the one place where errors become statuses
             reply = _failed(error)
-            if reply.status >= 500:  # noqa: PLR2004 - the class of server errors
+            if not isinstance(error, BadRequestError | UnavailableError):
                 self._log.exception("a request failed")
         self._log.info(
             "request",
@@ -142,10 +143,9 @@ class _Exchange:
             key_id=caller.key_id if caller else None,
             request_id=event.request_context.request_id,
         )
-        text = None if reply.status == 204 else _written(reply)  # noqa: PLR2004 - No Content
-        return Response(
-            reply.status, reply.content_type if text is not None else None, text, dict(reply.headers)
-        )
+        if reply.status == HTTPStatus.NO_CONTENT:
+            return Response(reply.status, None, "", dict(reply.headers))
+        return Response(reply.status, reply.content_type, _written(reply), dict(reply.headers))
 
 
 def _pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:

@@ -26,8 +26,6 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retention",), True, RETENTION_DAYS_MAX),
 )
 
-_TIMING: Final = ("schedule", "timezone", "dueTime", "ttl", "repeats")
-
 
 def read_definition(
     document: Mapping[str, Any], *, allow_insecure_targets: bool, requested_at: Instant
@@ -54,9 +52,7 @@ def read_definition(
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     if violations:
-        told = {each.pointer for each in violations}
-        times = [each for each in _timing_violations(sound, requested_at) if each.pointer not in told]
-        return Taken(None, (*violations, *times))
+        return Taken(None, (*violations, *timing_violations(written, sound, requested_at)))
     return Taken(Definition(written, payload))
 
 
@@ -104,7 +100,7 @@ def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int)
     try:
         duration_ms = parse_duration_ms(text)
     except (BadRequestError, ValueError) as error:
-        return [Violation(at, _sentence(error))]
+        return [Violation(at, str(error))]
     if duration_ms > days_max * DAY_MS:
         return [Violation(at, f"Give at most {days_max}d.")]
     if duration_ms == 0 and not may_be_zero:
@@ -132,7 +128,11 @@ def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
     ]
 
 
-def _timing_violations(sound: Mapping[str, Any], requested_at: Instant) -> tuple[Violation, ...]:
+def timing_violations(
+    written: Mapping[str, Any], sound: Mapping[str, Any], requested_at: Instant
+) -> list[Violation]:
+    """What is wrong with the times of a document among its fields that are `sound` so far."""
+    is_timed = "schedule" in written or "dueTime" in written
     try:
         series_of(
             schedule=sound.get("schedule"),
@@ -143,10 +143,6 @@ def _timing_violations(sound: Mapping[str, Any], requested_at: Instant) -> tuple
             requested_at=requested_at,
         )
     except InvalidError as error:
-        return error.violations
-    return ()
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+        # That a time is missing is no news where one was written that could not be read.
+        return [each for each in error.violations if each.pointer[1:] in sound or not is_timed]
+    return []

@@ -13,6 +13,7 @@ from sweephand.limits import PAGE_ITEMS_DEFAULT
 from sweephand.schedules import Series, series_of
 from sweephand.schedules.zones import Zone, zone_named
 from sweephand.web import json_text
+from sweephand.web.definition import timing_violations
 from sweephand.web.documents import PreviewDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.query import OccurrencesQuery
@@ -85,29 +86,24 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
     given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
     asked, violations = check(PreviewDocument, given)
     told = {each.pointer for each in violations}
-
-    def sound(name: str) -> Any:
-        return None if f"/{name}" in told else given.get(name)
-
+    sound = {name: value for name, value in given.items() if f"/{name}" not in told}
     after = requested_at
-    try:
-        after = requested_at if sound("after") is None else _instant(sound("after"))
-    except InvalidError as error:
-        violations += error.violations
-    try:
-        series = series_of(
-            schedule=sound("schedule"),
-            timezone=sound("timezone"),
-            due_time=sound("dueTime"),
-            ttl=sound("ttl"),
-            repeats=sound("repeats"),
-            requested_at=requested_at,
-        )
-    except InvalidError as error:
-        violations += [each for each in error.violations if each.pointer not in told]
-        return Taken(None, tuple(violations))
+    if "after" in sound:
+        try:
+            after = _instant(sound["after"])
+        except InvalidError as error:
+            violations += error.violations
+    violations += timing_violations(given, sound, requested_at)
     if violations or asked is None:
         return Taken(None, tuple(violations))
+    series = series_of(
+        schedule=asked.schedule,
+        timezone=asked.timezone,
+        due_time=asked.due_time,
+        ttl=asked.ttl,
+        repeats=asked.repeats,
+        requested_at=requested_at,
+    )
     return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
 
 

@@ -23,11 +23,11 @@ from sweephand.web.resources import ProblemResource, ViolationResource
 CONTENT_TYPE: Final = "application/problem+json"
 
 
-class UnauthenticatedError(SweephandError):
+class UnauthenticatedError(BadRequestError):
     """A guarded route without a caller: the gateway let through what its authorizer had not seen."""
 
 
-class MethodError(SweephandError):
+class MethodError(BadRequestError):
     """A path that exists, with a method that it does not have; `allowed` are those it has."""
 
     def __init__(self, method: str, allowed: Iterable[str]) -> None:
@@ -109,11 +109,16 @@ def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> P
         "detail": detail,
     }
     errors: list[ViolationResource] = [
-        {"pointer": each.pointer, "detail": each.detail} for each in violations
+        {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in violations
     ]
     if errors:
         found["errors"] = errors
     return found
+
+
+def _sentence(text: str) -> str:
+    """A detail as a sentence, whichever room it comes from."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
 
 
 def headers(error: Exception) -> dict[str, str]:

@@ -20,9 +20,9 @@ SPAN_PARTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Arming:
-    """What has to be written before the revision is: messages with their delays in ms, and a timer."""
+    """What has to be written before the revision is: messages, delayed when they are sent, and a timer."""
 
-    messages: tuple[tuple[Message, int], ...]
+    messages: tuple[Message, ...]
     timer: OccurrenceTimer | None
 
 
@@ -65,7 +65,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         first=beyond,
         armed_at=now,
     )
-    return Arming(tuple((each, delay_of(each, now)) for each in messages), timer)
+    return Arming(tuple(messages), timer)
 
 
 def delay_of(message: Message, now: Instant) -> int:

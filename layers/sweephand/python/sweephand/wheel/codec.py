@@ -37,6 +37,7 @@ def encode(message: Message) -> str:
                 "series": message.series.to_item(),
                 "first": list(message.first),
                 "until": message.until,
+                "faults": message.faults,
             }
     return _written({"v": VERSION, **fields})
 
@@ -136,7 +137,8 @@ def _read(fields: _Fields) -> Message:
             first = Occurrence(*fields.pair("first"))
             # Asked once, it shows whether it can be read; later that would be our own fault, without end.
             series.next_after(first.due_at, first)
-            return SpanMessage(key, uid, rev, series, first, fields.number("until"), armed_at)
+            until, faults = fields.number("until"), fields.number("faults")
+            return SpanMessage(key, uid, rev, series, first, until, armed_at, faults)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sweephand.instants import MINUTE_MS
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.live import ruling
 from sweephand.schedules import Occurrence
@@ -13,15 +14,20 @@ from sweephand.wheel.trigger import Trigger, TriggerMessage
 #: At most this many triggers between two commits: what a crash repeats, and what memory holds.
 TRIGGERS_MAX = 1_000
 
+#: A timer that cannot be expanded is looked at again this much later: beyond the horizon, so that a sweep
+#: meets it once, and soon enough for a mistake of ours that is being repaired.
+PUT_OFF_MS = 5 * MINUTE_MS
+
 
 @dataclass(slots=True)
 class Expansion:
-    """What has to be written and sent before the cursor may move to `cursor`."""
+    """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log."""
 
     cursor: Cursor
     messages: list[TriggerMessage] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
+    faults: list[Exception] = field(default_factory=list)
 
 
 def expand(
@@ -40,9 +46,7 @@ def expand(
         within = cursor.within if timer.sort_key == cursor.key else None
         if isinstance(timer, RetryTimer):
             _expand_retry(timer, jobs.get(timer.key), expansion)
-        elif not _expand_occurrences(
-            timer, jobs.get(timer.key), expansion, within, triggers_max=triggers_max
-        ):
+        elif not _expand_or_put_off(timer, jobs.get(timer.key), expansion, within, triggers_max):
             return expansion
         expansion.cursor = Cursor(timer.sort_key)
         expansion.timers += 1
@@ -57,12 +61,32 @@ def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion) -> N
         expansion.messages.append(timer.message)
 
 
+def _expand_or_put_off(
+    timer: OccurrenceTimer,
+    job: Job | None,
+    expansion: Expansion,
+    within: Occurrence | None,
+    triggers_max: int,
+) -> bool:
+    sent = len(expansion.messages)
+    try:
+        return _expand_occurrences(timer, job, expansion, within, triggers_max)
+    except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
+        # Zone data that lost a zone, code taken back to before it knew a form: whatever it was, the timer
+        # lives on in a copy, so that nothing is lost once it can be expanded again.
+        error.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
+        expansion.faults.append(error)
+        # Its copy yields all of it: what was made so far would be sent again each time it is put off.
+        del expansion.messages[sent:]
+        expansion.successors.append(replace(timer, put_off_to=timer.due_at + PUT_OFF_MS))
+        return True
+
+
 def _expand_occurrences(
     timer: OccurrenceTimer,
     job: Job | None,
     expansion: Expansion,
     within: Occurrence | None,
-    *,
     triggers_max: int,
 ) -> bool:
     """Whether all of the timer was expanded; if not, the expansion's cursor says how far it was."""
@@ -82,7 +106,7 @@ def _expand_occurrences(
         if until is not None and occurrence.due_at > until:
             return True
         if occurrence.due_at >= bucket_end:
-            expansion.successors.append(replace(timer, first=occurrence))
+            expansion.successors.append(replace(timer, first=occurrence, put_off_to=None))
             return True
         if len(expansion.messages) >= triggers_max:
             assert reached is not None, "an expansion begins with room for a trigger"

@@ -1,7 +1,7 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sweephand.instants import Instant
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, TimerStore
@@ -43,6 +43,7 @@ class _Hold:
     renewed_at: Instant
     triggers: int = 0
     timers: int = 0
+    faults: list[Exception] = field(default_factory=list)
 
 
 class Sweeper:
@@ -68,7 +69,7 @@ class Sweeper:
 
         `leases` is what was read of them; `owner` names this invocation and no other. A shard in which
         something fails stays at its last commit, and its lease expires: the next tick finds the rest. The
-        others are swept all the same; then an ExceptionGroup says what failed.
+        others are swept all the same; then an ExceptionGroup says what failed, timers put off included.
         """
         last_start = deadline - SWEEP_RESERVE_MS
         ordered = sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard))
@@ -87,8 +88,9 @@ class Sweeper:
                 continue
             if hold is not None:
                 triggers, timers, shards = triggers + hold.triggers, timers + hold.timers, shards + 1
+                errors += hold.faults
         if errors:
-            raise ExceptionGroup(f"{len(errors)} of {len(ordered)} shards were not swept", errors)
+            raise ExceptionGroup("not all of the wheel was swept", errors)
         return Swept(triggers, timers, shards, is_finished)
 
     def _sweep_shard(self, seen: Lease, owner: str, last_start: Instant) -> tuple[_Hold | None, bool]:
@@ -139,6 +141,7 @@ class Sweeper:
         hold.lease, hold.renewed_at = committed, now
         hold.triggers += len(expansion.messages)
         hold.timers += expansion.timers
+        hold.faults += expansion.faults
         return True
 
     def _is_renewed(self, hold: _Hold) -> bool:

@@ -38,7 +38,8 @@ class OccurrenceTimer:
     """The promise that the occurrences of one revision are looked at from `first` on.
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
-    once and never changed; what it yields depends on it and its job alone.
+    once and never changed; what it yields depends on it and its job alone. `put_off_to` is set in the copy
+    of a timer that could not be expanded in its own bucket.
     """
 
     shard: int
@@ -48,11 +49,12 @@ class OccurrenceTimer:
     series: Series
     first: Occurrence
     armed_at: Instant
+    put_off_to: Instant | None = None
 
     @property
     def due_at(self) -> Instant:
-        """When its first trigger is due."""
-        return self.first.due_at
+        """When it is looked at: when its first trigger is due, or later if that was put off."""
+        return self.first.due_at if self.put_off_to is None else self.put_off_to
 
     @property
     def sort_key(self) -> str:

@@ -55,7 +55,8 @@ class TriggerMessage:
 class SpanMessage:
     """Many triggers of one revision in one message, split by the delivery function until they are single.
 
-    It stands for the occurrences of `series` from `first` on, up to and including `until`.
+    It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
+    how often Sweephand failed to split it.
     """
 
     key: JobKey
@@ -65,6 +66,7 @@ class SpanMessage:
     first: Occurrence
     until: Instant
     armed_at: Instant
+    faults: int = 0
 
 
 Message: TypeAlias = TriggerMessage | SpanMessage

@@ -1,0 +1,265 @@
+"""Jobs over HTTP to signed deliveries, on the deployed template: nothing between the two is a stand-in."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from boto3.dynamodb.conditions import Key
+from infra.local.client import Client
+from infra.local.deploy import session
+from infra.local.receiver import Answer, Delivery, Receiver
+
+#: Deliveries are asked to be on time to the second (promise 5). A machine that runs a whole AWS beside
+#: the tests may stall; what the stack itself guarantees is measured by `make bench`.
+ON_TIME_MS = 5_000
+
+#: Beyond the 240 s in which a job is armed directly: only timer, tick and sweep can deliver it.
+FAR_S = 270
+
+
+def due_of(delivery: Delivery) -> int:
+    """The due time that a delivery names, in epoch ms."""
+    return round(datetime.fromisoformat(delivery.headers["sweephand-due"]).timestamp() * 1_000)
+
+
+def assert_signed_and_on_time(delivery: Delivery) -> None:
+    assert delivery.is_signed
+    assert 0 <= delivery.arrived_at - due_of(delivery) < ON_TIME_MS
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Puts jobs of one namespace."""
+
+    client: Client
+    namespace: str
+
+    def path(self, name: str) -> str:
+        return f"/v1/namespaces/{self.namespace}/jobs/{name}"
+
+    def put(self, name: str, **job: Any) -> Any:
+        return self.client.ask("PUT", self.path(name), job)
+
+    def runs(self, name: str) -> list[Any]:
+        items: list[Any] = self.client.ask("GET", f"{self.path(name)}/runs")["items"]
+        return items
+
+
+@pytest.fixture
+def schedule(client: Client, namespace: str) -> Schedule:
+    return Schedule(client, namespace)
+
+
+@pytest.fixture(scope="session")
+def far(client: Client, stack: Mapping[str, Any]) -> Iterator[Receiver]:
+    """The consumer of a job that is due far ahead, put before anything else so that the wait is shared."""
+    namespace = f"far-{time.time_ns()}"
+    with Receiver(lambda: client.signing_secrets(namespace)) as receiver:
+        job = {"dueTime": f"{FAR_S}s", "target": {"type": "http", "url": receiver.url("/far")}}
+        client.ask("PUT", f"/v1/namespaces/{namespace}/jobs/far", job)
+        assert any(f"{namespace}/far#" in key for key in timer_keys(stack)), "no timer was written for it"
+        yield receiver
+
+
+@pytest.fixture(autouse=True)
+def _far_first(far: Receiver) -> None:
+    """Every test waits for the far job to have been put."""
+
+
+def timer_keys(stack: Mapping[str, Any]) -> list[str]:
+    """The sort keys of all timers in the wheel."""
+    table = (
+        session().resource("dynamodb", endpoint_url=stack["awsEndpointUrl"]).Table(stack["tables"]["timers"])
+    )
+    shards = table.query(KeyConditionExpression=Key("pk").eq("leases") & Key("sk").begins_with("0"))["Items"]
+    assert shards, "there are no shards"
+    return [
+        str(item["sk"])
+        for shard in shards
+        for item in table.query(KeyConditionExpression=Key("pk").eq("shard#" + str(shard["sk"])))["Items"]
+    ]
+
+
+def queue_reader(stack: Mapping[str, Any], url: str) -> Callable[[], list[Any]]:
+    """A function that takes what is in a queue, waiting a second for the first message."""
+    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
+
+    def read() -> list[Any]:
+        answer = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1, MessageAttributeNames=["All"]
+        )
+        found: list[Any] = answer.get("Messages", [])
+        for message in found:
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return found
+
+    return read
+
+
+def eventually(read: Callable[[], list[Any]], wanted: Callable[[Any], bool], within_s: float = 30) -> Any:
+    """The first wanted of what is read, again and again."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        for each in read():
+            if wanted(each):
+                return each
+    raise TimeoutError(f"nothing of the kind came within {within_s} s")
+
+
+def test_a_one_off_arrives_once_signed_with_its_data_byte_for_byte(
+    schedule: Schedule, receiver: Receiver
+) -> None:
+    body = (
+        b'{"dueTime":"3s","target":{"type":"http","url":"%s"},"data":{"n":1.10,"big":123456789012345678901}}'
+    )
+    answer = schedule.client.call("PUT", schedule.path("once"), body % receiver.url("/once").encode())
+    assert answer.status == 201
+    (delivery,) = receiver.wait("/once", 1, within_s=20)
+    assert_signed_and_on_time(delivery)
+    assert delivery.body == b'{"n":1.10,"big":123456789012345678901}'
+    assert delivery.headers["sweephand-attempt"] == "1"
+    assert delivery.headers["sweephand-job"] == "once"
+    (run,) = eventually(lambda: [schedule.runs("once")], bool)
+    assert (run["state"], run["attempts"], run["responseCode"]) == ("succeeded", 1, 200)
+    assert 0 <= run["latenessMs"] < ON_TIME_MS
+    assert len(receiver.deliveries("/once")) == 1
+
+
+def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, receiver: Receiver) -> None:
+    target = {"type": "http", "url": receiver.url("/series")}
+    schedule.put("series", schedule="@every 2s", repeats=4, target=target)
+    schedule.put("after", dueTime="14s", target={"type": "http", "url": receiver.url("/after")})
+    receiver.wait("/after", 1, within_s=40)
+    deliveries = receiver.deliveries("/series")
+    for delivery in deliveries:
+        assert_signed_and_on_time(delivery)
+    dues = sorted(due_of(each) for each in deliveries)
+    assert [later - earlier for earlier, later in pairwise(dues)] == [2_000] * 3
+    assert sorted(each.headers["sweephand-sequence"] for each in deliveries) == ["1", "2", "3", "4"]
+    assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
+
+
+def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) -> None:
+    schedule.put("deleted", dueTime="6s", target={"type": "http", "url": receiver.url("/deleted")})
+    schedule.put("later", dueTime="9s", target={"type": "http", "url": receiver.url("/later")})
+    assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
+    receiver.wait("/later", 1, within_s=30)
+    assert not receiver.deliveries("/deleted")
+    assert schedule.client.call("GET", schedule.path("deleted")).status == 404
+
+
+def test_a_replaced_job_is_delivered_by_its_present_definition(
+    schedule: Schedule, receiver: Receiver
+) -> None:
+    target = {"type": "http", "url": receiver.url("/present")}
+    schedule.put("replaced", dueTime="5s", target=target, data="old")
+    schedule.put("replaced", dueTime="5s", target=target, data="new")
+    (delivery,) = receiver.wait("/present", 1, within_s=30)
+    assert delivery.body == b'"new"'
+
+
+def test_a_job_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
+    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
+    url = sqs.create_queue(QueueName=f"target-{schedule.namespace}")["QueueUrl"]
+    schedule.put("queued", dueTime="2s", target={"type": "sqs", "queueUrl": url}, data=[1, 2])
+    message = eventually(queue_reader(stack, url), lambda _: True)
+    assert message["Body"] == "[1,2]"
+    named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
+    assert (named["job"], named["attempt"]) == ("queued", 1)
+
+
+def test_a_failure_is_tried_again_under_the_same_id(schedule: Schedule, receiver: Receiver) -> None:
+    receiver.answer("/flaky", Answer(503), Answer(500, headers={"retry-after": "1"}))
+    schedule.put(
+        "flaky",
+        dueTime="2s",
+        target={"type": "http", "url": receiver.url("/flaky")},
+        retry={"initialDelay": "1s", "multiplier": 1},
+    )
+    deliveries = receiver.wait("/flaky", 3, within_s=40)
+    assert [each.headers["sweephand-attempt"] for each in deliveries] == ["1", "2", "3"]
+    assert len({each.trigger_id for each in deliveries}) == 1
+    assert all(each.is_signed for each in deliveries)
+    runs = eventually(lambda: [schedule.runs("flaky")], lambda runs: runs[0]["state"] == "succeeded")
+    assert runs[0]["attempts"] == 3
+
+
+def test_what_is_given_up_becomes_a_dead_letter(
+    schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
+) -> None:
+    receiver.answer("/refusing", Answer(422, body=b"no thanks"))
+    schedule.put("refused", dueTime="2s", target={"type": "http", "url": receiver.url("/refusing")})
+    letters = queue_reader(stack, stack["queues"]["deadLetter"])
+    letter = eventually(letters, lambda each: schedule.namespace in each["Body"])
+    assert "422" in letter["MessageAttributes"]["reason"]["StringValue"]
+    (run,) = eventually(lambda: [schedule.runs("refused")], bool)
+    assert (run["state"], run["responseCode"], run["answer"]) == ("failed", 422, "no thanks")
+
+
+def test_poison_is_buried_with_its_reason_and_costs_nobody_else(
+    schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
+) -> None:
+    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
+    poison = f"poison of {schedule.namespace}"
+    schedule.put("healthy", dueTime="2s", target={"type": "http", "url": receiver.url("/healthy")})
+    sqs.send_message(QueueUrl=stack["queues"]["delivery"], MessageBody=poison)
+    letters = queue_reader(stack, stack["queues"]["deadLetter"])
+    letter = eventually(letters, lambda each: poison in each["Body"])
+    assert letter["MessageAttributes"]["reason"]["StringValue"]
+    assert_signed_and_on_time(receiver.wait("/healthy", 1, within_s=20)[0])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Answer(hang_s=4),
+        Answer(resets=True),
+        Answer(302, headers={"location": "/elsewhere"}),
+        Answer(garbage=b"this is not HTTP\r\n\r\n"),
+    ],
+    ids=["hangs", "resets", "redirects", "answers garbage"],
+)
+def test_a_bad_consumer_costs_its_own_attempt_and_nobody_elses(
+    schedule: Schedule, receiver: Receiver, bad: Answer
+) -> None:
+    receiver.answer("/bad", bad)
+    bad_target = {"type": "http", "url": receiver.url("/bad"), "timeout": "1s"}
+    schedule.put("bad", dueTime="2s", target=bad_target, retry={"maxAttempts": 1})
+    schedule.put("good", dueTime="2s", target={"type": "http", "url": receiver.url("/good")})
+    assert_signed_and_on_time(receiver.wait("/good", 1, within_s=20)[0])
+    runs = eventually(lambda: [schedule.runs("bad")], lambda runs: runs and runs[0]["state"] == "failed")
+    assert runs[0]["attempts"] == 1
+    assert len(receiver.deliveries("/bad")) == 1
+    assert not receiver.deliveries("/elsewhere")
+
+
+def test_bad_input_is_named_and_leaves_nothing_behind(schedule: Schedule) -> None:
+    job = {"schedule": "61 * * * *", "timezone": "Mars/Olympus", "target": {"type": "http"}}
+    answer = schedule.client.call("PUT", schedule.path("bad"), job)
+    assert answer.status == 422
+    assert {error["pointer"] for error in answer.body["errors"]} >= {"/schedule", "/timezone"}
+    assert schedule.client.call("GET", schedule.path("bad")).status == 404
+
+
+def test_a_key_opens_its_own_namespace_for_as_long_as_it_is_there(
+    client: Client, stack: Mapping[str, Any], namespace: str
+) -> None:
+    made = client.ask("POST", "/v1/keys", {"namespace": namespace, "role": "read"})
+    reader = Client(stack["apiUrl"], made["key"])
+    jobs = f"/v1/namespaces/{namespace}/jobs"
+    assert reader.call("GET", jobs).status == 200
+    assert reader.call("GET", "/v1/namespaces/somebody-elses/jobs").status == 404
+    assert reader.call("DELETE", f"{jobs}/any").status == 403
+    assert Client(stack["apiUrl"], "sh_nobody_nothing").call("GET", jobs).status in {401, 403}
+    assert client.call("DELETE", f"/v1/keys/{made['id']}").status == 204
+
+
+def test_a_job_due_beyond_the_direct_window_comes_through_the_wheel(far: Receiver) -> None:
+    (delivery,) = far.wait("/far", 1, within_s=FAR_S + 60)
+    assert_signed_and_on_time(delivery)
+    assert len(far.deliveries()) == 1

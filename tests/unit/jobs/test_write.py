@@ -1,0 +1,392 @@
+"""Writing jobs: what is armed, committed and answered, whoever else writes at the same time."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.world import NOON, World, definition, key_of
+
+from sweephand.errors import InvalidError, NotFoundError, PreconditionError, StoreError, UnavailableError
+from sweephand.instants import Instant
+from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
+from sweephand.timing import API_PATIENCE_MS
+
+LARGE = '"' + "x" * 3_000 + '"'
+
+
+def stored(world: World, name: str = "job") -> Job:
+    job = world.jobs.get(key_of(name))
+    assert job is not None
+    return job
+
+
+def at_call(world: World, call: str, action: Callable[[], object], *, times: int = 1) -> None:
+    """Do something at the first announcements of a call (`before jobs.put`), from outside."""
+    left = times
+
+    def announce(announced: str) -> None:
+        nonlocal left
+        if announced == call and left:
+            left -= 1
+            before, world.announce = world.announce, lambda _: None
+            action()
+            world.announce = before
+
+    world.announce = announce
+
+
+def slow(world: World, call: str, ms: int) -> None:
+    """Let every call of a port take that long."""
+
+    def announce(announced: str) -> None:
+        if announced == f"before {call}":
+            world.clock.time += ms
+
+    world.announce = announce
+
+
+def test_a_job_is_armed_before_it_can_be_read() -> None:
+    world = World()
+    calls = calls_of(world, lambda: world.put(schedule="@every 100s"))
+    writes = [call for call in calls if call.startswith("before") and call != "before jobs.get"]
+    assert writes == ["before timers.put", "before queue.send", "before jobs.put"]
+
+
+def test_a_new_job_owns_what_is_due_from_its_request_on_however_late_its_commit() -> None:
+    world = World()
+    slow(world, "jobs.put", 5_000)
+    job = world.put(dueTime="0s").job
+    assert job.current.owns(NOON)
+    assert not job.current.owns(NOON - 1)
+    assert job.shard in range(2)
+    assert job.created_at == job.updated_at == NOON
+
+
+def test_jobs_spread_over_all_shards() -> None:
+    world = World(shards=5)
+    assert {world.put(f"job-{number}", dueTime="1h").job.shard for number in range(40)} == {0, 1, 2, 3, 4}
+
+
+def test_an_equal_definition_changes_nothing_and_a_completed_job_begins_again() -> None:
+    world = World()
+    first = world.put(dueTime="10s")
+    world.clock.time += 5_000
+    again = world.put(dueTime="10s")
+    assert (again.outcome, again.job) == ("unchanged", first.job)
+    world.clock.time += 5_000
+    anew = world.put(dueTime="10s")
+    assert anew.outcome == "replaced"
+    assert anew.job.uid == first.job.uid
+    assert anew.job.series.due_at == NOON + 20_000
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"data": "1"}, {"data": "2"}),
+        ({"data": "1"}, {"data": None}),
+        ({"labels": {"a": "b"}}, {}),
+        ({}, {"dueTime": "50s"}),
+    ],
+)
+def test_any_difference_makes_a_new_revision(before: dict[str, Any], after: dict[str, Any]) -> None:
+    world = World()
+    first = world.put(**{"schedule": "@every 10s", **before}).job
+    second = world.put(**{"schedule": "@every 10s", **after}).job
+    assert second.rev != first.rev
+    assert (second.uid, second.shard, second.created_at) == (first.uid, first.shard, first.created_at)
+    assert [each.rev for each in second.earlier] == [first.rev]
+
+
+def test_an_update_takes_over_at_its_cut_and_no_instant_between_is_nobodys() -> None:
+    world = World()
+    world.put(schedule="@every 10s", data="0")
+    for number in range(1, 5):
+        world.clock.time += 7_777
+        slow(world, "timers.put", 1_234)
+        job = world.put(schedule="@every 10s", data=str(number)).job
+        assert job.cut == world.clock.time
+    for former, latter in pairwise((*job.earlier, job.current)):
+        assert former.until == latter.since
+
+
+def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ() -> None:
+    world = World()
+    world.api_clock.ahead_ms = 60_000
+    world.put(schedule="@every 10s", data="0")
+    world.put(schedule="@every 10s", data="1")
+    world.api_clock.ahead_ms = -30_000
+    world.clock.time += 1_000
+    job = world.put(schedule="@every 10s", data="2").job
+    assert job.cut == NOON + 60_000
+    for former, latter in pairwise((*job.earlier, job.current)):
+        assert former.until == latter.since
+
+
+def test_a_new_series_owns_what_is_due_from_its_request_on_and_the_old_one_what_it_owes() -> None:
+    world = World()
+    old = world.put(schedule="@every 10s").job
+    world.clock.time += 9_000
+    slow(world, "jobs.put", 2_000)
+    slow(world, "queue.send", 2_000)
+    job = world.put(schedule="@every 1s").job
+    before = job.revision(old.rev)
+    assert before is not None
+    assert before.owns(NOON + 10_000)
+    assert job.current.owns(NOON + 10_000)
+    assert job.series.start_at == NOON + 9_000
+
+
+def test_an_update_that_keeps_the_times_goes_on_with_the_series() -> None:
+    world = World()
+    world.put(schedule="@every 10s", dueTime="3s")
+    world.clock.time += 25_000
+    job = world.put(schedule="@every 10s", dueTime="3s", data="1").job
+    coming = job.series.next_after(world.clock.time)
+    assert coming is not None
+    assert coming.due_at == NOON + 33_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [({"repeats": 1}, {"repeats": 3}), ({"ttl": "11s"}, {"ttl": "31s"}), ({"repeats": 1}, {"repeats": None})],
+    ids=["repeats", "ttl", "no more bound"],
+)
+def test_an_update_whose_commit_outlasts_the_old_bound_fires_in_between(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    world = World()
+    world.put(schedule="@every 10s", **old)
+    world.clock.time += 9_000
+    slow(world, "queue.send", 12_000)
+    written = {name: value for name, value in new.items() if value is not None}
+    job = world.put(schedule="@every 10s", **written).job
+    assert job.cut == NOON + 21_000
+    working(world)
+    world.run_until(NOON + 60_000)
+    fired = [each.trigger.due_at for each in world.consumers.attempts if each.trigger.due_at <= NOON + 30_000]
+    assert sorted(fired) == [NOON + 10_000, NOON + 20_000, NOON + 30_000]
+
+
+def test_delays_count_from_when_messages_are_sent() -> None:
+    world = World()
+    slow(world, "timers.put", 3_000)
+    world.put(schedule="@every 60s")
+    assert [at for at, _ in world.queue.waiting] == [NOON + each * 60_000 for each in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("call", ["jobs.get", "timers.put", "queue.send"])
+def test_a_write_that_takes_too_long_is_given_up_and_nothing_is_committed(call: str) -> None:
+    world = World()
+    slow(world, call, API_PATIENCE_MS + 1)
+    with pytest.raises(UnavailableError):
+        world.put(schedule="@every 100s", data=LARGE)
+    assert world.jobs.get(key_of()) is None
+    assert world.payloads.discarded == set(world.payloads._payloads)
+
+
+def test_no_commit_comes_later_than_the_patience_after_its_request_however_many_compete() -> None:
+    world = World()
+    world.put(schedule="@every 100s")
+
+    def compete() -> None:
+        world.clock.time += 3_000
+        job = stored(world)
+        assert world.jobs.put(replace(job, version=world.ids.token()), job.version)
+
+    at_call(world, "before jobs.put", compete, times=100)
+    with pytest.raises(UnavailableError):
+        world.put(schedule="@every 101s")
+    assert world.clock.time <= NOON + API_PATIENCE_MS + 3_000
+    assert stored(world).definition.schedule == "@every 100s"
+
+
+def test_of_two_who_write_one_job_the_loser_starts_over_from_what_the_winner_wrote() -> None:
+    world = World()
+    first = world.put(schedule="@every 10s", data="0").job
+    at_call(world, "before jobs.put", lambda: world.put(schedule="@every 10s", data="1"))
+    last = world.put(schedule="@every 10s", data="2").job
+    assert stored(world) == last
+    revs = [each.rev for each in last.earlier]
+    assert revs[0] == first.rev
+    assert [rev.partition("-")[0] for rev in (*revs, last.rev)] == ["1", "2", "3"]
+
+
+def test_two_who_create_one_job_make_one() -> None:
+    world = World()
+    at_call(world, "before jobs.put", lambda: world.put(dueTime="1h", data="1"))
+    written = world.put(dueTime="1h", data="2")
+    assert written.outcome == "replaced"
+    assert len(written.job.earlier) == 1
+
+
+def test_a_revision_loses_its_precondition_where_another_wrote_first() -> None:
+    world = World()
+    rev = world.put(dueTime="1h").job.rev
+    at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))
+    with pytest.raises(PreconditionError):
+        world.put(dueTime="3h", if_match=rev)
+    assert stored(world).definition.due_time == "2h"
+
+
+def test_preconditions_are_those_of_http() -> None:
+    world = World()
+    for wrong in ("*", "1-a"):
+        with pytest.raises(PreconditionError):
+            world.put(dueTime="1h", if_match=wrong)
+    rev = world.put(dueTime="1h", if_absent=True).job.rev
+    with pytest.raises(PreconditionError):
+        world.put(dueTime="1h", if_absent=True)
+    with pytest.raises(PreconditionError):
+        world.put(dueTime="2h", if_match="9-z")
+    with pytest.raises(PreconditionError):
+        world.delete(if_match="9-z")
+    assert world.put(dueTime="2h", if_match=rev).outcome == "replaced"
+    assert world.put(dueTime="3h", if_match="*").outcome == "replaced"
+
+
+def test_a_put_that_a_delete_overtakes_makes_a_new_job() -> None:
+    world = World()
+    old = world.put(dueTime="1h").job
+    at_call(world, "before jobs.put", world.delete)
+    written = world.put(dueTime="2h")
+    assert written.outcome == "created"
+    assert written.job.uid != old.uid
+    assert not written.job.earlier
+
+
+def test_a_delete_that_an_update_overtakes_deletes_what_is_there_then() -> None:
+    world = World()
+    world.put(dueTime="1h")
+    at_call(world, "before jobs.delete", lambda: world.put(dueTime="2h"))
+    world.delete()
+    assert world.jobs.get(key_of()) is None
+
+
+def test_a_delete_gives_up_when_others_keep_writing() -> None:
+    world = World()
+    world.put(dueTime="1h")
+
+    def compete() -> None:
+        world.clock.time += 3_000
+        job = stored(world)
+        assert world.jobs.put(replace(job, version=world.ids.token()), job.version)
+
+    at_call(world, "before jobs.delete", compete, times=100)
+    with pytest.raises(UnavailableError):
+        world.delete()
+
+
+def test_there_is_nothing_to_delete_where_nothing_is_or_all_is_over() -> None:
+    world = World()
+    with pytest.raises(NotFoundError):
+        world.delete()
+    world.put(dueTime="1s", retention="0s", retry={"maxAge": "1s"})
+    world.clock.time += 2_000
+    with pytest.raises(NotFoundError):
+        world.delete()
+
+
+def test_a_job_past_its_time_to_live_is_replaced_by_one_of_its_own_identity() -> None:
+    world = World()
+    old = world.put(dueTime="1s", data=LARGE, retention="0s", retry={"maxAge": "1s"}).job
+    world.clock.time += 2_000
+    written = world.put(dueTime="1s", data=LARGE)
+    assert written.outcome == "created"
+    assert written.job.uid != old.uid
+    assert {uid for uid, _ in world.payloads.discarded} == {old.uid}
+
+
+@pytest.mark.parametrize(
+    ("written", "kept_for"),
+    [
+        ({"dueTime": "10s"}, 10_000 + 24 * 3_600_000 + 7 * 86_400_000),
+        ({"dueTime": "10s", "retention": "1h", "retry": {"maxAge": "2h"}}, 10_000 + 3 * 3_600_000),
+        ({"schedule": "@every 10s", "repeats": 3, "retention": "0s", "retry": {"maxAge": "0s"}}, 30_000),
+        ({"schedule": "@every 10s"}, None),
+    ],
+)
+def test_a_job_that_will_end_is_kept_for_its_retries_and_its_retention(
+    written: dict[str, Any], kept_for: int | None
+) -> None:
+    expires_at: Instant | None = None if kept_for is None else NOON + kept_for
+    assert World().put(**written).job.expires_at == expires_at
+
+
+def test_the_last_earlier_revisions_are_kept() -> None:
+    world = World()
+    revs = [world.put(schedule="@every 1h", data=str(number)).job.rev for number in range(30)]
+    assert [each.rev for each in stored(world).earlier] == revs[-1 - EARLIER_REVISIONS_MAX : -1]
+
+
+def test_an_update_of_a_paused_job_keeps_it_paused_and_the_old_revision_owes_up_to_the_pause() -> None:
+    world = World()
+    job = world.put(schedule="@every 10s").job
+    world.clock.time += 50_000
+    paused = replace(job, paused_at=NOON + 30_000, pause_reason="x", version=world.ids.token())
+    assert world.jobs.put(paused, job.version)
+    updated = world.put(schedule="@every 10s", data="1").job
+    assert (updated.paused_at, updated.pause_reason) == (NOON + 30_000, "x")
+    before = updated.revision(job.rev)
+    assert before is not None
+    assert before.until == NOON + 30_000
+
+
+def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it() -> None:
+    world = World()
+    calls = calls_of(world, lambda: world.put(dueTime="1h", data=LARGE))
+    assert calls.index("after payloads.put") < calls.index("before jobs.put")
+    first = stored(world).definition.payload
+    assert first is not None
+    world.put(dueTime="2h", data=LARGE)
+    assert stored(world).definition.payload == first
+    assert not world.payloads.discarded
+    world.put(dueTime="2h", data="1")
+    assert world.payloads.discarded == {(stored(world).uid, first.ref)}
+
+
+def test_a_deleted_job_lets_go_of_its_data() -> None:
+    world = World()
+    job = world.put(dueTime="1h", data=LARGE).job
+    world.delete()
+    assert job.definition.payload is not None
+    assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
+
+
+def test_a_loser_lets_go_of_its_own_data_alone() -> None:
+    world = World()
+    world.put(dueTime="1h", data=LARGE)
+    at_call(world, "before jobs.put", lambda: world.put(dueTime="2h", data=LARGE.upper()))
+    world.put(dueTime="3h", data=LARGE)
+    payload = stored(world).definition.payload
+    assert payload is not None
+    world.payloads.expire()
+    assert payload.ref is not None
+    assert world.payloads.get(stored(world).uid, payload.ref) == LARGE
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
+def test_a_store_that_fails_at_the_commit_raises_and_asking_again_is_safe(*, after: bool) -> None:
+    world = World()
+    failing(world, "jobs.put", after=after)
+    with pytest.raises(StoreError):
+        world.put(dueTime="30s", data=LARGE)
+    working(world)
+    written = world.put(dueTime="30s", data=LARGE)
+    assert written.outcome == ("unchanged" if after else "created")
+    world.payloads.expire()
+    world.run_until(NOON + 31_000)
+    assert len(world.consumers.ids) == 1
+
+
+def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() -> None:
+    world = World()
+    before = world.put(schedule="@every 100s").job
+    world.clock.time += 1_000
+    with pytest.raises(InvalidError):
+        world.put(schedule="@every 100s", ttl="30s")
+    assert stored(world) == before
+    assert definition(schedule="@every 100s").equals(before.definition)

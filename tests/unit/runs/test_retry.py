@@ -1,0 +1,143 @@
+"""Whether and when a failed attempt is followed by another."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.world import NOON
+
+from sweephand.jobs.definition import RetryPolicy
+from sweephand.ports import Answer
+from sweephand.runs.retry import GiveUp, Retry, after_failure, delay_after
+
+DEFAULT = RetryPolicy()
+FAILED = Answer(succeeded=False, code=503)
+HOUR = 3_600_000
+
+
+def decide(
+    answer: Answer = FAILED,
+    policy: RetryPolicy = DEFAULT,
+    *,
+    attempt: int = 1,
+    after_ms: int = 0,
+    fraction: float = 0.5,
+) -> Retry | GiveUp:
+    """What follows an attempt that failed so long after the first began, which was at noon."""
+    return after_failure(
+        policy, answer, attempt=attempt, first_attempt_at=NOON, now=NOON + after_ms, fraction=fraction
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempt", "least_ms", "most_ms"),
+    [
+        (1, 2_500, 4_997),
+        (2, 10_000, 19_990),
+        (3, 40_000, 79_960),
+        (4, 160_000, 319_840),
+        (7, 3 * HOUR - 560_000, 20_469_760),  # 5 s * 4^6 = 20,480 s
+        (8, 3 * HOUR, 6 * HOUR - 10_800),  # over the maximum from here on
+        (9, 3 * HOUR, 6 * HOUR - 10_800),
+        (100, 3 * HOUR, 6 * HOUR - 10_800),
+    ],
+)
+def test_delays_grow_by_the_multiplier_up_to_the_maximum_and_half_of_each_is_random(
+    attempt: int, least_ms: int, most_ms: int
+) -> None:
+    assert delay_after(DEFAULT, attempt, 0) == least_ms
+    assert delay_after(DEFAULT, attempt, 0.999) == most_ms
+    assert delay_after(DEFAULT, attempt, 0.5) in range(least_ms + 1, most_ms)
+
+
+def test_the_default_spreads_ten_attempts_over_about_fifteen_hours() -> None:
+    total = sum(delay_after(DEFAULT, attempt, 0.5) for attempt in range(1, 10))
+    assert 14 * HOUR < total < 16 * HOUR
+
+
+@given(
+    initial_ms=st.integers(0, 10**12),
+    multiplier=st.floats(0.001, 1e308),
+    most_ms=st.integers(0, 10**12),
+    attempt=st.integers(1, 100),
+    fraction=st.floats(0, 1, exclude_max=True),
+)
+def test_no_policy_makes_a_delay_that_is_no_number_or_exceeds_its_maximum(
+    initial_ms: int, multiplier: float, most_ms: int, attempt: int, fraction: float
+) -> None:
+    policy = RetryPolicy(100, HOUR, initial_ms, multiplier, most_ms)
+    assert 0 <= delay_after(policy, attempt, fraction) <= most_ms
+
+
+def test_a_multiplier_of_one_keeps_delays_equal() -> None:
+    policy = RetryPolicy(multiplier=1.0)
+    delays = [delay_after(policy, attempt, 0.25) for attempt in range(1, 50)]
+    assert all(one == other for one, other in pairwise(delays))
+
+
+def test_attempts_end_at_their_most() -> None:
+    assert isinstance(decide(attempt=9), Retry)
+    given_up = decide(attempt=10)
+    assert isinstance(given_up, GiveUp)
+    assert given_up.reason == "Attempt 10 of 10 failed: Response 503."
+    assert isinstance(decide(policy=RetryPolicy(attempts_max=1)), GiveUp)
+
+
+def test_a_final_answer_ends_it_at_once() -> None:
+    given_up = decide(Answer(succeeded=False, code=410, is_final=True))
+    assert isinstance(given_up, GiveUp)
+    assert given_up.reason == "Response 410 is final: the consumer will not accept this request."
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "is_tried"),
+    [(0, True), (24 * HOUR - 3_750, True), (24 * HOUR - 3_749, False), (25 * HOUR, False)],
+)
+def test_what_would_come_after_the_age_of_the_policy_is_not_tried(after_ms: int, *, is_tried: bool) -> None:
+    decision = decide(after_ms=after_ms)
+    if is_tried:
+        assert decision == Retry(NOON + after_ms + 3_750)
+    else:
+        assert isinstance(decision, GiveUp)
+        assert "maxAge" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("asked_ms", "at_ms"),
+    [
+        (None, 3_750),
+        (1_000, 3_750),
+        (3_751, 3_751),
+        (60_000, 60_000),
+        (24 * HOUR, 24 * HOUR),
+        (-5_000, 3_750),
+    ],
+)
+def test_a_consumer_that_asks_for_a_later_instant_gets_it(asked_ms: int | None, at_ms: int) -> None:
+    asked_at = None if asked_ms is None else NOON + asked_ms
+    answer = Answer(succeeded=False, code=429, retry_after_at=asked_at)
+    assert decide(answer) == Retry(NOON + at_ms)
+
+
+def test_a_consumer_that_asks_for_an_instant_beyond_the_age_gets_none() -> None:
+    asked = Answer(succeeded=False, code=429, retry_after_at=NOON + 24 * HOUR + 1)
+    assert isinstance(decide(asked), GiveUp)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(succeeded=False, code=500), "Response 500."),
+        (Answer(succeeded=False), "No response."),
+        (Answer(succeeded=False, error="The connection was refused."), "The connection was refused."),
+        (
+            Answer(succeeded=False, code=302, error="Redirects are not followed"),
+            "Redirects are not followed.",
+        ),
+    ],
+)
+def test_the_reason_says_what_the_last_attempt_met(answer: Answer, said: str) -> None:
+    given_up = decide(answer, attempt=10)
+    assert isinstance(given_up, GiveUp)
+    assert given_up.reason.endswith(said)

@@ -1,0 +1,116 @@
+"""Keys and signing secrets over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import ADMIN, NS_ADMIN, STRANGER, Client
+from tests.fakes.world import NOON
+
+from sweephand.access.authorize import authorize
+from sweephand.access.key import Caller
+
+
+def opened(client: Client, key: str) -> Caller | None:
+    return authorize(
+        f"Bearer {key}", keys=client.keys, admin_secret=lambda: "x", now=client.world.clock.now()
+    )
+
+
+def test_a_key_is_shown_once_and_opens_what_it_is_for() -> None:
+    client = Client()
+    body = {"namespace": "ns", "role": "write", "expiresIn": "1h", "description": "for tests"}
+    made = client.send("POST", "/v1/keys", body)
+    assert made.status == 201
+    assert made.json["expiresAt"] == "2026-11-21T13:00:00.000Z"
+    assert made.headers["cache-control"] == "no-store"
+    assert opened(client, made.json["key"]) == Caller(made.json["id"], "ns", "write")
+    listed = client.send("GET", "/v1/keys")
+    assert [each["id"] for each in listed.json["items"]] == [made.json["id"]]
+    secret = made.json["key"].rpartition("_")[2]
+    assert secret not in str(listed.text)
+    assert "digest" not in str(listed.text)
+    client.world.clock.time += 3_600_000
+    assert opened(client, made.json["key"]) is None
+    assert client.send("GET", "/v1/keys").json["items"] == []
+
+
+def test_a_revoked_key_opens_nothing() -> None:
+    client = Client()
+    made = client.send("POST", "/v1/keys", {"namespace": "*", "role": "admin"})
+    assert opened(client, made.json["key"]) == Caller(made.json["id"], "*", "admin")
+    assert client.send("DELETE", f"/v1/keys/{made.json['id']}").status == 204
+    assert opened(client, made.json["key"]) is None
+    assert client.send("DELETE", f"/v1/keys/{made.json['id']}").status == 404
+
+
+@pytest.mark.parametrize("namespace", ["other", "*"])
+def test_a_namespaces_admin_makes_keys_of_that_namespace_only(namespace: str) -> None:
+    client = Client()
+    refused = client.send("POST", "/v1/keys", {"namespace": namespace, "role": "read"}, caller=NS_ADMIN)
+    assert refused.status == 403
+    assert client.keys.page(None, "", 10).items == ()
+
+
+def test_a_namespaces_admin_sees_and_revokes_keys_of_that_namespace_only() -> None:
+    client = Client()
+    key_id = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json["id"]
+    assert client.send("GET", "/v1/keys", caller=STRANGER).json["items"] == []
+    assert client.send("DELETE", f"/v1/keys/{key_id}", caller=STRANGER).status == 404
+    assert client.send("GET", "/v1/keys", caller=NS_ADMIN).json["items"][0]["id"] == key_id
+    assert client.send("DELETE", f"/v1/keys/{key_id}", caller=NS_ADMIN).status == 204
+
+
+@pytest.mark.parametrize("key_id", ["admin", "unknown", "a_b", "%20", "x" * 5_000, "%C3%A9"])
+def test_an_unknown_key_is_not_found(key_id: str) -> None:
+    assert Client().send("DELETE", f"/v1/keys/{key_id}").status == 404
+
+
+def test_keys_are_listed_page_by_page() -> None:
+    client = Client()
+    made = [client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json["id"] for _ in range(3)]
+    first = client.send("GET", "/v1/keys?limit=2").json
+    second = client.send("GET", f"/v1/keys?limit=2&cursor={first['nextCursor']}").json
+    assert [each["id"] for each in first["items"] + second["items"]] == sorted(made)
+    assert "nextCursor" not in second
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["/namespace", "/role"]),
+        ({"namespace": "a/b", "role": "read"}, ["/namespace"]),
+        ({"namespace": 1, "role": "read"}, ["/namespace"]),
+        ({"namespace": "ns", "role": "owner"}, ["/role"]),
+        ({"namespace": "ns", "role": "read", "expiresIn": "0s"}, ["/expiresIn"]),
+        ({"namespace": "ns", "role": "read", "expiresIn": 60}, ["/expiresIn"]),
+        ({"namespace": "ns", "role": "read", "expiresIn": "3651d"}, ["/expiresIn"]),
+        ({"namespace": "ns", "role": "read", "description": "x" * 513}, ["/description"]),
+        ({"namespace": "..", "role": 1, "expires": "1h"}, ["/role", "/expires", "/namespace"]),
+    ],
+)
+def test_an_invalid_key_names_every_field(body: Any, pointers: list[str]) -> None:
+    client = Client()
+    refused = client.send("POST", "/v1/keys", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert client.keys.page(None, "", 10).items == ()
+
+
+def test_the_first_secret_is_made_when_it_is_first_asked_for() -> None:
+    client = Client()
+    shown = client.send("GET", "/v1/namespaces/ns/signing-secrets")
+    (first,) = shown.json["items"]
+    assert first["secret"].startswith("whsec_")
+    assert first["createdAt"] == "2026-11-21T12:00:00.000Z"
+    assert first["expiresAt"] is None
+    assert shown.headers["cache-control"] == "no-store"
+    assert client.services.signing.active("ns") == (first["secret"],)
+
+
+def test_a_rotation_keeps_the_secret_before_for_a_day() -> None:
+    client = Client()
+    (first,) = client.send("GET", "/v1/namespaces/ns/signing-secrets").json["items"]
+    second, kept = client.send("POST", "/v1/namespaces/ns/signing-secrets").json["items"]
+    assert kept == {**first, "expiresAt": "2026-11-22T12:00:00.000Z"}
+    assert second["expiresAt"] is None
+    client.world.clock.time = NOON + 86_400_000
+    assert client.send("GET", "/v1/namespaces/ns/signing-secrets", caller=ADMIN).json["items"] == [second]

@@ -1,0 +1,214 @@
+"""Bad input: its status, its pointers, and nothing stored."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET, Client, event_of
+
+from sweephand.limits import BODY_BYTES_MAX, DATA_BYTES_MAX, JSON_DEPTH_MAX
+
+PUT = "/v1/namespaces/ns/jobs/job"
+
+
+def with_target(**fields: object) -> dict[str, object]:
+    return {**JOB, "target": {**TARGET, **fields}}
+
+
+INVALID: list[tuple[Any, list[str]]] = [
+    ({}, ["/target", "/dueTime"]),
+    ([], [""]),
+    ("x", [""]),
+    (7, [""]),
+    ({"target": TARGET}, ["/dueTime"]),
+    ({"schedule": "@every 1h"}, ["/target"]),
+    ({**JOB, "target": None}, ["/target"]),
+    ({**JOB, "target": 1}, ["/target"]),
+    ({**JOB, "target": []}, ["/target"]),
+    ({**JOB, "target": {}}, ["/target/type"]),
+    ({**JOB, "target": {"type": "kafka"}}, ["/target/type"]),
+    ({**JOB, "target": {"type": "http"}}, ["/target/url"]),
+    (with_target(url="http://a.example"), ["/target/url"]),
+    (with_target(url="ftp://a.example"), ["/target/url"]),
+    (with_target(url="https://127.0.0.1/"), ["/target/url"]),
+    (with_target(url=7), ["/target/url"]),
+    (with_target(method="TRACE"), ["/target/method"]),
+    (with_target(timeout="61s"), ["/target/timeout"]),
+    (with_target(headers={"host": "x"}), ["/target/headers/host"]),
+    (with_target(headers={"a/b": "x"}), ["/target/headers/a~1b"]),
+    (with_target(colour="red"), ["/target/colour"]),
+    (with_target(colour="red", timeout=0, url=None), ["/target/colour", "/target/url", "/target/timeout"]),
+    ({**JOB, "target": {"type": "sqs", "queueUrl": "https://a.example"}}, ["/target/queueUrl"]),
+    ({**JOB, "schedule": "whenever"}, ["/schedule"]),
+    ({**JOB, "schedule": ""}, ["/schedule"]),
+    ({**JOB, "schedule": 5}, ["/schedule"]),
+    ({**JOB, "schedule": "* " * 200}, ["/schedule"]),
+    ({**JOB, "schedule": "0 0 30 2 *"}, ["/schedule"]),
+    ({**JOB, "timezone": "Europe/Atlantis"}, ["/timezone"]),
+    ({**JOB, "timezone": "../etc/passwd"}, ["/timezone"]),
+    ({**JOB, "dueTime": "2020-01-01T00:00:00Z"}, ["/dueTime"]),
+    ({**JOB, "dueTime": "soon"}, ["/dueTime"]),
+    ({**JOB, "ttl": "never"}, ["/ttl"]),
+    ({**JOB, "repeats": 0}, ["/repeats"]),
+    ({**JOB, "repeats": 1.5}, ["/repeats"]),
+    ({**JOB, "repeats": True}, ["/repeats"]),
+    ({**JOB, "repeats": "3"}, ["/repeats"]),
+    ({**JOB, "repeats": 10**40}, ["/repeats"]),
+    ({**JOB, "retry": 3}, ["/retry"]),
+    ({**JOB, "retry": {"maxAttempts": 0}}, ["/retry/maxAttempts"]),
+    ({**JOB, "retry": {"maxAttempts": 101}}, ["/retry/maxAttempts"]),
+    ({**JOB, "retry": {"maxAge": "31d"}}, ["/retry/maxAge"]),
+    ({**JOB, "retry": {"maxAge": 60}}, ["/retry/maxAge"]),
+    ({**JOB, "retry": {"initialDelay": "-1s", "maxDelay": "x"}}, ["/retry/initialDelay", "/retry/maxDelay"]),
+    ({**JOB, "retry": {"multiplier": 0.5}}, ["/retry/multiplier"]),
+    ({**JOB, "retry": {"multiplier": 1e300}}, ["/retry/multiplier"]),
+    ({**JOB, "retry": {"tries": 3}}, ["/retry/tries"]),
+    ({**JOB, "deadLetterQueue": "https://a.example/"}, ["/deadLetterQueue"]),
+    ({**JOB, "history": "full"}, ["/history"]),
+    ({**JOB, "historyRetention": "366d"}, ["/historyRetention"]),
+    ({**JOB, "retention": "P1M"}, ["/retention"]),
+    ({**JOB, "labels": {"a": 1}}, ["/labels/a"]),
+    ({**JOB, "labels": {"a/b~": 1}}, ["/labels/a~1b~0"]),
+    ({**JOB, "labels": {"a:b": "c"}}, ["/labels/a:b"]),
+    ({**JOB, "labels": {"": "c"}}, ["/labels/"]),
+    ({**JOB, "labels": {str(number): "" for number in range(21)}}, ["/labels"]),
+    ({**JOB, "labels": {"a": "x" * 129}}, ["/labels/a"]),
+    ({**JOB, "description": "x" * 513}, ["/description"]),
+    ({**JOB, "dueTimes": "10s"}, ["/dueTimes"]),
+    ({**JOB, "due_time": "10s"}, ["/due_time"]),
+    ({**JOB, "name": "job"}, ["/name"]),
+    ({**JOB, "a/b": 1, "~": 2}, ["/a~1b", "/~0"]),
+    ({**JOB, "policy": "mailer"}, ["/policy"]),
+    (
+        {"schedule": "x", "timezone": 1, "target": {}, "retry": {"maxAttempts": 0, "maxAge": "y"}, "zz": 1},
+        ["/timezone", "/retry/maxAttempts", "/zz", "/target/type", "/retry/maxAge", "/schedule"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("job", "pointers"), INVALID)
+def test_an_invalid_job_names_every_field_and_is_not_stored(job: Any, pointers: list[str]) -> None:
+    client = Client()
+    refused = client.put(job=job)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert all(each["detail"].strip().endswith((".", ")")) for each in refused.json["errors"])
+    assert client.world.jobs.page("ns", "", "", 1).items == ()
+    assert client.world.queue.waiting == []
+    assert client.world.timers.everything() == []
+
+
+@pytest.mark.parametrize(
+    ("job", "pointers"), [each for each in INVALID if isinstance(each[0], dict) and "name" not in each[0]]
+)
+def test_an_invalid_job_among_many_has_the_same_pointers(job: Any, pointers: list[str]) -> None:
+    client = Client()
+    jobs = [{"name": "a", **JOB}, {**job, "name": "b"}, {"name": "c", **JOB}]
+    results = client.send("POST", "/v1/namespaces/ns/jobs", {"jobs": jobs}).json["results"]
+    assert [each["status"] for each in results] == [201, 422, 201]
+    assert [each["pointer"] for each in results[1]["problem"]["errors"]] == pointers
+
+
+def test_a_field_that_is_yet_to_come_is_told_apart_from_a_mistake() -> None:
+    errors = Client().put(job={**JOB, "jitter": "5m", "jiter": "5m"}).json["errors"]
+    assert errors[0] == {"pointer": "/jitter", "detail": "Not supported yet; leave it out."}
+    assert errors[1]["pointer"] == "/jiter"
+    assert "schedule" in errors[1]["detail"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "{",
+        "{'a': 1}",
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": 01}',
+        '{"a": 1,}',
+        '{"a": "\\ud800"}',
+        '{"a": "\\udc00\\ud800"}',
+        '{"\\udfff": 1}',
+        '{"a": "\t"}',
+        '{"schedule": "@daily", "schedule": "@hourly"}',
+        '{"data": {"a": 1, "b": 2, "a": 3}}',
+        "[" * 100_000,
+        '{"data":' * 50_000,
+        '{"data": ' + "[" * JSON_DEPTH_MAX + "]" * JSON_DEPTH_MAX + "}",
+        '{"data": ' + '{"a":' * 5_000 + "1" + "}" * 5_001,
+        b"\xff\xfe{\x00}\x00",
+        b'{"a": "\xc3"}',
+        b"",
+    ],
+)
+@pytest.mark.parametrize(
+    ("method", "url"),
+    [
+        ("PUT", PUT),
+        ("POST", "/v1/namespaces/ns/jobs"),
+        ("POST", "/v1/occurrences"),
+        ("POST", "/v1/keys"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_400(method: str, url: str, text: str | bytes) -> None:
+    refused = Client().send(method, url, text=text)
+    assert refused.status == 400
+    assert refused.json["type"] == "urn:sweephand:problem:malformed"
+
+
+def test_a_body_that_is_not_base64_is_400() -> None:
+    client = Client()
+    event = event_of("PUT", PUT, body="@@@", headers={"content-type": "application/json"})
+    assert client.handler({**event, "isBase64Encoded": True}, None)["statusCode"] == 400
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("application/json", 201),
+        ("Application/JSON; charset=UTF-8", 201),
+        ("application/vnd.sweephand+json", 201),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/json; charset=utf-16", 415),
+        ("", 415),
+        (";;;", 415),
+        ("\u00e9", 415),
+    ],
+)
+def test_the_content_type_is_json(content_type: str, status: int) -> None:
+    assert Client().put(headers={"content-type": content_type}).status == status
+
+
+def test_a_body_without_a_content_type_is_415_before_anything_is_said_of_it() -> None:
+    client = Client()
+    event = event_of("PUT", PUT, body="x" * (BODY_BYTES_MAX + 1))
+    assert client.handler(event, None)["statusCode"] == 415
+
+
+@pytest.mark.parametrize("url", [PUT, "/v1/namespaces/ns/jobs"])
+def test_a_body_over_the_limit_is_413(url: str) -> None:
+    client = Client()
+    body = "\u00e9" * (BODY_BYTES_MAX // 2 + 1)
+    refused = client.send("PUT" if url == PUT else "POST", url, text=json.dumps(body, ensure_ascii=False))
+    assert refused.status == 413
+    assert str(BODY_BYTES_MAX) in refused.json["detail"]
+    assert client.send("PUT", PUT, text=b" " * (BODY_BYTES_MAX + 1)).status == 413
+
+
+def test_data_over_the_limit_is_413_and_at_the_limit_is_not() -> None:
+    client = Client()
+    assert client.put(job={**JOB, "data": "x" * (DATA_BYTES_MAX - 2)}).status == 201
+    refused = client.put(job={**JOB, "data": "x" * (DATA_BYTES_MAX - 1)})
+    assert (refused.status, refused.pointers) == (413, ["/data"])
+    many = client.send(
+        "POST", "/v1/namespaces/ns/jobs", {"jobs": [{**JOB, "name": "a", "data": "x" * DATA_BYTES_MAX}]}
+    )
+    assert many.json["results"][0]["status"] == 413
+
+
+def test_insecure_targets_are_taken_where_the_stack_allows_them() -> None:
+    client = Client(allow_insecure_targets=True)
+    job = {**JOB, "target": {"type": "http", "url": "http://127.0.0.1:8080/hook"}}
+    assert client.put(job=job).status == 201

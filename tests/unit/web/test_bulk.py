@@ -1,0 +1,126 @@
+"""Many jobs at once: each is judged by itself, in order."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+from tests.fakes.http_events import JOB, Client
+
+from sweephand.errors import StoreError, UnavailableError
+from sweephand.jobs.job import JobKey
+from sweephand.timing import API_PATIENCE_MS
+from sweephand.web.app import build_handler
+
+Result = TypeVar("Result")
+
+URL = "/v1/namespaces/ns/jobs"
+
+
+def named(*names: Any) -> dict[str, Any]:
+    return {"jobs": [{"name": name, **JOB} for name in names]}
+
+
+def test_each_job_is_created_replaced_or_left_as_it_is() -> None:
+    client = Client()
+    first = client.send("POST", URL, named("a", "b"))
+    again = client.send("POST", URL, {"jobs": [{"name": "a", **JOB}, {"name": "b", **JOB, "repeats": 2}]})
+    assert first.status == again.status == 200
+    assert [each["status"] for each in first.json["results"]] == [201, 201]
+    assert [each["status"] for each in again.json["results"]] == [200, 200]
+    assert again.json["results"][0] == {**first.json["results"][0], "status": 200}
+    assert again.json["results"][1]["rev"] != first.json["results"][1]["rev"]
+
+
+@pytest.mark.parametrize("name", [None, 7, "", "a/b", ".", "x" * 129, [], {"a": 1}])
+def test_a_job_without_a_valid_name_does_not_stop_the_others(name: Any) -> None:
+    client = Client()
+    results = client.send("POST", URL, named("a", name, "b")).json["results"]
+    assert [each["status"] for each in results] == [201, 422, 201]
+    assert results[1]["name"] == name
+    assert [each["pointer"] for each in results[1]["problem"]["errors"]] == ["/name"]
+
+
+def test_what_is_no_job_does_not_stop_the_others() -> None:
+    client = Client()
+    body = {"jobs": [7, {"name": "a", **JOB}, {}, None]}
+    results = client.send("POST", URL, body).json["results"]
+    assert [each["status"] for each in results] == [422, 201, 422, 422]
+    assert [each["pointer"] for each in results[0]["problem"]["errors"]] == [""]
+
+
+def test_a_name_given_twice_is_written_once() -> None:
+    client = Client()
+    results = client.send("POST", URL, named("a", "a")).json["results"]
+    assert [each["status"] for each in results] == [201, 422]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["/jobs"]),
+        ({"jobs": None}, ["/jobs"]),
+        ({"jobs": {}}, ["/jobs"]),
+        ({"jobs": 7}, ["/jobs"]),
+        ({"jobs": []}, ["/jobs"]),
+        ({"jobs": [{}] * 101}, ["/jobs"]),
+        ({"jobs": [{}], "job": 1}, ["/job"]),
+        ([], [""]),
+    ],
+)
+def test_what_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointers: list[str]) -> None:
+    refused = Client().send("POST", URL, body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+def test_a_hundred_jobs_are_taken() -> None:
+    client = Client()
+    results = client.send("POST", URL, named(*(f"job-{number}" for number in range(100)))).json["results"]
+    assert {each["status"] for each in results} == {201}
+
+
+def test_a_store_that_fails_for_one_job_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    put = client.world.jobs.put
+
+    def fail_for_b(job: Any, replacing: str | None) -> bool:
+        if job.key.name == "b":
+            raise StoreError("secret detail")
+        return put(job, replacing)
+
+    monkeypatch.setattr(client.world.jobs, "put", fail_for_b)
+    answer = client.send("POST", URL, named("a", "b", "c"))
+    assert [each["status"] for each in answer.json["results"]] == [201, 503, 201]
+    assert "secret detail" not in str(answer.text)
+
+
+def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    put = client.world.jobs.put
+
+    def slow(job: Any, replacing: str | None) -> bool:
+        done = put(job, replacing)
+        client.world.clock.time += API_PATIENCE_MS + 1
+        return done
+
+    monkeypatch.setattr(client.world.jobs, "put", slow)
+    results = client.send("POST", URL, named("a", "b")).json["results"]
+    assert [each["status"] for each in results] == [201, 503]
+    assert client.world.jobs.get(JobKey("ns", "b")) is None
+    assert UnavailableError.__name__ not in str(results)
+
+
+def test_results_stand_in_order_whoever_is_written_first() -> None:
+    client = Client()
+    with ThreadPoolExecutor(4) as threads:
+
+        def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+            found = [threads.submit(task) for task in reversed(tasks)]
+            return [each.result() for each in reversed(found)]
+
+        client.handler = build_handler(replace(client.services, concurrently=concurrently))
+        names = [f"job-{number}" if number % 3 else f"a/{number}" for number in range(30)]
+        results = client.send("POST", URL, named(*names)).json["results"]
+    assert [each["name"] for each in results] == names
+    assert [each["status"] for each in results] == [201 if number % 3 else 422 for number in range(30)]

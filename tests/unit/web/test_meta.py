@@ -1,0 +1,158 @@
+"""Health, limits, the description and its page, and paths that are none of these."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from tests.fakes.http_events import Client, document, event_of
+from tests.fakes.world import NOON
+
+from sweephand import limits
+from sweephand.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.web.api import OPERATIONS
+
+
+def test_health_is_good_while_the_stack_ticks() -> None:
+    client = Client()
+    client.world.leases.beat(NOON - 1_500)
+    shown = client.send("GET", "/v1/health", caller=None)
+    assert shown.status == 200
+    assert json.loads(str(shown.text)) == {
+        "status": "ok",
+        "heartbeatAt": "2026-11-21T11:59:58.500Z",
+        "heartbeatAgeSeconds": 1.5,
+    }
+
+
+def test_health_is_bad_after_three_minutes_without_a_tick() -> None:
+    client = Client()
+    client.world.leases.beat(NOON - HEARTBEAT_AGE_MAX_MS)
+    assert client.send("GET", "/v1/health", caller=None).status == 200
+    client.world.clock.time += 1
+    assert client.send("GET", "/v1/health", caller=None).status == 503
+
+
+def test_a_stack_that_has_not_ticked_yet_says_so() -> None:
+    shown = Client().send("GET", "/v1/health", caller=None)
+    assert shown.status == 503
+    assert "not ticked yet" in shown.json["detail"]
+
+
+def test_a_heartbeat_of_a_clock_ahead_is_no_reason_to_worry() -> None:
+    client = Client()
+    client.world.leases.beat(NOON + 5_000)
+    assert client.send("GET", "/v1/health", caller=None).json["heartbeatAgeSeconds"] == 0
+
+
+def test_open_operations_are_open_to_whatever_query() -> None:
+    assert Client().send("GET", "/v1/openapi.json?_=1", caller=None).status == 200
+
+
+def test_every_limit_is_shown() -> None:
+    assert Client().send("GET", "/v1/limits").json == limits.table()
+
+
+def test_the_description_is_valid_and_tells_of_every_operation() -> None:
+    text = Client().send("GET", "/v1/openapi.json", caller=None).text
+    described: Any = json.loads(str(text))
+    OpenAPIV31SpecValidator(described).validate()
+    told = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    assert told == {(each.method, each.path) for each in OPERATIONS}
+    names = [each["operationId"] for methods in described["paths"].values() for each in methods.values()]
+    assert len(set(names)) == len(names)
+
+
+def test_the_examples_are_valid_and_are_accepted() -> None:
+    urls = {
+        "/v1/namespaces/{namespace}/jobs/{name}": "/v1/namespaces/ns/jobs/job",
+        "/v1/namespaces/{namespace}/jobs": "/v1/namespaces/ns/jobs",
+    }
+    for operation in OPERATIONS:
+        if operation.accepts is None:
+            continue
+        assert operation.accepts.examples, f"{operation.name} has no example"
+        schema = {"$ref": f"#/components/schemas/{operation.accepts.model.__name__}"}
+        validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
+        for example in operation.accepts.examples.values():
+            validator.validate(example)
+            url = urls.get(operation.path, operation.path)
+            assert Client().send(operation.method, url, example).status in (200, 201)
+
+
+def test_the_page_is_html_that_asks_for_nothing_from_elsewhere() -> None:
+    page = Client().send("GET", "/docs", caller=None)
+    assert page.status == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "http://" not in str(page.text)
+    assert "https://" not in str(page.text)
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/jobs",
+        "/v1/namespaces/ns",
+        "/v1/limits/",
+        "/v1/namespaces//jobs",
+        "/v1/namespaces/ns/jobs/",
+        "/v2/limits",
+        "/v1/limits%0A",
+        "//",
+        "/v1/namespaces/ns/jobs/a%2Fb",
+    ],
+)
+def test_a_path_that_there_is_not_is_a_problem_document(path: str) -> None:
+    answer = Client().send("GET", path)
+    assert answer.status == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "allowed"),
+    [
+        ("POST", "/v1/limits", "GET"),
+        ("PATCH", "/v1/namespaces/ns/jobs/job", "DELETE, GET, PUT"),
+        ("HEAD", "/v1/namespaces/ns/jobs", "GET, POST"),
+        ("OPTIONS", "/v1/keys", "GET, POST"),
+        ("DELETE", "/v1/health", "GET"),
+    ],
+)
+def test_a_method_that_a_path_does_not_take_is_405_and_says_which_it_takes(
+    method: str, url: str, allowed: str
+) -> None:
+    answer = Client().send(method, url)
+    assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+
+def test_a_stage_in_the_path_is_passed_over() -> None:
+    client = Client()
+    event = event_of("GET", "/prod/v1/limits")
+    event["requestContext"]["stage"] = "prod"
+    assert client.handler(event, None)["statusCode"] == 200
+
+
+def test_an_event_that_cannot_be_understood_is_answered_all_the_same() -> None:
+    answer = Client().handler({}, None)
+    assert answer["statusCode"] == 500
+    assert json.loads(answer["body"])["type"] == "urn:sweephand:problem:internal"
+
+
+def test_a_request_is_one_line_of_log_without_what_is_secret(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client()
+    client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read", "description": "s3cret"})
+    (line,) = caplog.records
+    told = vars(line)
+    assert (told["method"], told["route"], told["status"], told["key_id"]) == (
+        "POST",
+        "/v1/keys",
+        201,
+        "admin",
+    )
+    assert "s3cret" not in str(told)
+    assert "sh_" not in str(told)

@@ -1,0 +1,137 @@
+"""Whatever is sent, the answer is described, is no 5xx, and data comes back as it went."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import simplejson
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.fakes.http_events import JOB, TARGET, Client
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+ANYTHING = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4)
+)
+DURATIONS = st.from_regex(
+    r"[-+]?[0-9]{0,3}(ms|s|m|h|d|ns)?|P[0-9]{1,3}[DMYW]|PT[0-9]{1,9}[HMS]", fullmatch=True
+)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "schedule": ANYTHING
+    | st.from_regex(
+        r"@every [0-9]{1,12}(s|m|h|ms)|@[a-z]{1,8}|([0-9*/,?LW#-]{1,6} ){4,6}[0-9*]", fullmatch=True
+    ),
+    "timezone": ANYTHING | st.sampled_from(["UTC", "Europe/Paris", "europe/paris", "", "/", "a\x00b"]),
+    "dueTime": ANYTHING | DURATIONS,
+    "ttl": ANYTHING | DURATIONS,
+    "repeats": ANYTHING | st.integers(-1, 10**20),
+    "target": ANYTHING
+    | st.fixed_dictionaries(
+        {"type": st.sampled_from(["http", "sqs"]) | ANYTHING},
+        optional={
+            "url": ANYTHING | st.text().map(lambda text: f"https://{text}"),
+            "queueUrl": ANYTHING | st.text().map(lambda text: f"https://sqs.eu-west-1.amazonaws.com/{text}"),
+            "headers": ANYTHING | st.dictionaries(st.text(), st.text()),
+            "timeout": ANYTHING | DURATIONS,
+            "method": ANYTHING,
+            "messageGroupId": ANYTHING,
+        },
+    )
+    | st.just(TARGET),
+    "data": ANYTHING,
+    "retry": ANYTHING
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            "maxAttempts": ANYTHING,
+            "maxAge": ANYTHING | DURATIONS,
+            "initialDelay": ANYTHING | DURATIONS,
+            "multiplier": ANYTHING | st.floats(0, 200),
+            "maxDelay": DURATIONS,
+        },
+    ),
+    "deadLetterQueue": ANYTHING,
+    "history": ANYTHING | st.sampled_from(["outcome", "failures"]),
+    "historyRetention": ANYTHING | DURATIONS,
+    "retention": ANYTHING | DURATIONS,
+    "labels": ANYTHING | st.dictionaries(st.text(), st.text()),
+    "description": ANYTHING,
+}
+JOBS = st.fixed_dictionaries({}, optional=FIELDS)
+NEARLY_JOBS = st.fixed_dictionaries(
+    {"target": st.just(TARGET), "schedule": st.just("@every 1h") | FIELDS["schedule"]},
+    optional={name: strategy for name, strategy in FIELDS.items() if name not in ("target", "schedule")},
+)
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,6})?", fullmatch=True)
+
+
+# A world is made anew for each example, which takes longer on a busy machine.
+SOME = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@SOME
+@given(job=JOBS | NEARLY_JOBS | ANYTHING)
+def test_no_job_document_is_a_fault_of_the_server(job: Any) -> None:
+    client = Client()
+    answer = client.put(job=None, text=json.dumps(job))
+    assert answer.status in (201, 422)
+    if answer.status == 201:
+        shown = client.get()
+        assert shown.status == 200
+        assert client.put(job=job).etag == shown.etag
+
+
+@SOME
+@given(body=ANYTHING | st.fixed_dictionaries({"jobs": st.lists(JOBS | NEARLY_JOBS | ANYTHING)}))
+def test_no_bulk_document_is_a_fault_of_the_server(body: Any) -> None:
+    answer = Client().send("POST", "/v1/namespaces/ns/jobs", text=json.dumps(body))
+    assert answer.status in (200, 422)
+    if answer.status == 200:
+        assert {each["status"] for each in answer.json["results"]} <= {201, 422}
+
+
+@SOME
+@given(text=st.text() | st.binary())
+def test_no_text_is_a_fault_of_the_server(text: str | bytes) -> None:
+    for method, url in (
+        ("PUT", "/v1/namespaces/ns/jobs/job"),
+        ("POST", "/v1/occurrences"),
+        ("POST", "/v1/keys"),
+    ):
+        assert Client().send(method, url, text=text).status in (400, 422)
+
+
+@SOME
+@given(method=st.sampled_from(["GET", "PUT", "POST", "DELETE", "PATCH"]), path=st.text(), query=st.text())
+def test_no_url_is_a_fault_of_the_server(method: str, path: str, query: str) -> None:
+    client = Client()
+    event_path = path.replace("?", "").encode("utf-8", "replace").decode()
+    for url in (
+        f"/{event_path}",
+        f"/v1/namespaces/{event_path}/jobs",
+        f"/v1/namespaces/ns/jobs/{event_path}",
+    ):
+        assert client.send(method, f"{url}?{query}").status < 500
+    assert client.send("GET", f"/v1/namespaces/ns/jobs?cursor={query}").status in (200, 422)
+
+
+@SOME
+@given(data=ANYTHING)
+def test_data_comes_back_equal(data: Any) -> None:
+    client = Client()
+    assert client.put(job={**JOB, "data": data}).status == 201
+    shown = client.get().text
+    assert json.loads(str(shown))["data"] == data
+
+
+@SOME
+@given(number=NUMBERS)
+def test_numbers_keep_every_digit(number: str) -> None:
+    client = Client()
+    text = f'{{"data": [{number}], "schedule": "@daily", "target": {json.dumps(TARGET)}}}'
+    assert client.send("PUT", "/v1/namespaces/ns/jobs/job", text=text).status == 201
+    assert f'"data":[{number}]' in str(client.get().text)
+    (found,) = simplejson.loads(str(client.get().text), parse_float=Decimal, parse_int=Decimal)["data"]
+    assert found == Decimal(number)

@@ -1,0 +1,98 @@
+"""Which role may call what, and what of another namespace can be seen: nothing."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import (
+    ADMIN,
+    JOB,
+    NS_ADMIN,
+    READER,
+    STRANGER,
+    WRITER,
+    Client,
+)
+
+from sweephand.access.key import Caller, Key
+from sweephand.web.api import OPERATIONS
+
+JOB_URL = "/v1/namespaces/ns/jobs/job"
+SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
+
+#: Method, URL, body, and the status for a reader, a writer and an admin of the namespace.
+TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
+    ("PUT", JOB_URL, JOB, (403, 200, 200)),
+    ("GET", JOB_URL, None, (200, 200, 200)),
+    ("DELETE", JOB_URL, None, (403, 204, 204)),
+    ("GET", "/v1/namespaces/ns/jobs", None, (200, 200, 200)),
+    ("POST", "/v1/namespaces/ns/jobs", {"jobs": [{"name": "a", **JOB}]}, (403, 200, 200)),
+    ("GET", f"{JOB_URL}/occurrences", None, (200, 200, 200)),
+    ("POST", "/v1/occurrences", {"schedule": "@daily"}, (200, 200, 200)),
+    ("GET", f"{JOB_URL}/runs", None, (200, 200, 200)),
+    ("GET", f"{JOB_URL}/runs/1-0", None, (404, 404, 404)),
+    ("GET", SECRETS_URL, None, (403, 403, 200)),
+    ("POST", SECRETS_URL, None, (403, 403, 200)),
+    ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),
+    ("GET", "/v1/keys", None, (403, 403, 200)),
+    ("DELETE", "/v1/keys/k1", None, (403, 403, 204)),
+    ("GET", "/v1/health", None, (503, 503, 503)),
+    ("GET", "/v1/limits", None, (200, 200, 200)),
+    ("GET", "/v1/openapi.json", None, (200, 200, 200)),
+    ("GET", "/docs", None, (200, 200, 200)),
+]
+
+OPEN = ("/v1/health", "/v1/openapi.json", "/docs")
+
+
+def client_with_a_job() -> Client:
+    client = Client()
+    client.put()
+    client.keys.put(Key("k1", "0" * 64, "ns", "read", 0))
+    return client
+
+
+def test_the_table_has_every_operation() -> None:
+    assert len(TABLE) == len(OPERATIONS)
+
+
+@pytest.mark.parametrize(("method", "url", "body", "statuses"), TABLE)
+def test_each_role_may_do_what_it_may(
+    method: str, url: str, body: Any, statuses: tuple[int, int, int]
+) -> None:
+    found = tuple(
+        client_with_a_job().send(method, url, body, caller=caller).status
+        for caller in (READER, WRITER, NS_ADMIN)
+    )
+    assert found == statuses
+    assert client_with_a_job().send(method, url, body, caller=ADMIN).status == statuses[2]
+
+
+@pytest.mark.parametrize(("method", "url", "body", "_"), TABLE)
+def test_without_a_caller_only_what_is_open_is_answered(method: str, url: str, body: Any, _: object) -> None:
+    answer = Client().send(method, url, body, caller=None)
+    assert (answer.status == 401) == (url not in OPEN)
+
+
+@pytest.mark.parametrize(("method", "url", "body", "_"), [row for row in TABLE if "/ns/" in row[1]])
+def test_another_namespace_is_not_found_whether_it_exists_or_not(
+    method: str, url: str, body: Any, _: object
+) -> None:
+    there = client_with_a_job().send(method, url, body, caller=STRANGER)
+    not_there = Client().send(method, url, body, caller=STRANGER)
+    assert there.status == 404
+    assert (there.status, there.text) == (not_there.status, not_there.text)
+
+
+def test_a_refusal_names_the_role_that_would_do() -> None:
+    refused = client_with_a_job().send("DELETE", JOB_URL, caller=READER)
+    assert "write or admin" in refused.json["detail"]
+
+
+def test_who_may_not_write_learns_nothing_of_what_they_sent() -> None:
+    refused = Client().send("PUT", JOB_URL, {"target": 7}, caller=READER)
+    assert refused.status == 403
+
+
+def test_an_authorizer_that_says_something_else_lets_nobody_in() -> None:
+    odd: Any = Caller("k", "ns", "owner")  # type: ignore[arg-type]
+    assert Client().send("GET", JOB_URL, caller=odd).status == 401

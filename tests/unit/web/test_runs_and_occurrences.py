@@ -1,0 +1,155 @@
+"""Runs and due times over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET, Client
+from tests.fakes.world import NOON
+
+from sweephand.ports import Answer
+
+RUNS = "/v1/namespaces/ns/jobs/job/runs"
+
+
+def client_with_runs() -> Client:
+    """A job that fired at :10, :20 and :30, the second time in vain."""
+    client = Client()
+    client.put(job={"schedule": "@every 10s", "target": TARGET, "retry": {"maxAttempts": 1}})
+
+    def answer(attempt: Any) -> Answer:
+        failed = attempt.trigger.sequence == 2
+        return Answer(succeeded=not failed, code=500 if failed else 204, text="no" if failed else "")
+
+    client.world.consumers.answering = answer
+    client.world.run_until(NOON + 31_000)
+    return client
+
+
+def test_runs_are_listed_newest_first() -> None:
+    runs = client_with_runs().send("GET", RUNS).json["items"]
+    assert [(each["dueAt"][14:19], each["state"]) for each in runs] == [
+        ("00:30", "succeeded"),
+        ("00:20", "failed"),
+        ("00:10", "succeeded"),
+    ]
+    assert runs[1]["responseCode"] == 500
+    assert runs[1]["answer"] == "no"
+    assert runs[1]["attempts"] == 1
+    assert runs[1]["latenessMs"] == 0
+
+
+def test_runs_are_listed_page_by_page_and_by_state() -> None:
+    client = client_with_runs()
+    first = client.send("GET", f"{RUNS}?limit=2").json
+    second = client.send("GET", f"{RUNS}?limit=2&cursor={first['nextCursor']}").json
+    assert [each["sequence"] for each in first["items"] + second["items"]] == [3, 2, 1]
+    failed = client.send("GET", f"{RUNS}?state=failed").json["items"]
+    assert [each["sequence"] for each in failed] == [2]
+
+
+def test_a_run_is_shown_by_its_id_and_as_the_jobs_last() -> None:
+    client = client_with_runs()
+    run = client.send("GET", f"{RUNS}/{NOON + 30_000}-0")
+    assert run.status == 200
+    assert client.get().json["lastRun"] == run.json
+
+
+def test_runs_outlive_their_job() -> None:
+    client = client_with_runs()
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert len(client.send("GET", RUNS).json["items"]) == 3
+    assert client.send("GET", f"{RUNS}?state=retrying").json["items"] == []
+
+
+@pytest.mark.parametrize(
+    "run_id", [f"{NOON}-0", "x", "1-", "-0", "1-0-0", "9" * 5_000 + "-0", "%00", "1-%C2%B2"]
+)
+def test_an_unknown_run_is_not_found(run_id: str) -> None:
+    assert client_with_runs().send("GET", f"{RUNS}/{run_id}").status == 404
+
+
+def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found() -> None:
+    client = Client()
+    client.put()
+    assert client.send("GET", RUNS).json == {"items": []}
+    assert client.send("GET", "/v1/namespaces/ns/jobs/jbo/runs").status == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"), [("state=over", "/state"), ("cursor=x", "/cursor"), ("limit=1000", "/limit")]
+)
+def test_a_bad_query_of_runs_is_named(query: str, pointer: str) -> None:
+    assert client_with_runs().send("GET", f"{RUNS}?{query}").pointers == [pointer]
+
+
+def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
+    client = Client()
+    client.put(job={**JOB, "schedule": "30 2 * * *", "timezone": "Europe/Paris"})
+    url = "/v1/namespaces/ns/jobs/job/occurrences"
+    shown = client.send("GET", f"{url}?limit=2&after=2027-03-26T12:00:00%2B01:00").json["occurrences"]
+    assert shown == [
+        {"utc": "2027-03-27T01:30:00.000Z", "local": "2027-03-27T02:30:00.000+01:00"},
+        # 02:30 does not exist that day: it fires as the gap ends.
+        {"utc": "2027-03-28T01:00:00.000Z", "local": "2027-03-28T03:00:00.000+02:00"},
+    ]
+
+
+def test_a_preview_shows_the_due_times_of_what_is_not_stored() -> None:
+    client = Client()
+    body = {"schedule": "@every 1h", "timezone": "America/St_Johns", "repeats": 2}
+    shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
+    assert shown == [
+        {"utc": "2026-11-21T13:00:00.000Z", "local": "2026-11-21T09:30:00.000-03:30"},
+        {"utc": "2026-11-21T14:00:00.000Z", "local": "2026-11-21T10:30:00.000-03:30"},
+    ]
+    assert client.world.jobs.page("ns", "", "", 1).items == ()
+
+
+def test_a_preview_of_a_one_off_and_from_an_instant_on() -> None:
+    client = Client()
+    assert len(client.send("POST", "/v1/occurrences", {"dueTime": "10s"}).json["occurrences"]) == 1
+    body = {"schedule": "@daily", "after": "2027-01-01T00:00:00.5Z", "limit": 1}
+    shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
+    assert shown[0]["utc"] == "2027-01-02T00:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["/dueTime"]),
+        (
+            {"schedule": "x", "timezone": "y", "after": "z", "limit": 0},
+            ["/limit", "/after", "/schedule", "/timezone"],
+        ),
+        ({"schedule": "@daily", "after": "2027-01-01"}, ["/after"]),
+        ({"schedule": "@daily", "after": "2027-02-30T00:00:00Z"}, ["/after"]),
+        ({"schedule": "@daily", "after": 5}, ["/after"]),
+        ({"schedule": "@daily", "limit": 201}, ["/limit"]),
+        ({"schedule": "@daily", "target": TARGET}, ["/target"]),
+        ({"schedule": "@daily", "data": 1}, ["/data"]),
+    ],
+)
+def test_an_invalid_preview_names_every_field(body: Any, pointers: list[str]) -> None:
+    refused = Client().send("POST", "/v1/occurrences", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+@pytest.mark.parametrize("after", ["x", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z", "", "5"])
+def test_an_instant_that_is_none_is_named(after: str) -> None:
+    client = Client()
+    client.put()
+    refused = client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}")
+    assert (refused.status, refused.pointers) == (422, ["/after"])
+
+
+@pytest.mark.parametrize("after", ["0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"])
+def test_instants_at_the_ends_of_the_calendar_are_taken(after: str) -> None:
+    client = Client()
+    client.put()
+    assert client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}").status == 200
+
+
+def test_the_last_hours_of_the_year_9999_are_shown_in_utc() -> None:
+    body = {"dueTime": "9999-12-31T23:30:00Z", "timezone": "Europe/Paris"}
+    shown = Client().send("POST", "/v1/occurrences", body).json["occurrences"]
+    assert shown[0]["local"] == shown[0]["utc"] == "9999-12-31T23:30:00.000Z"

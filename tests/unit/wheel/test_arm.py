@@ -1,0 +1,146 @@
+"""What of a revision goes straight to the queue, and which timer promises the rest."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.jobs.job import JobKey
+from sweephand.schedules import Occurrence, Series
+from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
+from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
+
+WINDOW = 240_000
+
+
+def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: int) -> Armable:
+    series = Series(schedule, "UTC", NOON, due_at, **bounds)
+    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series)
+
+
+def armed(source: Armable, *, after: int = NOON - 1, singles_max: int = 1_000) -> Arming:
+    return arm(source, after=after, now=NOON, singles_max=singles_max)
+
+
+def dues(messages: tuple[Message, ...]) -> list[int]:
+    assert all(isinstance(each, TriggerMessage) for each in messages)
+    return [each.trigger.due_at - NOON for each in messages if isinstance(each, TriggerMessage)]
+
+
+@pytest.mark.parametrize(
+    ("due_ms", "direct"), [(0, True), (1, True), (WINDOW, True), (WINDOW + 1, False), (86_400_000, False)]
+)
+def test_a_one_off_within_four_minutes_is_a_message_and_beyond_a_timer(due_ms: int, *, direct: bool) -> None:
+    arming = armed(armable(None, NOON + due_ms))
+    assert dues(arming.messages) == ([due_ms] if direct else [])
+    if direct:
+        assert arming.timer is None
+    else:
+        assert arming.timer is not None
+        assert arming.timer.first == Occurrence(NOON + due_ms, 1)
+        assert arming.timer.shard == 3
+        assert arming.timer.armed_at == NOON
+
+
+def test_a_series_has_messages_up_to_the_end_of_the_window_and_a_timer_for_the_first_beyond() -> None:
+    arming = armed(armable("@every 60s"))
+    assert dues(arming.messages) == [60_000, 120_000, 180_000, 240_000]
+    assert arming.timer is not None
+    assert arming.timer.first == Occurrence(NOON + 300_000, 5)
+    assert [each.trigger.sequence for each in arming.messages if isinstance(each, TriggerMessage)] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_what_is_not_after_the_beginning_is_not_armed() -> None:
+    assert dues(armed(armable("@every 60s"), after=NOON + 60_000).messages) == [120_000, 180_000, 240_000]
+
+
+def test_a_series_that_ends_within_the_window_needs_no_timer() -> None:
+    arming = armed(armable("@every 60s", repeats=4))
+    assert len(arming.messages) == 4
+    assert arming.timer is None
+
+
+def test_a_message_waits_in_the_queue_for_what_is_left_and_a_span_not_at_all() -> None:
+    (message,) = armed(armable(None, NOON + 30_000)).messages
+    assert delay_of(message, NOON) == 30_000
+    assert delay_of(message, NOON + 12_345) == 17_655
+    assert delay_of(message, NOON + 31_000) == 0
+    (span,) = armed(armable("@every 1s"), singles_max=10).messages
+    assert delay_of(span, NOON) == 0
+
+
+def test_more_triggers_than_go_one_by_one_travel_as_one_span() -> None:
+    assert len(armed(armable("@every 24s"), singles_max=10).messages) == 10
+    arming = armed(armable("@every 20s"), singles_max=10)
+    (span,) = arming.messages
+    assert isinstance(span, SpanMessage)
+    assert (span.first.due_at - NOON, span.until - NOON) == (20_000, 240_000)
+    assert arming.timer is not None
+    assert arming.timer.first.due_at == NOON + 260_000
+
+
+@given(period_s=st.integers(1, 30), singles_max=st.integers(1, 40))
+def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, singles_max: int) -> None:
+    source = armable(f"@every {period_s}s")
+    whole = armed(source).messages
+    parts = list(armed(source, singles_max=singles_max).messages)
+    singles: list[TriggerMessage] = []
+    while parts:
+        part = parts.pop()
+        if isinstance(part, SpanMessage):
+            halves = list(split(part))
+            assert len(halves) <= SPAN_PARTS
+            assert halves != [part], "it splits for ever"
+            parts += halves
+        else:
+            singles.append(part)
+    assert sorted(singles, key=lambda each: each.not_before) == list(whole)
+
+
+def spread(world: World) -> None:
+    """Put a span of 24 triggers into the queue, as arming would if there were more of them."""
+    world.put(schedule="@every 10s")
+    job = world.jobs.get(key_of())
+    assert job is not None
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+    world.queue.waiting.clear()
+    (span,) = arm(source, after=NOON, now=NOON, singles_max=20).messages
+    world.queue.send([(span, 0)])
+
+
+def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_span() -> None:
+    trial = World()
+    spread(trial)
+    calls = calls_of(trial, lambda: trial.run_until(NOON + 300, ticking=False))
+    for number in range(len(calls)):
+        world = World()
+        spread(world)
+        killed_at(world, number, lambda: world.run_until(NOON + 300, ticking=False))  # noqa: B023 - called within this turn
+        world.queue.reappear()
+        world.run_until(NOON + 241_000, ticking=False)
+        assert world.consumers.dues == set(range(NOON + 10_000, NOON + 240_001, 10_000)), calls[number]
+
+
+def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivered_once() -> None:
+    world = World()
+    spread(world)
+    world.run_until(NOON + 241_000, ticking=False)
+    assert set(Counter(world.consumers.ids).values()) == {1}
+    assert len(world.consumers.ids) == 24
+
+
+def test_what_a_span_says_of_its_revision_is_in_every_part() -> None:
+    (span,) = armed(armable("@every 1s"), singles_max=10).messages
+    assert isinstance(span, SpanMessage)
+    for part in split(replace(span, armed_at=NOON - 5)):
+        assert isinstance(part, SpanMessage)
+        assert (part.uid, part.rev, part.armed_at, part.key) == (span.uid, span.rev, NOON - 5, span.key)

@@ -1,0 +1,221 @@
+"""What timers yield: it depends on them and their jobs, never on who sweeps them when."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.world import NOON, job_of
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, Revision
+from sweephand.schedules import Occurrence, ScheduleError
+from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+MINUTE = 60_000
+BEGINNING = Cursor()
+
+
+def timer_of(job: Job, after: Instant = NOON) -> OccurrenceTimer:
+    """The timer that stands for a job's occurrences after an instant."""
+    first = job.series.next_after(after)
+    assert first is not None
+    return OccurrenceTimer(job.shard, job.key, job.uid, job.rev, job.series, first, job.updated_at)
+
+
+def retry_of(job: Job, not_before: Instant) -> RetryTimer:
+    trigger = Trigger(job.key, job.uid, job.rev, NOON, 1, NOON)
+    return RetryTimer(job.shard, TriggerMessage(trigger, not_before, attempt=3, first_attempt_at=NOON))
+
+
+def expanded(
+    job: Job | None, *timers: Timer, cursor: Cursor = BEGINNING, triggers_max: int = 1_000
+) -> Expansion:
+    jobs = {job.key: job} if job else {}
+    return expand(timers, jobs, cursor, triggers_max=triggers_max)
+
+
+def dues(expansion: Expansion) -> list[int]:
+    """The seconds after noon at which what an expansion sends is due."""
+    return [(each.trigger.due_at - NOON) // 1_000 for each in expansion.messages]
+
+
+def test_a_timer_yields_the_triggers_of_its_own_bucket_and_a_successor_at_the_first_beyond() -> None:
+    job = job_of(schedule="@every 25s")
+    expansion = expanded(job, timer_of(job, NOON + 60_000))
+    assert dues(expansion) == [75, 100]
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 125_000, 5)]
+    assert [each.trigger.sequence for each in expansion.messages] == [3, 4]
+
+
+def test_a_trigger_at_the_end_of_the_bucket_belongs_to_the_next() -> None:
+    job = job_of(schedule="@every 30s")
+    expansion = expanded(job, timer_of(job))
+    assert dues(expansion) == [30]
+    assert [each.first.due_at for each in expansion.successors] == [NOON + MINUTE]
+
+
+def test_triggers_are_sent_for_their_due_time_and_carry_when_they_were_armed() -> None:
+    job = job_of(schedule="@every 59s")
+    timer = replace(timer_of(job), armed_at=NOON - 77)
+    (message,) = expanded(job, timer).messages
+    assert message == TriggerMessage(
+        Trigger(job.key, job.uid, job.rev, NOON + 59_000, 1, NOON - 77), not_before=NOON + 59_000
+    )
+
+
+def test_a_series_that_ends_in_the_bucket_has_no_successor() -> None:
+    job = job_of(schedule="@every 25s", repeats=2)
+    expansion = expanded(job, timer_of(job))
+    assert dues(expansion) == [25, 50]
+    assert not expansion.successors
+
+
+def test_an_earlier_revision_is_expanded_up_to_its_until_and_no_further() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = timer_of(job)
+    retired = replace(job.current, until=NOON + 40_000)
+    job = replace(job, current=Revision("2-x", NOON + 40_000), earlier=(retired,))
+    expansion = expanded(job, timer)
+    assert dues(expansion) == [10, 20, 30, 40]
+    assert not expansion.successors
+
+
+def test_an_earlier_revision_whose_until_lies_beyond_the_bucket_goes_on_to_it() -> None:
+    job = job_of(schedule="@every 25s")
+    timer = timer_of(job)
+    retired = replace(job.current, until=NOON + 75_000)
+    job = replace(job, current=Revision("2-x", NOON + 75_000), earlier=(retired,))
+    yielded, page = [], [timer]
+    while page:
+        expansion = expanded(job, *page)
+        yielded += dues(expansion)
+        page = expansion.successors
+    assert yielded == [25, 50, 75]
+
+
+def test_what_lies_before_a_revision_ruled_is_not_its_to_send() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = timer_of(job)
+    job = replace(job, current=replace(job.current, since=NOON + 30_000))
+    assert dues(expanded(job, timer)) == [40, 50]
+
+
+def test_a_paused_job_is_expanded_up_to_the_pause_and_gets_no_successor() -> None:
+    job = replace(job_of(schedule="@every 10s"), paused_at=NOON + 30_000)
+    expansion = expanded(job, timer_of(job))
+    assert dues(expansion) == [10, 20, 30]
+    assert not expansion.successors
+
+
+def test_timers_of_no_job_of_a_namesake_or_of_a_revision_never_written_yield_nothing() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = timer_of(job)
+    for found in (None, replace(job, uid="another"), replace(job, current=Revision("1-lost", NOON))):
+        expansion = expanded(found, timer)
+        assert not expansion.messages
+        assert not expansion.successors
+        assert expansion.cursor == Cursor(timer.sort_key)
+
+
+def test_a_retry_timer_yields_its_message_as_it_is_while_its_job_is_there() -> None:
+    job = job_of()
+    timer = retry_of(job, NOON + 20 * MINUTE)
+    assert expanded(job, timer).messages == [timer.message]
+    assert expanded(replace(job, paused_at=NOON), timer).messages == [timer.message]
+    assert expanded(replace(job, current=Revision("9-z", NOON)), timer).messages == [timer.message]
+    assert not expanded(None, timer).messages
+    assert not expanded(replace(job, uid="another"), timer).messages
+
+
+def test_an_expansion_stops_at_its_most_triggers_and_says_how_far_within_the_timer_it_came() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = timer_of(job)
+    first = expanded(job, timer, triggers_max=3)
+    assert dues(first) == [10, 20, 30]
+    assert first.cursor == Cursor(timer.sort_key, Occurrence(NOON + 30_000, 3))
+    assert not first.successors
+    rest = expanded(job, timer, cursor=first.cursor, triggers_max=3)
+    assert dues(rest) == [40, 50]
+    assert rest.cursor == Cursor(timer.sort_key)
+    assert [each.first.due_at for each in rest.successors] == [NOON + MINUTE]
+
+
+def test_a_page_stops_at_its_most_triggers_between_two_timers() -> None:
+    job = job_of()
+    timers = [retry_of(job, NOON + 20 * MINUTE + second * 1_000) for second in range(5)]
+    expansion = expanded(job, *timers, triggers_max=2)
+    assert len(expansion.messages) == 2
+    assert expansion.cursor == Cursor(timers[1].sort_key)
+    assert expansion.timers == 2
+
+
+@given(
+    period_s=st.integers(1, 70),
+    triggers_max=st.integers(1, 7),
+    until_s=st.none() | st.integers(0, 300),
+    since_s=st.integers(-1, 100),
+)
+def test_a_timer_yields_the_same_in_however_many_parts(
+    period_s: int, triggers_max: int, until_s: int | None, since_s: int
+) -> None:
+    job = job_of(schedule=f"@every {period_s}s")
+    timer = timer_of(job)
+    ruled = Revision(job.rev, NOON + since_s * 1_000)
+    if until_s is None:
+        job = replace(job, current=ruled)
+    else:
+        retired = replace(ruled, until=NOON + until_s * 1_000)
+        job = replace(job, current=Revision("2-x", NOON + until_s * 1_000), earlier=(retired,))
+    whole = list(swept(job, [timer], NOON + 4 * MINUTE, triggers_max=1_000))
+    assert list(swept(job, [timer], NOON + 4 * MINUTE, triggers_max=triggers_max)) == whole
+    end = NOON + 4 * MINUTE - 1 if until_s is None else min(NOON + until_s * 1_000, NOON + 4 * MINUTE - 1)
+    owed = range(NOON + period_s * 1_000, end + 1, period_s * 1_000)
+    assert [each.trigger.due_at for each in whole] == [due for due in owed if due > NOON + since_s * 1_000]
+
+
+def swept(
+    job: Job, timers: Sequence[Timer], before: Instant, *, triggers_max: int
+) -> Iterator[TriggerMessage]:
+    """What timers and their successors yield, from buckets that begin before an instant."""
+    waiting = {timer.sort_key: timer for timer in timers}
+    cursor = Cursor()
+    while True:
+        left = sorted(key for key in waiting if key > cursor.key or (key == cursor.key and cursor.within))
+        page = [waiting[key] for key in left if waiting[key].due_at < before]
+        page = [timer for timer in page if bucket_of(timer.due_at) == bucket_of(page[0].due_at)]
+        if not page:
+            return
+        expansion = expand(page, {job.key: job}, cursor, triggers_max=triggers_max)
+        assert expansion.cursor != cursor, "the cursor stands still"
+        assert len(expansion.messages) <= triggers_max
+        yield from expansion.messages
+        waiting |= {timer.sort_key: timer for timer in expansion.successors}
+        cursor = expansion.cursor
+
+
+def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbours_nothing() -> None:
+    job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
+    broken = replace(timer_of(job), series=replace(job.series, schedule="no schedule"))
+    sound = timer_of(other)
+    expansion = expand([broken, sound], {job.key: job, other.key: other}, Cursor())
+    assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
+    assert expansion.cursor == Cursor(sound.sort_key)
+    copy, successor = expansion.successors
+    assert copy == replace(broken, put_off_to=NOON + 20_000 + PUT_OFF_MS)
+    assert bucket_of(copy.due_at) == NOON + 5 * MINUTE
+    assert successor.key == other.key
+    (fault,) = expansion.faults
+    assert isinstance(fault, ScheduleError)
+
+
+def test_a_timer_that_was_put_off_yields_all_that_has_become_due_since() -> None:
+    job = job_of(schedule="@every 50s")
+    timer = replace(timer_of(job), put_off_to=NOON + 5 * MINUTE + 50_000)
+    expansion = expanded(job, timer)
+    assert dues(expansion) == [50, 100, 150, 200, 250, 300, 350]
+    (successor,) = expansion.successors
+    assert successor.put_off_to is None
+    assert successor.due_at == NOON + 400_000

@@ -1,0 +1,358 @@
+"""Sweeping: what it costs, what it leaves where it stops, and that nothing keeps the others waiting."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import StoreError
+from sweephand.instants import Instant
+from sweephand.schedules import Occurrence
+from sweephand.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
+from sweephand.wheel import expand as expanding
+from sweephand.wheel import sweep as sweeping
+from sweephand.wheel.sweep import horizon
+from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+MINUTE = 60_000
+
+
+def lease_of(world: World, shard: int = 0) -> Lease:
+    return world.leases.state().leases[shard]
+
+
+def written(world: World, name: str, due_at: Instant, shard: int = 0) -> TriggerMessage:
+    """Store a job and, by hand, a timer of it at an instant in a shard; return what it will send."""
+    job = world.put(name, dueTime="24h").job
+    occurrence = Occurrence(due_at, 1)
+    series = replace(job.series, due_at=due_at)
+    job = replace(job, series=series, current=replace(job.current, since=0))
+    assert world.jobs.put(job, job.version)
+    timer = OccurrenceTimer(shard, job.key, job.uid, job.rev, series, occurrence, NOON)
+    world.timers.put([timer])
+    return TriggerMessage(Trigger(job.key, job.uid, job.rev, due_at, 1, NOON), due_at)
+
+
+def sent(world: World) -> list[str]:
+    """The names of the jobs whose triggers are in the queue, in the order of sending."""
+    return [
+        message.trigger.key.name for _, message in world.queue.waiting if isinstance(message, TriggerMessage)
+    ]
+
+
+def crowded(number: int) -> World:
+    """A world with that many one-offs, a second apart, in one bucket of shard 0."""
+    world = World(shards=1)
+    for each in range(number):
+        written(world, f"job-{each:02d}", NOON + 300_000 + each * 1_000)
+    world.clock.time = NOON + 240_000
+    return world
+
+
+def meanwhile(world: World, call: str, action: Callable[[], object], *, number: int = 0) -> None:
+    """Do something from outside at the announcement of a call with that number, counted from 0."""
+    seen = 0
+
+    def announce(announced: str) -> None:
+        nonlocal seen
+        if announced == call:
+            seen += 1
+            if seen == number + 1:
+                action()
+
+    world.announce = announce
+
+
+def test_the_horizon_is_the_end_of_the_next_minute() -> None:
+    for second in (0, 1, 59):
+        assert horizon(NOON + second * 1_000) == NOON + 2 * MINUTE
+    assert horizon(NOON + MINUTE) == NOON + 3 * MINUTE
+
+
+def test_an_idle_shard_costs_one_read_and_no_write() -> None:
+    world = World(shards=3)
+    world.put(dueTime="1h")
+    calls = calls_of(world, world.sweep)
+    assert [call for call in calls if call.startswith("before")] == ["before timers.page"] * 3
+
+
+def test_a_busy_shard_costs_two_pages_a_claim_a_commit_and_a_release() -> None:
+    world = crowded(5)
+    calls = [call for call in calls_of(world, world.sweep) if call.startswith("before")]
+    assert calls == [
+        "before timers.page",
+        "before leases.claim",
+        "before jobs.get_many",
+        "before queue.send",
+        "before leases.commit",
+        "before timers.page",
+        "before leases.release",
+    ]
+
+
+def test_successors_are_written_before_triggers_are_sent_and_both_before_the_cursor_moves() -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 50s")
+    world.clock.time += 4 * MINUTE
+    calls = calls_of(world, world.sweep)
+    first = calls[: calls.index("after leases.commit") + 1]
+    order = [
+        call for call in first if call in ("after timers.put", "after queue.send", "before leases.commit")
+    ]
+    assert order == ["after timers.put", "after queue.send", "before leases.commit"]
+
+
+def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_and_no_more() -> None:
+    world = World(shards=1)
+    for second in (0, 59, 60, 119):
+        written(world, f"due-{second}", NOON + second * 1_000)
+    written(world, "later", NOON + 120_000)
+    world.clock.time += 30_500
+    world.sweep()
+    times = {
+        message.trigger.key.name: at
+        for at, message in world.queue.waiting
+        if isinstance(message, TriggerMessage)
+    }
+    now = world.clock.time
+    assert times == {"due-0": now, "due-59": now + 28_000, "due-60": now + 29_000, "due-119": now + 88_000}
+
+
+def test_timers_of_past_buckets_are_found_however_long_nobody_swept() -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 77s", repeats=40)
+    world.run_until(NOON + 3 * 60 * MINUTE, ticking=False)
+    world.sweep()
+    world.run_until(world.clock.time + MINUTE, ticking=False)
+    assert world.consumers.dues == {NOON + number * 77_000 for number in range(1, 41)}
+    assert len(world.consumers.ids) == 40
+
+
+def test_a_shard_that_another_sweeper_holds_is_skipped() -> None:
+    world = crowded(3)
+    now = world.clock.time
+    held = world.leases.claim(lease_of(world), "another", now, now + LEASE_MS)
+    assert held is not None
+    swept = world.sweep()
+    assert (swept.shards, swept.triggers, swept.is_finished) == (0, 0, True)
+    assert not sent(world)
+    world.clock.time += LEASE_MS + 1
+    assert world.sweep().triggers == 3
+
+
+def test_a_sweep_that_finds_the_cursor_moved_since_it_looked_goes_on_from_there() -> None:
+    world = crowded(3)
+    seen = world.leases.state().leases
+    world.sweep()
+    world.queue.waiting.clear()
+    swept = world.sweeper().sweep(seen, owner="late", first_shard=0, deadline=world.clock.time + 120_000)
+    assert swept.triggers == 0
+    assert not sent(world)
+
+
+@pytest.mark.parametrize("call", ["timers.put", "queue.send", "leases.commit"])
+def test_a_sweeper_that_was_taken_over_stops_and_moves_no_cursor(call: str) -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 50s")
+    world.clock.time += 4 * MINUTE
+
+    def take_over() -> None:
+        world.announce = lambda _: None
+        world.clock.time += LEASE_MS + 1
+        lease = lease_of(world)
+        now = world.clock.time
+        assert world.leases.claim(lease, "another", now, now + LEASE_MS) is not None
+
+    meanwhile(world, f"after {call}" if call != "leases.commit" else f"before {call}", take_over)
+    swept = world.sweep()
+    assert swept.triggers == 0
+    assert lease_of(world).cursor == Cursor()
+    assert lease_of(world).owner == "another"
+    if call == "timers.put":
+        assert not sent(world)[4:], "it sent after it had noticed"
+
+
+def test_a_sweeper_that_was_taken_over_goes_on_with_the_other_shards() -> None:
+    world = World(shards=2)
+    for shard in range(2):
+        written(world, f"in-{shard}", NOON + 300_000, shard)
+    world.clock.time = NOON + 240_000
+
+    def take_over() -> None:
+        world.announce = lambda _: None
+        world.clock.time += LEASE_MS + 1
+        assert world.leases.claim(lease_of(world), "another", world.clock.time, world.clock.time + LEASE_MS)
+
+    meanwhile(world, "before leases.commit", take_over)
+    world.sweep()
+    assert "in-1" in sent(world)
+    assert lease_of(world, 1).cursor != Cursor()
+
+
+def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
+    world = crowded(3)
+    meanwhile(
+        world,
+        "after jobs.get_many",
+        lambda: setattr(world.clock, "time", world.clock.time + LEASE_RENEWAL_MS),
+    )
+    renewed: list[tuple[Instant, Cursor]] = []
+    commit = world.leases.commit
+
+    def watched(lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+        renewed.append((until, cursor))
+        return commit(lease, cursor, until)
+
+    world.leases.commit = watched  # type: ignore[method-assign]
+    world.sweep()
+    first, second = renewed
+    assert first == (NOON + 240_000 + LEASE_RENEWAL_MS + LEASE_MS, Cursor())
+    assert second[1] != Cursor()
+
+
+def test_the_walk_begins_at_the_shard_it_was_given_and_comes_round() -> None:
+    world = World(shards=4)
+    for shard in range(4):
+        written(world, f"in-{shard}", NOON + 60_000, shard)
+    world.sweep(first_shard=2)
+    assert sent(world) == ["in-2", "in-3", "in-0", "in-1"]
+
+
+def test_a_sweep_stops_well_before_its_time_is_up_and_the_next_finds_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 4)
+    world = crowded(10)
+    meanwhile(
+        world, "after queue.send", lambda: setattr(world.clock, "time", world.clock.time + 20_000), number=1
+    )
+    swept = world.sweep(seconds=30)
+    assert (swept.triggers, swept.is_finished) == (8, False)
+    assert lease_of(world).owner is None
+    working(world)
+    swept = world.sweep()
+    assert (swept.triggers, swept.is_finished) == (2, True)
+    assert len(set(sent(world))) == 10
+
+
+def test_a_sweep_without_time_does_nothing() -> None:
+    world = crowded(3)
+    calls = calls_of(world, lambda: world.sweep(seconds=SWEEP_RESERVE_MS // 1_000))
+    assert not calls
+
+
+@pytest.mark.parametrize("triggers_max", [1, 2, 3, 7])
+def test_a_long_expansion_commits_how_far_it_came(triggers_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expanding.expand, "__kwdefaults__", {"triggers_max": triggers_max})
+    world = World(shards=1)
+    world.put(schedule="@every 9s")
+    world.run_until(NOON + 10 * MINUTE)
+    assert world.consumers.ids == [
+        f"{world.consumers.attempts[0].trigger.uid}-{NOON + number * 9_000}-0" for number in range(1, 67)
+    ]
+
+
+def test_a_page_that_is_done_again_yields_the_same_ids_at_the_same_places() -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 13s")
+    world.clock.time += 4 * MINUTE
+    world.queue.waiting.clear()
+    failing(world, "leases.commit", times=1)
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    once, timers = list(world.queue.waiting), world.timers.everything()
+    world.clock.time += LEASE_MS + 1
+    world.sweep()
+    again = [message for _, message in world.queue.waiting][len(once) :]
+    assert again[: len(once)] == [message for _, message in once]
+    assert world.timers.everything()[: len(timers)] == timers
+
+
+def test_a_shard_that_fails_keeps_no_other_waiting_and_the_failure_is_raised_in_the_end() -> None:
+    world = World(shards=3)
+    for shard in range(3):
+        written(world, f"in-{shard}", NOON + 60_000, shard)
+    page = world.timers.page
+
+    def broken(shard: int, *rest: object) -> object:
+        if shard == 0:
+            raise StoreError("this partition is throttled")
+        return page(shard, *rest)  # type: ignore[arg-type]
+
+    world.timers.page = broken  # type: ignore[method-assign, assignment]
+    with pytest.raises(ExceptionGroup) as caught:
+        world.sweep()
+    assert [type(error) for error in caught.value.exceptions] == [StoreError]
+    assert sent(world) == ["in-1", "in-2"]
+
+
+@pytest.mark.parametrize(
+    "call", ["leases.claim", "jobs.get_many", "queue.send", "leases.commit", "leases.release"]
+)
+@pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
+def test_whatever_fails_once_the_next_sweeps_find_everything(call: str, *, after: bool) -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 31s")
+    world.run_until(NOON + 4 * MINUTE, ticking=False)
+    failing(world, call, times=1, after=after)
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    working(world)
+    world.run_until(NOON + 10 * MINUTE)
+    assert world.consumers.dues == set(range(NOON + 31_000, NOON + 10 * MINUTE + 1, 31_000))
+
+
+def test_a_job_that_cannot_be_expanded_comes_back_with_all_it_owes_when_it_can() -> None:
+    world = World(shards=1)
+    job = world.put("broken", schedule="@every 50s").job
+    world.put("sound", schedule="@every 50s")
+    world.run_until(NOON + 3 * MINUTE)
+    sound = dict(world.timers._timers)
+    for place, timer in sound.items():
+        if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
+            world.timers._timers[place] = replace(timer, series=replace(timer.series, schedule="no schedule"))
+    with pytest.raises(ExceptionGroup) as caught:
+        world.run_until(NOON + 5 * MINUTE)
+    assert "put off" in caught.value.exceptions[0].__notes__[0]
+    for place, timer in world.timers._timers.items():
+        if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
+            world.timers._timers[place] = replace(timer, series=job.series)
+    world.run_until(NOON + 15 * MINUTE)
+    for name in ("broken", "sound"):
+        attempts = [each for each in world.consumers.attempts if each.trigger.key == key_of(name)]
+        assert {each.trigger.due_at for each in attempts} == set(
+            range(NOON + 50_000, NOON + 15 * MINUTE + 1, 50_000)
+        )
+        assert len({each.trigger.id for each in attempts}) == len(attempts)
+
+
+def test_what_is_found_in_one_minute_adds_up_over_its_sweeps_and_starts_anew_in_the_next() -> None:
+    world = crowded(3)
+    world.sweep()
+    assert lease_of(world).found == 3
+    stale = [replace(lease_of(world), cursor=Cursor())]
+    for _ in range(2):
+        world.sweeper().sweep(
+            stale, owner=world.ids.token(), first_shard=0, deadline=world.clock.time + 60_000
+        )
+    assert lease_of(world).found == 3
+    world.clock.time += MINUTE
+    written(world, "next", NOON + 400_000)
+    world.sweep()
+    assert lease_of(world).found == 1
+    assert lease_of(world).swept_at == world.clock.time
+
+
+def test_a_retry_timer_is_sent_when_it_is_due_with_its_attempt() -> None:
+    world = World(shards=1)
+    job = world.put(dueTime="0s").job
+    trigger = Trigger(job.key, job.uid, job.rev, NOON, 1, NOON)
+    message = TriggerMessage(trigger, NOON + 20 * MINUTE, attempt=4, first_attempt_at=NOON + 5)
+    world.timers.put([RetryTimer(0, message)])
+    world.clock.time += 19 * MINUTE
+    world.queue.waiting.clear()
+    world.sweep()
+    assert world.queue.waiting == [(NOON + 20 * MINUTE, message)]

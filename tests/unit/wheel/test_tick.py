@@ -1,0 +1,132 @@
+"""Ticking: the heartbeat, the shards, and how many sweepers a minute needs."""
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.faults import calls_of, failing
+from tests.fakes.world import NOON, World
+
+from sweephand.errors import StoreError
+from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.tick import FINDINGS_AGE_MAX_MS, TRIGGERS_PER_SWEEPER, sweepers_needed
+from sweephand.wheel.timer import Cursor, Lease, WheelState
+
+
+def found(*numbers: int, swept_at: int = NOON) -> WheelState:
+    leases = tuple(
+        Lease(shard, Cursor(), found=each, swept_at=swept_at) for shard, each in enumerate(numbers)
+    )
+    return WheelState(leases, len(leases), None)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "sweepers"),
+    [
+        ((), 1),
+        ((0, 0, 0, 0), 1),
+        ((TRIGGERS_PER_SWEEPER, 0, 0, 0), 1),
+        ((TRIGGERS_PER_SWEEPER, 1, 0, 0), 2),
+        ((TRIGGERS_PER_SWEEPER,) * 3 + (0,), 3),
+        ((TRIGGERS_PER_SWEEPER * 9,) * 4, 4),  # no more than there are shards
+        ((TRIGGERS_PER_SWEEPER,) * 9, 5),  # no more than may run
+    ],
+)
+def test_as_many_sweepers_as_the_last_sweeps_found_work_for(numbers: tuple[int, ...], sweepers: int) -> None:
+    assert sweepers_needed(found(*numbers), 5, NOON) == sweepers
+
+
+def test_what_was_found_long_ago_says_nothing() -> None:
+    state = found(*(TRIGGERS_PER_SWEEPER,) * 4)
+    assert sweepers_needed(state, 5, NOON + FINDINGS_AGE_MAX_MS) == 4
+    assert sweepers_needed(state, 5, NOON + FINDINGS_AGE_MAX_MS + 1) == 1
+
+
+def test_a_tick_writes_its_heartbeat_reads_the_leases_once_and_sweeps_by_itself() -> None:
+    world = World()
+    calls = [call for call in calls_of(world, world.tick) if call.startswith("before")]
+    assert calls == ["before leases.beat", "before leases.state", "before timers.page", "before timers.page"]
+    assert world.leases.state().heartbeat_at == NOON
+
+
+def test_a_tick_sees_to_it_that_there_are_enough_shards_and_never_takes_one_away() -> None:
+    world = World(shards=2)
+    world.shards = 5
+    world.tick()
+    state = world.leases.state()
+    assert (state.shards, len(state.leases)) == (5, 5)
+    world.shards = 3
+    world.tick()
+    assert world.leases.state().shards == 5
+
+
+def busy(world: World, sweepers: int) -> None:
+    """Have the leases say that so many sweepers were needed in the last minute."""
+    world.leases._leases = {
+        lease.shard: replace(
+            lease, found=TRIGGERS_PER_SWEEPER if lease.shard < sweepers else 0, swept_at=NOON
+        )
+        for lease in world.leases.state().leases
+    }
+
+
+def test_a_busy_wheel_gets_several_sweepers_each_with_a_shard_of_its_own_to_begin_at() -> None:
+    world = World(shards=8)
+    busy(world, 3)
+    started: list[int] = []
+    world.sweepers.start = started.extend  # type: ignore[assignment, method-assign]
+    ticked = world.tick()
+    assert (ticked.sweepers, ticked.swept) == (3, None)
+    assert started == [0, 2, 5]
+
+
+def test_several_sweepers_leave_the_next_minute_as_many() -> None:
+    world = World(shards=3)
+    for number in range(40):
+        world.put(f"job-{number}", dueTime="270s")
+    world.run_until(NOON + 239_000, ticking=False)
+    world.clock.time += 1_000
+    busy(world, 3)
+    world.leases._leases = {
+        lease.shard: replace(lease, swept_at=world.clock.time - 60_000)
+        for lease in world.leases.state().leases
+    }
+    assert world.tick().sweepers == 3
+    assert sum(lease.found for lease in world.leases.state().leases) == 40
+
+
+def test_a_tick_that_cannot_start_the_others_sweeps_by_itself_and_says_so() -> None:
+    world = World(shards=4)
+    world.put(dueTime="250s")
+    world.run_until(NOON + 180_000, ticking=False)
+    busy(world, 4)
+    failing(world, "sweepers.start")
+    with pytest.raises(StoreError):
+        world.tick()
+    assert len(world.queue.waiting) == 1
+
+
+def test_two_ticks_at_once_send_nothing_twice() -> None:
+    world = World(shards=2)
+    for number in range(5):
+        world.put(f"job-{number}", dueTime="250s")
+    world.run_until(NOON + 180_000, ticking=False)
+    world.tick()
+    world.tick()
+    assert len(world.queue.waiting) == 5
+
+
+def test_the_number_of_shards_is_asked_for_once_a_minute_and_raised_where_it_is_too_low() -> None:
+    world = World(shards=2)
+    shards = ShardCount(leases=world._port(world.leases, "leases"), clock=world.clock, wanted=4)
+    assert calls_of(world, lambda: [shards() for _ in range(3)]) == [
+        "before leases.state",
+        "after leases.state",
+        "before leases.raise_shards",
+        "after leases.raise_shards",
+    ]
+    assert shards() == 4
+    world.leases.raise_shards(9)
+    world.clock.time += 59_999
+    assert shards() == 4
+    world.clock.time += 1
+    assert shards() == 9
