@@ -11,7 +11,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.write import Writer, Written
-from sweephand.ports import Answer, Attempt
+from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.wheel.codec import decode, encode
@@ -257,13 +257,13 @@ class World:
     def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
         self.writer().delete(key_of(name), requested_at=self.api_clock.now(), if_match=if_match)
 
-    def sweeper(self) -> Sweeper:
+    def sweeper(self, clock: Clock | None = None) -> Sweeper:
         return Sweeper(
             jobs=self._port(self.jobs, "jobs"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),
             queue=self._port(self.queue, "queue"),
-            clock=self.wheel_clock,
+            clock=clock or self.wheel_clock,
         )
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
