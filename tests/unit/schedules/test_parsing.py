@@ -103,7 +103,9 @@ def test_a_period_that_is_none_is_refused(text: str, reason: str) -> None:
     assert "expected" in str(refusal.value)
 
 
-@pytest.mark.parametrize("text", ["0\N{NO-BREAK SPACE}0 * * *", "0 0 * * *\n", "0\x000 * * * *", "é", "\x7f"])
+@pytest.mark.parametrize(
+    "text", ["0\N{NO-BREAK SPACE}0 * * *", "0 0 * * *\n", "0\t0 * * *\n", "0\x000 * * * *", "é", "\x7f"]
+)
 def test_a_character_that_belongs_to_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError, match="belongs to no schedule"):
         parse_schedule(text)

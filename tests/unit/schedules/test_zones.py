@@ -65,6 +65,20 @@ def test_a_zone_without_transitions_yields_year_after_year_without_a_gap() -> No
     assert all(span.covered_s == span.start_s for span in spans)
 
 
+@pytest.mark.parametrize("name", sorted(zone_names())[::23])
+def test_a_far_year_has_the_transitions_of_the_one_400_years_before(name: str) -> None:
+    zone = zone_named(name)
+    for year in (2500, 2501, 2899, 2903, 3712):
+        assert zone._transitions_in(year) == tuple(zone._find_transitions(year))
+
+
+def test_a_zone_keeps_no_more_than_the_years_that_differ() -> None:
+    zone = zone_named.__wrapped__("Europe/Paris")
+    for _ in zone.spans(seconds("2026-11-21")):
+        pass
+    assert len(zone._transitions) < 500
+
+
 def test_the_last_spans_end_with_the_calendar() -> None:
     *_, last = zone_named("Pacific/Kiritimati").spans(seconds("9998-06-01"))
     assert last.end_s == seconds("9999-12-31T23:59:59") + 1

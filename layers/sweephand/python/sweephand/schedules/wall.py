@@ -6,8 +6,7 @@ Wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, wh
 import datetime as dt
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.schedules.cron_days import DayRule, MonthKind, kind_of, kinds_of
 
@@ -23,8 +22,7 @@ _DAY_MAX: Final = dt.date.max.toordinal() - _EPOCH_DAY
 _CYCLE_MONTHS: Final = 400 * 12
 
 
-@dataclass(frozen=True, slots=True)
-class TimesOfDay:
+class TimesOfDay(NamedTuple):
     """The seconds of a day that match: every hour with every minute with every second named."""
 
     hours: tuple[int, ...]
