@@ -28,7 +28,7 @@ test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
 	$(IN_VENV)/python -m pytest
 
 bench: $(STACK) ## measure lateness, cost and start
-	@$(IN_VENV)/python -m infra.bench
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 check: lint types imports template ## everything that can be said without running it
 

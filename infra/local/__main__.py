@@ -36,16 +36,21 @@ def main() -> int:
 
 
 def _run(place: Place) -> None:
-    """Ends what it started however it ends itself: Ctrl-C, a terminal that closes, a failure."""
+    """Ends what it started however it ends itself: Ctrl-C, a terminal that closes, a failure.
+
+    A stack that was up before it leaves up.
+    """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+    was_up = stack.is_up(place)
     try:
         demo.show(place, stack.up(place))
     except KeyboardInterrupt:
-        print("\nstopping")
+        print("\nthe stack was up before; `make down` ends it" if was_up else "\nstopping")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
-        stack.down(place)
+        if not was_up:
+            stack.down(place)
 
 
 if __name__ == "__main__":

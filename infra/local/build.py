@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from infra.local.places import BUILD, LOCAL, PYTHON, ROOT, SAM, environment
 
@@ -16,8 +17,15 @@ class CannotBuildError(Exception):
     """`sam build` failed; the message is what it said."""
 
 
-def build() -> Path:
-    """The built template. One build at a time, and none if the sources are those of the last one.
+class Built(NamedTuple):
+    """A built template, and what names the content it was built from."""
+
+    template: Path
+    digest: str
+
+
+def build() -> Built:
+    """What `sam build` makes. One build at a time, and none if the sources are those of the last one.
 
     The layers are built for this machine's interpreter, which runs the functions locally.
     """
@@ -27,7 +35,7 @@ def build() -> Path:
         template = BUILD / "template.yaml"
         digest = _digest()
         if template.exists() and _MARK.exists() and _MARK.read_text(encoding="utf-8") == digest:
-            return template
+            return Built(template, digest)
         _MARK.unlink(missing_ok=True)
         done = subprocess.run(
             [
@@ -49,7 +57,7 @@ def build() -> Path:
         if done.returncode != 0:
             raise CannotBuildError(done.stdout + done.stderr)
         _MARK.write_text(digest, encoding="utf-8")
-        return template
+        return Built(template, digest)
 
 
 def _digest() -> str:

@@ -16,8 +16,8 @@ def session() -> boto3.Session:
     return boto3.Session("test", "test", region_name=REGION)
 
 
-def deploy(place: Place, template: Path) -> dict[str, str]:
-    """The stack's outputs. samconfig.toml's section `local` says with which parameters."""
+def deploy(place: Place, template: Path) -> None:
+    """Creates or updates the stack. samconfig.toml's section `local` says with which parameters."""
     # Named here rather than resolved by SAM: its managed bucket is a stack of its own, and seconds.
     session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
     done = subprocess.run(
@@ -39,7 +39,6 @@ def deploy(place: Place, template: Path) -> dict[str, str]:
     )
     if done.returncode != 0:
         raise CannotDeployError(done.stdout + done.stderr)
-    return outputs(place)
 
 
 def outputs(place: Place) -> dict[str, str]:

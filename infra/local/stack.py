@@ -8,11 +8,11 @@ from typing import Any
 
 import urllib3
 from infra.local import ministack, settings
-from infra.local.build import build
-from infra.local.deploy import deploy, session
+from infra.local.build import Built, build
+from infra.local.deploy import deploy, outputs, session
 from infra.local.places import LOCAL, PORT_DEFAULT, REGION, Place
 
-_HEALTH_S = 30
+_HEALTH_S = 60
 _OK = 200
 
 
@@ -23,33 +23,52 @@ class NotHealthyError(Exception):
 def up(place: Place, say: Callable[[str], None] = print) -> dict[str, Any]:
     """The description of a stack that answers, which is also in its stack file.
 
-    Always a new one: what an earlier run on this port has left is ended and removed. If anything fails,
-    nothing is left running.
+    One that is up already keeps its data and gets what has changed. Else it is a new one: what a crashed
+    run on this port has left is ended and removed, and if anything fails, nothing is left running.
     """
     began = time.monotonic()
 
     def step(text: str) -> None:
         say(f"{time.monotonic() - began:5.1f} s  {text}")
 
-    down(place)
+    was_up = is_up(place)
+    if not was_up:
+        down(place)
     step("building template.yaml")
-    template = build()
-    step(f"starting a local AWS on {place.endpoint_url}")
-    ministack.start(place)
+    built = build()
     try:
-        step("deploying")
-        outputs = deploy(place, template)
-        settings.complete(place)
-        stack = describe(place, outputs)
-        step("waking it for the first time")
-        _wake(place, outputs)
+        if not was_up:
+            step(f"starting a local AWS on {place.endpoint_url}")
+            ministack.start(place)
+        if not _has(place, built):
+            step(f"deploying to {place.endpoint_url}")
+            _deploy(place, built)
+        stack = describe(place)
         _wait_until_healthy(stack["apiUrl"])
     except BaseException:
-        ministack.stop(place)
+        if not was_up:
+            ministack.stop(place)
         raise
     _publish(place, stack)
     step(f"{stack['apiUrl']} answers")
     return stack
+
+
+def _has(place: Place, built: Built) -> bool:
+    return place.deployed.exists() and place.deployed.read_text(encoding="utf-8") == built.digest
+
+
+def _deploy(place: Place, built: Built) -> None:
+    place.deployed.unlink(missing_ok=True)
+    deploy(place, built.template)
+    settings.complete(place)
+    _wake(place)
+    place.deployed.write_text(built.digest, encoding="utf-8")
+
+
+def is_up(place: Place) -> bool:
+    """Whether `up` has succeeded on this port and its stack still runs."""
+    return place.stack_file.exists() and ministack.running(place)
 
 
 def down(place: Place) -> bool:
@@ -62,30 +81,32 @@ def down(place: Place) -> bool:
     return ministack.stop(place)
 
 
-def describe(place: Place, outputs: dict[str, str]) -> dict[str, Any]:
+def describe(place: Place) -> dict[str, Any]:
     """All that a client needs to use this stack; the admin key is made of the secret the template made."""
+    told = outputs(place)
     secrets = session().client("secretsmanager", endpoint_url=place.endpoint_url)
-    secret = secrets.get_secret_value(SecretId=outputs["AdminKeySecretName"])["SecretString"]
+    secret = secrets.get_secret_value(SecretId=told["AdminKeySecretName"])["SecretString"]
     return {
-        "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{outputs['ApiId']}",
+        "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{told['ApiId']}",
         "apiKey": f"sh_admin_{secret}",
         "awsEndpointUrl": place.endpoint_url,
         "region": REGION,
-        "tables": {"jobs": outputs["JobsTableName"], "timers": outputs["TimersTableName"]},
-        "queues": {"delivery": outputs["DeliveryQueueUrl"], "deadLetter": outputs["DeadLetterQueueUrl"]},
+        "tables": {"jobs": told["JobsTableName"], "timers": told["TimersTableName"]},
+        "queues": {"delivery": told["DeliveryQueueUrl"], "deadLetter": told["DeadLetterQueueUrl"]},
     }
 
 
-def _wake(place: Place, outputs: dict[str, str]) -> None:
+def _wake(place: Place) -> None:
     """Wakes tick as the schedule will a minute later, since until then health would miss its heartbeat.
 
     And deliver, with nothing to deliver: its first delivery would be late by as long as it takes to start.
     """
     client = session().client("lambda", endpoint_url=place.endpoint_url)
+    told = outputs(place)
     events: dict[str, dict[str, Any]] = {"Tick": {}, "Deliver": {"Records": []}}
     for function, event in events.items():
         answer = client.invoke(
-            FunctionName=outputs[f"{function}FunctionName"],
+            FunctionName=told[f"{function}FunctionName"],
             Qualifier="live",
             Payload=json.dumps(event).encode(),
         )

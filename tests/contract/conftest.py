@@ -7,7 +7,17 @@ from tests.fakes.engines import (
     local_url,
     on_dynamodb_local,
     on_moto,
+    raced,
     stores,
 )
 
-__all__ = ["aws_environment", "aws_payloads", "dynamo", "local_url", "on_dynamodb_local", "on_moto", "stores"]
+__all__ = [
+    "aws_environment",
+    "aws_payloads",
+    "dynamo",
+    "local_url",
+    "on_dynamodb_local",
+    "on_moto",
+    "raced",
+    "stores",
+]

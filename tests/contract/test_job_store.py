@@ -127,6 +127,15 @@ def test_a_write_that_is_repeated_succeeds_again(jobs: JobStore) -> None:
     assert jobs.get(first.key) == second
 
 
+def test_a_pause_that_is_repeated_succeeds_again(jobs: JobStore) -> None:
+    first = job(version="version000000001")
+    resting = paused(first, "version000000002")
+    jobs.put(first, replacing=None)
+    assert jobs.put(resting, replacing=first.version)
+    assert jobs.put(resting, replacing=first.version)
+    assert jobs.get(first.key) == resting
+
+
 def test_a_write_that_others_have_built_on_succeeds_again_and_changes_nothing(jobs: JobStore) -> None:
     first = job(version="version000000001")
     second = next_revision(first, "version000000002")
@@ -159,7 +168,8 @@ def test_a_revision_of_a_job_of_another_uid_is_no_proof(jobs: JobStore) -> None:
     assert jobs.get(first.key) == successor
 
 
-def test_of_several_that_replace_one_version_one_succeeds(jobs: JobStore) -> None:
+def test_of_several_that_replace_one_version_one_succeeds(raced: Stores) -> None:
+    jobs = raced.jobs
     first = job(version="version000000001")
     jobs.put(first, replacing=None)
     rivals = [next_revision(first, f"version0000001{number:02d}") for number in range(8)]

@@ -9,6 +9,7 @@ import functools
 import itertools
 import json
 import os
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[Mapping[str, Any]]:
+def stack(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
     """What `.local/stack.json` says of the stack that the tests run on."""
     described = os.environ.get("SWEEPHAND_STACK")
     if described:
@@ -45,6 +46,8 @@ def stack() -> Iterator[Mapping[str, Any]]:
         yield local.up(place, say=lambda _: None)
     finally:
         local.down(place)
+        if not request.session.testsfailed:
+            shutil.rmtree(place.home, ignore_errors=True)  # else its log may say why
 
 
 @pytest.fixture(scope="session")

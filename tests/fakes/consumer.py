@@ -6,12 +6,16 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from types import TracebackType
 from typing import Any, Self
 
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Attempt
 from sweephand.wheel.trigger import Trigger
+
+#: How long a consumer misbehaves at most: a caller who lets it is told by a test that fails, not hangs.
+PATIENCE_S = 3
 
 SECRET = "whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
 
@@ -74,16 +78,15 @@ class Connection:
         self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
     def hang(self) -> None:
-        """Neither read nor write until the test is over."""
-        self.closing.wait()
+        """Neither read nor write until the test is over, or has waited for long enough to fail."""
+        self.closing.wait(PATIENCE_S)
 
     def trickle(self, data: bytes) -> None:
-        """A byte every 10 ms, over and over, until the other end or the test has had enough."""
-        while True:
-            for byte in data:
-                if self.closing.wait(0.01):
-                    return
-                self.send(bytes([byte]))
+        """A byte every 10 ms, over and over, until the other end has had enough, or too much."""
+        for byte in islice(cycle(data), round(PATIENCE_S / 0.01)):
+            if self.closing.wait(0.01):
+                return
+            self.send(bytes([byte]))
 
     def reset(self) -> None:
         """Close so that the other end gets a reset, not an end."""

@@ -130,6 +130,15 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     return made.stores()
 
 
+@pytest.fixture(params=["memory", LOCAL])
+def raced(request: pytest.FixtureRequest) -> Stores:
+    """The stores where threads may race: moto looks at an item and writes it in two steps."""
+    if request.param == "memory":
+        return in_memory()
+    made: Dynamo = request.getfixturevalue("on_dynamodb_local")
+    return made.stores()
+
+
 @pytest.fixture(params=["moto", LOCAL])
 def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     """Empty tables on each engine."""

@@ -1,7 +1,8 @@
 """Faults that a botocore client is made to see, through its own events: no request is patched out."""
 
 import json
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,20 @@ def repeated_by_the_sdk(client: "DynamoDBClient", operation: str) -> Iterator[Co
     def needs_retry(attempts: int, **_: Any) -> float | None:
         counted.times += 1
         return 0.0 if attempts == 1 else None
+
+    with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
+        yield counted
+
+
+@contextmanager
+def answers_lost(client: "DynamoDBClient", operation: str, chance: random.Random) -> Iterator[Counted]:
+    """Of one request in three the answer is lost and the SDK sends it again; for many threads."""
+    counted = Counted()
+
+    def needs_retry(attempts: int, **_: Any) -> float | None:
+        is_lost = attempts == 1 and chance.random() < 1 / 3
+        counted.times += is_lost
+        return 0.0 if is_lost else None
 
     with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
         yield counted
@@ -123,6 +138,20 @@ def interrupted(client: "DynamoDBClient", at: dict[str, Any]) -> Iterator[Counte
             parsed.update(Items=[], Count=0, LastEvaluatedKey=at)
 
     with _listening(client, "after-call.dynamodb.Query", after_call):
+        yield counted
+
+
+@contextmanager
+def followed(client: "DynamoDBClient", operation: str, action: Callable[[], object]) -> Iterator[Counted]:
+    """Right after the first request of that kind is answered, something else happens."""
+    counted = Counted()
+
+    def after_call(**_: Any) -> None:
+        counted.times += 1
+        if counted.times == 1:
+            action()
+
+    with _listening(client, f"after-call.dynamodb.{operation}", after_call):
         yield counted
 
 

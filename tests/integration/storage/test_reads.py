@@ -98,10 +98,13 @@ def test_a_page_of_jobs_reads_little_more_than_it_shows(on_moto: Dynamo) -> None
         assert 16 <= len(answers) <= 32
 
 
-def test_a_page_of_an_empty_namespace_asks_each_partition_once(on_moto: Dynamo) -> None:
-    with watched(on_moto.client, "Query") as answers:
-        on_moto.stores().jobs.page("default", "", "", 50)
-    assert len(answers) == 16
+def test_a_page_of_few_jobs_asks_each_partition_once(on_moto: Dynamo) -> None:
+    stores = on_moto.stores()
+    for number in range(4):
+        with watched(on_moto.client, "Query") as answers:
+            page = stores.jobs.page("default", "", "", 50)
+        assert (len(page.items), len(answers)) == (number, 16)
+        stores.jobs.put(job(f"job-{number}"), replacing=None)
 
 
 def test_a_cursor_beyond_the_horizon_asks_nothing(on_moto: Dynamo) -> None:

@@ -1,6 +1,9 @@
 """Many jobs at once: each is judged by itself, in order."""
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pytest
 from tests.fakes.http_events import JOB, Client
@@ -8,6 +11,9 @@ from tests.fakes.http_events import JOB, Client
 from sweephand.errors import StoreError, UnavailableError
 from sweephand.jobs.job import JobKey
 from sweephand.timing import API_PATIENCE_MS
+from sweephand.web.app import build_handler
+
+Result = TypeVar("Result")
 
 URL = "/v1/namespaces/ns/jobs"
 
@@ -103,3 +109,18 @@ def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.
     assert [each["status"] for each in results] == [201, 503]
     assert client.world.jobs.get(JobKey("ns", "b")) is None
     assert UnavailableError.__name__ not in str(results)
+
+
+def test_results_stand_in_order_whoever_is_written_first() -> None:
+    client = Client()
+    with ThreadPoolExecutor(4) as threads:
+
+        def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+            found = [threads.submit(task) for task in reversed(tasks)]
+            return [each.result() for each in reversed(found)]
+
+        client.handler = build_handler(replace(client.services, concurrently=concurrently))
+        names = [f"job-{number}" if number % 3 else f"a/{number}" for number in range(30)]
+        results = client.send("POST", URL, named(*names)).json["results"]
+    assert [each["name"] for each in results] == names
+    assert [each["status"] for each in results] == [201 if number % 3 else 422 for number in range(30)]

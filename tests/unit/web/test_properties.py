@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import simplejson
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes.http_events import JOB, TARGET, Client
 
@@ -67,7 +67,11 @@ NEARLY_JOBS = st.fixed_dictionaries(
 NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,6})?", fullmatch=True)
 
 
-@settings(max_examples=150, deadline=None)
+# A world is made anew for each example, which takes longer on a busy machine.
+SOME = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@SOME
 @given(job=JOBS | NEARLY_JOBS | ANYTHING)
 def test_no_job_document_is_a_fault_of_the_server(job: Any) -> None:
     client = Client()
@@ -79,7 +83,7 @@ def test_no_job_document_is_a_fault_of_the_server(job: Any) -> None:
         assert client.put(job=job).etag == shown.etag
 
 
-@settings(max_examples=100, deadline=None)
+@SOME
 @given(body=ANYTHING | st.fixed_dictionaries({"jobs": st.lists(JOBS | NEARLY_JOBS | ANYTHING)}))
 def test_no_bulk_document_is_a_fault_of_the_server(body: Any) -> None:
     answer = Client().send("POST", "/v1/namespaces/ns/jobs", text=json.dumps(body))
@@ -88,7 +92,7 @@ def test_no_bulk_document_is_a_fault_of_the_server(body: Any) -> None:
         assert {each["status"] for each in answer.json["results"]} <= {201, 422}
 
 
-@settings(max_examples=100, deadline=None)
+@SOME
 @given(text=st.text() | st.binary())
 def test_no_text_is_a_fault_of_the_server(text: str | bytes) -> None:
     for method, url in (
@@ -99,7 +103,7 @@ def test_no_text_is_a_fault_of_the_server(text: str | bytes) -> None:
         assert Client().send(method, url, text=text).status in (400, 422)
 
 
-@settings(max_examples=100, deadline=None)
+@SOME
 @given(method=st.sampled_from(["GET", "PUT", "POST", "DELETE", "PATCH"]), path=st.text(), query=st.text())
 def test_no_url_is_a_fault_of_the_server(method: str, path: str, query: str) -> None:
     client = Client()
@@ -113,7 +117,7 @@ def test_no_url_is_a_fault_of_the_server(method: str, path: str, query: str) -> 
     assert client.send("GET", f"/v1/namespaces/ns/jobs?cursor={query}").status in (200, 422)
 
 
-@settings(max_examples=150, deadline=None)
+@SOME
 @given(data=ANYTHING)
 def test_data_comes_back_equal(data: Any) -> None:
     client = Client()
@@ -122,7 +126,7 @@ def test_data_comes_back_equal(data: Any) -> None:
     assert json.loads(str(shown))["data"] == data
 
 
-@settings(max_examples=150, deadline=None)
+@SOME
 @given(number=NUMBERS)
 def test_numbers_keep_every_digit(number: str) -> None:
     client = Client()

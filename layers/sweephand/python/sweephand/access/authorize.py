@@ -3,18 +3,20 @@
 import hmac
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.access.key import ADMIN_KEY_ID, EVERY_NAMESPACE, Caller, digest_of, parted
 from sweephand.instants import Instant
-from sweephand.ports import KeyStore
+
+if TYPE_CHECKING:  # the ports bring every room with them, and the authorizer needs none
+    from sweephand.ports import KeyStore
 
 # A scheme in any case, at least one space, a key (RFC 9110, 11.6.2). The lengths keep garbage from the store.
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
 
 
 def authorize(
-    header: str | None, *, keys: KeyStore, admin_secret: Callable[[], str], now: Instant
+    header: str | None, *, keys: "KeyStore", admin_secret: Callable[[], str], now: Instant
 ) -> Caller | None:
     """The holder of the key in the header; None for whatever is not a key that opens.
 

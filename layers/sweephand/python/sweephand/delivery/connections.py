@@ -4,6 +4,7 @@ urllib3 keeps the pools and speaks HTTP; what is added is where a connection goe
 ends (sockets.py), and what a kept connection that turns out dead is called.
 """
 
+import logging
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,6 +20,11 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from sweephand.delivery.egress import Egress
 from sweephand.delivery.sockets import BoundedSocket
 from sweephand.targets.url import Url
+
+# Of an answer that it cannot parse, and of a pool that is full, urllib3 logs a warning with the whole URL
+# and a traceback. The run says what came of the attempt; a consumer does not write our log, and a URL can
+# hold a secret.
+logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 #: A message batch is ten, and each is delivered in a thread of its own.
 CONNECTIONS_PER_HOST_MAX: Final = 10

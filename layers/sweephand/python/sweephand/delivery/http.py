@@ -64,7 +64,7 @@ class HttpTargets:
         try:
             response = self._response(target, attempt)
         except _FAILURES as error:
-            return Answer(succeeded=False, error=_sentence(error, target)[:ERROR_LENGTH_MAX])
+            return Answer(succeeded=False, error=_sentence(error, target))
         body = _beginning(response)
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
 
@@ -131,15 +131,19 @@ def _sentence(error: Exception, target: HttpTarget) -> str:
     told = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(cause))
     match cause:
         case EgressError():
-            return told
+            sentence = told
         case NewConnectionError():  # before the time-outs: urllib3 counts it among them
-            told = str(cause.__cause__ or cause)
-            return f"No connection to {target.url.host}, port {target.url.port}: {told}"
+            sentence = (
+                f"No connection to {target.url.host}, port {target.url.port}: {cause.__cause__ or cause}"
+            )
         case RequestTimeoutError() | TimeoutError():
-            return f"No answer within {target.timeout_ms / SECOND_MS:g} s."
+            sentence = f"No answer within {target.timeout_ms / SECOND_MS:g} s."
         case SSLError() | ssl.SSLError():
-            return f"No secure connection to {target.url.host}: {told}"
+            sentence = f"No secure connection to {target.url.host}: {told}"
+        case ValueError():  # a target that no validation of today would have let pass
+            sentence = f"The request cannot be made: {told}"
         case ConnectionError():
-            return f"The connection ended before an answer came: {told}"
+            sentence = f"The connection ended before an answer came: {told}"
         case _:
-            return f"What came is no answer in HTTP: {told or type(cause).__name__}"
+            sentence = f"What came is no answer in HTTP: {told or type(cause).__name__}"
+    return sentence[:ERROR_LENGTH_MAX]

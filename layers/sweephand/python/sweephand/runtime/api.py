@@ -1,6 +1,9 @@
 """What the API function is made of."""
 
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.read import Reader
@@ -10,6 +13,20 @@ from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
 from sweephand.web.services import Services
 from sweephand.wheel.shards import ShardCount
+
+Result = TypeVar("Result")
+
+#: Jobs of one bulk request that are written at once: a write waits for its stores most of its time.
+WRITES_AT_ONCE = 8
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(WRITES_AT_ONCE, thread_name_prefix="write")
+
+
+def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+    return list(_threads().map(lambda task: task(), tasks))
 
 
 @cache
@@ -36,5 +53,7 @@ def api() -> Handler:
             clock=clock,
             ids=ids,
             allow_insecure_targets=parts.settings().allows_insecure_targets,
+            own_queues=parts.settings().own_queues,
+            concurrently=_concurrently,
         )
     )

@@ -2,13 +2,10 @@
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.parsing import SCHEDULE_CHARS_MAX
-from sweephand.schedules.request import REPEATS_MAX, series_of
+from sweephand.schedules.request import series_of
 from sweephand.schedules.series import Occurrence, Series
 
 __all__ = [
-    "REPEATS_MAX",
-    "SCHEDULE_CHARS_MAX",
     "Occurrence",
     "ScheduleError",
     "Series",

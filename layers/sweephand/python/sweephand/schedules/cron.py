@@ -20,7 +20,7 @@ from sweephand.schedules.cron_fields import parse_field
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Beginning
 from sweephand.schedules.wall import TimesOfDay, WallPattern
-from sweephand.schedules.zones import DAY_S, Span, Zone
+from sweephand.schedules.zones import CYCLE_S, DAY_S, STEADY_YEAR, Span, Zone, year_start_s
 
 #: Debian's cron takes a longer jump of the clock for a correction and makes up nothing.
 GAP_MADE_UP_BELOW_S: Final = 3 * 3_600
@@ -44,6 +44,7 @@ _FIELDS: Final = (
     cron_fields.DAY_OF_WEEK,
 )
 _SECONDS_PER_MONTH: Final = 31 * DAY_S
+_STEADY_S: Final = year_start_s(STEADY_YEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,16 @@ class CronTimeline:
                     yield instant_s * SECOND_MS
 
     def count(self, after: Instant, through: Instant) -> int:
-        """How many there are: one step per month and per span, however many fire in it."""
+        """How many there are: a step per month and span, for 900 years at most, however many fire."""
         after_s, through_s = max(after, self.floor_at) // SECOND_MS, through // SECOND_MS
+        # What the calendar and every zone repeat is counted once.
+        cycles = (through_s - max(after_s, _STEADY_S)) // CYCLE_S
+        if cycles > 0:
+            through_s -= cycles * CYCLE_S
+            return self._count(after_s, through_s) + cycles * self._count(through_s, through_s + CYCLE_S)
+        return self._count(after_s, through_s)
+
+    def _count(self, after_s: int, through_s: int) -> int:
         total = 0
         for span in self.zone.spans(after_s):
             if span.start_s > through_s:

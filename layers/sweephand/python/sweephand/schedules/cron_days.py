@@ -9,7 +9,6 @@ items is done here.
 
 import calendar
 import datetime as dt
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -27,8 +26,7 @@ class MonthKind(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class DayRule:
+class DayRule(NamedTuple):
     """The day-of-month and day-of-week fields together."""
 
     day_of_month: Field

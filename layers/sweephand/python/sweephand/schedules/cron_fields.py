@@ -6,19 +6,21 @@ single number (`10/20` runs from 10 to the end of the range); cronsim and Quartz
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from enum import Enum
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from sweephand.schedules.errors import ScheduleError, quoted
 
 _MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")
-_LAST_WEEKDAY: Final = re.compile(r"([0-9])L|L([0-9])")
-_NTH_WEEKDAY: Final = re.compile(r"(\w+)#([0-9])", re.ASCII)
-_NEAREST_WORKDAY: Final = re.compile(r"([0-9]{1,2})W")
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_NUMBER: Final = r"[0-9]{1,9}"
+_LAST_WEEKDAY: Final = r"([0-9])L|L([0-9])"
+_NTH_WEEKDAY: Final = r"([0-9A-Z]+)#([0-9])"
+_NEAREST_WORKDAY: Final = r"([0-9]{1,2})W"
 
 
 class Kind(Enum):
@@ -31,8 +33,7 @@ class Kind(Enum):
     NTH_WEEKDAY = "#"
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
+class Special(NamedTuple):
     """A day that depends on the month: `value` is a day of month or week, `nth` counts weekdays."""
 
     kind: Kind
@@ -40,14 +41,13 @@ class Special:
     nth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRule:
+class FieldRule(NamedTuple):
     """One place of an expression: its name in messages, its range, the names it takes and its specials."""
 
     title: str
     low: int
     high: int
-    names: dict[str, int] = field(default_factory=dict)
+    names: Mapping[str, int] = MappingProxyType({})
     examples: str = ""
 
 
@@ -65,8 +65,7 @@ DAY_OF_WEEK: Final = FieldRule(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """What a field names: values in order, days that depend on the month, and how it restricts."""
 
     values: tuple[int, ...]
@@ -102,14 +101,14 @@ def _special(term: str, rule: FieldRule) -> Special | None:
             return Special(Kind.LAST_DAY)
         if term == "LW":
             return Special(Kind.LAST_WORKDAY)
-        nearest = _NEAREST_WORKDAY.fullmatch(term)
+        nearest = re.fullmatch(_NEAREST_WORKDAY, term)
         if nearest is not None:
             return Special(Kind.NEAREST_WORKDAY, _number(nearest.group(1), term, rule))
     if rule is DAY_OF_WEEK:
-        last = _LAST_WEEKDAY.fullmatch(term)
+        last = re.fullmatch(_LAST_WEEKDAY, term)
         if last is not None:
             return Special(Kind.LAST_WEEKDAY, _number(last.group(1) or last.group(2), term, rule) % 7)
-        nth = _NTH_WEEKDAY.fullmatch(term)
+        nth = re.fullmatch(_NTH_WEEKDAY, term)
         if nth is not None:
             if nth.group(2) not in "12345":
                 raise ScheduleError(
@@ -121,7 +120,7 @@ def _special(term: str, rule: FieldRule) -> Special | None:
 
 def _values(term: str, rule: FieldRule) -> range:
     span, slash, step_text = term.partition("/")
-    if slash and (not _NUMBER.fullmatch(step_text) or int(step_text) == 0):
+    if slash and (not re.fullmatch(_NUMBER, step_text) or int(step_text) == 0):
         raise ScheduleError(
             f"{quoted(term)} in the {rule.title} field: expected a whole number of at least 1 after the slash"
         )
@@ -151,7 +150,7 @@ def _sunday_hint(text: str, rule: FieldRule) -> str:
 
 def _number(text: str, term: str, rule: FieldRule) -> int:
     value = rule.names.get(text)
-    if value is None and _NUMBER.fullmatch(text):
+    if value is None and re.fullmatch(_NUMBER, text):
         value = int(text)
     if value is None or not rule.low <= value <= rule.high:
         within = "" if text == term else f" in {quoted(term)}"

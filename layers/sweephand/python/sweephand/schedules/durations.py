@@ -6,8 +6,7 @@ hours.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.schedules.errors import ScheduleError, quoted
 
@@ -33,9 +32,10 @@ _GO_UNITS_NS: Final = {
     "m": _MINUTE_NS,
     "h": _HOUR_NS,
 }
-_GO_TERM: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)")
-_DAYS: Final = re.compile(r"([0-9]+)d")
-_ISO: Final = re.compile(
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_GO_TERM: Final = r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)"
+_DAYS: Final = r"([0-9]+)d"
+_ISO: Final = (
     r"P(?:"
     r"(?P<weeks>[0-9]+)W"
     r"|(?:(?:(?P<years>[0-9]+)Y(?:(?P<y_months>[0-9]+)M(?:(?P<ym_days>[0-9]+)D)?)?"
@@ -51,8 +51,7 @@ _GO_EXPECTED: Final = "a Go duration such as 1h30m, 45s or 500ms"
 _EXPECTED: Final = f"{_GO_EXPECTED}, an ISO 8601 duration such as PT1H30M, or days such as 7d"
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(NamedTuple):
     """A length of time: first the calendar parts, on the wall clock of a zone, then the elapsed part."""
 
     months: int
@@ -78,7 +77,7 @@ def parse_go_duration_ns(text: str) -> int:
         raise ScheduleError(f"{quoted(text)} is no duration; expected {_GO_EXPECTED}")
     total_ns = at = 0
     while at < len(rest):
-        term = _GO_TERM.match(rest, at)
+        term = re.match(_GO_TERM, rest[at:])
         if term is None:
             raise ScheduleError(
                 f"{quoted(rest[at:])} in {quoted(text)} lacks a unit; expected {_GO_EXPECTED}"
@@ -95,7 +94,7 @@ def parse_go_duration_ns(text: str) -> int:
                 "expected one of h, m, s, ms, us, ns"
             )
         total_ns += int(whole or "0") * unit_ns + _fraction_ns(fraction, unit_ns)
-        at = term.end()
+        at += term.end()
     # Go's range is that of a signed 64-bit number: one more downwards than upwards.
     if total_ns > _NS_MAX + (sign < 0):
         raise _too_long(text)
@@ -107,7 +106,7 @@ def parse_duration(text: str) -> Duration:
     _check_length(text)
     if text.startswith("P"):
         return _parse_iso(text)
-    days = _DAYS.fullmatch(text)
+    days = re.fullmatch(_DAYS, text)
     if days is not None:
         return _bounded(text, Duration(0, 0, int(days.group(1)) * _DAY_NS))
     if not re.match(r"[-+.0-9]", text):
@@ -141,7 +140,7 @@ def _fraction_ns(digits: str, unit_ns: int) -> int:
 
 
 def _parse_iso(text: str) -> Duration:
-    match = _ISO.fullmatch(text)
+    match = re.fullmatch(_ISO, text)
     if match is None or text == "P":
         raise ScheduleError(
             f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, "
@@ -165,8 +164,8 @@ def _parse_iso(text: str) -> Duration:
 
 
 def _bounded(text: str, duration: Duration) -> Duration:
-    shortest_ns = (duration.months * 28 + duration.days) * _DAY_NS + duration.elapsed_ns
-    if shortest_ns > _NS_MAX:
+    about_ns = (duration.months * 365 // 12 + duration.days) * _DAY_NS + duration.elapsed_ns
+    if about_ns > _NS_MAX:
         raise _too_long(text)
     return duration
 

@@ -18,15 +18,17 @@ from sweephand.schedules.zones import Zone
 #: What was due up to this long ago is due now: the time that a request may have been on its way.
 PAST_MAX_MS: Final = 60_000
 
-_RFC3339: Final = re.compile(
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_RFC3339: Final = (
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
-_LOOKS_ABSOLUTE: Final = re.compile(r"[0-9]{4}-|[0-9]{2}[/:.]")
+_LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:.]"
 _EXPECTED: Final = (
     "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
 )
 _DAY_MS: Final = 86_400_000
+_EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 
 
 def parse_moment(
@@ -38,7 +40,7 @@ def parse_moment(
     rounded up where an instant is the earliest one and cut off where it is the last. Raises ScheduleError for
     what cannot be read, lies further in the past, or lies beyond the year 9999.
     """
-    if _LOOKS_ABSOLUTE.match(text):
+    if re.match(_LOOKS_ABSOLUTE, text):
         instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
         if instant_at < requested_at - PAST_MAX_MS:
             raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
@@ -58,21 +60,20 @@ def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone:
         return from_at
     wall_ms = from_at + zone.offset_at(from_at // 1_000) * 1_000
     day, ms_of_day = divmod(wall_ms, _DAY_MS)
-    epoch_day = dt.date(1970, 1, 1).toordinal()
-    date = dt.date.fromordinal(day + epoch_day)
-    year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
-    if year > dt.MAXYEAR:
-        raise _beyond_the_calendar(text)
-    clamped = dt.date(year, month + 1, min(date.day, calendar.monthrange(year, month + 1)[1]))
-    day = clamped.toordinal() + duration.days - epoch_day
-    if day > dt.date.max.toordinal() - epoch_day:
-        raise _beyond_the_calendar(text)
+    try:
+        date = dt.date.fromordinal(day + _EPOCH_DAY)
+        year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
+        clamped = date.replace(year, month + 1, min(date.day, calendar.monthrange(year, month + 1)[1]))
+        moved = clamped + dt.timedelta(days=duration.days)
+    except (ValueError, OverflowError) as fault:
+        raise _beyond_the_calendar(text) from fault
     second_of_day, ms = divmod(ms_of_day, 1_000)
-    return zone.instant_of(day * (_DAY_MS // 1_000) + second_of_day) * 1_000 + ms
+    wall_s = (moved.toordinal() - _EPOCH_DAY) * (_DAY_MS // 1_000) + second_of_day
+    return zone.instant_of(wall_s) * 1_000 + ms
 
 
 def _parse_rfc3339_ns(text: str) -> int:
-    match = _RFC3339.fullmatch(text)
+    match = re.fullmatch(_RFC3339, text)
     if match is None:
         raise ScheduleError(
             f"{quoted(text)} is no RFC 3339 instant; "

@@ -8,24 +8,24 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules.cron import MACROS, parse_cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.every import PREFIX as EVERY
 from sweephand.schedules.every import parse_every
 from sweephand.schedules.timeline import Form
 
-SCHEDULE_CHARS_MAX: Final = 1_000
-
-_ZONE_PREFIX: Final = re.compile(r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*")
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*"
 _UNDERSTOOD: Final = (
     "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
     f"a macro ({', '.join(MACROS)}), or @every with a Go duration (@every 1h30m)"
 )
 _NOT_YET: Final = (
-    (re.compile(r"(?:rate|cron|at)\s*\(", re.IGNORECASE), "EventBridge's notation"),
-    (re.compile(r"R[0-9]*(?:/|\Z)"), "an ISO 8601 repetition"),
-    (re.compile(r"\{"), "cron by named fields"),
-    (re.compile(r"\["), "a list of instants"),
+    (r"(?i:rate|cron|at)\s*\(", "EventBridge's notation"),
+    (r"R[0-9]*(?:/|\Z)", "an ISO 8601 repetition"),
+    (r"\{", "cron by named fields"),
+    (r"\[", "a list of instants"),
 )
 
 
@@ -42,17 +42,17 @@ def parse_schedule(text: str) -> Parsed:
 
     The prefix's zone is not looked up here.
     """
-    if len(text) > SCHEDULE_CHARS_MAX:
+    if len(text) > SCHEDULE_LENGTH_MAX:
         raise ScheduleError(
-            f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_CHARS_MAX} characters"
+            f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_LENGTH_MAX} characters"
         )
-    if not text.isascii() or (not text.isprintable() and "\t" not in text):
-        alien = next(each for each in text if not each.isascii() or (not each.isprintable() and each != "\t"))
+    alien = next((each for each in text if each != "\t" and not " " <= each <= "~"), None)
+    if alien is not None:
         raise ScheduleError(
             f"{quoted(alien)} in {quoted(text)} belongs to no schedule; expected {_UNDERSTOOD}"
         )
     rest = text.strip(" \t")
-    prefix = _ZONE_PREFIX.match(rest)
+    prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
         return Parsed(_parse_form(rest), None)
     if not prefix.group(1):
@@ -68,7 +68,7 @@ def _parse_form(text: str) -> Form:
     if text.startswith("@"):
         return _parse_descriptor(text)
     for pattern, title in _NOT_YET:
-        if pattern.match(text):
+        if re.match(pattern, text):
             raise ScheduleError(f"{quoted(text)} is {title}, which is not understood; expected {_UNDERSTOOD}")
     return parse_cron(text)
 

@@ -5,14 +5,12 @@ from typing import Final
 
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant, rfc3339
+from sweephand.limits import REPEATS_MAX
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.moments import parse_moment
 from sweephand.schedules.parsing import Parsed, parse_schedule
 from sweephand.schedules.series import Series
 from sweephand.schedules.zones import Zone, zone_named
-
-#: The greatest number that every reader of JSON holds exactly.
-REPEATS_MAX: Final = 2**53 - 1
 
 _UTC: Final = "UTC"
 

@@ -79,14 +79,13 @@ class Series:
         timeline = self._timeline()
         if self.schedule is None:
             return self.due_at
-        ends = []
-        if self.repeats is not None:
-            if self.repeats <= self.counted:
-                return self.counted_at
-            ends.append(timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max))
-        if self.ttl_at is not None:
-            ends.append(timeline.last_through(self.ttl_at))
-        return min((end for end in ends if end is not None), default=None)
+        by_ttl = None if self.ttl_at is None else timeline.last_through(self.ttl_at)
+        if self.repeats is None or (self.ttl_at is not None and by_ttl is None):
+            return by_ttl
+        if self.repeats <= self.counted:
+            return self.counted_at
+        by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
+        return min((each for each in (by_ttl, by_repeats) if each is not None), default=None)
 
     def to_item(self) -> dict[str, str | int]:
         """A flat map of strings and whole numbers, without the fields that are absent."""

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.schedules.durations import MS_NS
 from sweephand.schedules.zones import Zone
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(NamedTuple):
     """Where a series begins: its anchor, the earliest instant at which it may fire, its zone."""
 
     start_at: Instant

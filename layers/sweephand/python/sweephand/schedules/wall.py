@@ -6,8 +6,7 @@ Wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, wh
 import datetime as dt
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.schedules.cron_days import DayRule, MonthKind, kind_of, kinds_of
 
@@ -23,8 +22,7 @@ _DAY_MAX: Final = dt.date.max.toordinal() - _EPOCH_DAY
 _CYCLE_MONTHS: Final = 400 * 12
 
 
-@dataclass(frozen=True, slots=True)
-class TimesOfDay:
+class TimesOfDay(NamedTuple):
     """The seconds of a day that match: every hour with every minute with every second named."""
 
     hours: tuple[int, ...]
@@ -116,7 +114,9 @@ class WallPattern:
         date = _date_of(wall_s)
         days = self._days_of(date.year, date.month)
         at = bisect_left(days, date.day)
-        today = self.times.count_before(wall_s % _DAY_S) if date.day in days[at : at + 1] else 0
+        # At the end of the calendar the last day goes on: 24:00 stands for the year 10000.
+        second_of_day = wall_s - (date.toordinal() - _EPOCH_DAY) * _DAY_S
+        today = self.times.count_before(second_of_day) if date.day in days[at : at + 1] else 0
         return at * self.times.per_day + today
 
     def _day_at_or_after(self, day: int) -> int | None:

@@ -23,6 +23,11 @@ _ASKABLE_MAX_S: Final = 253_402_300_799 - DAY_S
 #: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data since 1970 (Gaza,
 #: Recife), so that looking every three days meets each of them.
 _PROBE_S: Final = 3 * DAY_S
+#: The calendar repeats itself, weekdays included, after 400 years of this many seconds.
+CYCLE_S: Final = 146_097 * DAY_S
+#: From this year on every zone follows a yearly rule for good (the data spell out years up to 2087): each
+#: year has the transitions of the one 400 years before.
+STEADY_YEAR: Final = 2100
 #: No transition repeats or skips more than 24 hours, so what came two days earlier no longer matters.
 _LOOKBACK_S: Final = 2 * DAY_S
 
@@ -90,6 +95,12 @@ class Zone:
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
     def _transitions_in(self, year: int) -> tuple[Transition, ...]:
+        cycles = max(0, year - STEADY_YEAR) // 400
+        if cycles:
+            return tuple(
+                change._replace(at_s=change.at_s + cycles * CYCLE_S)
+                for change in self._transitions_in(year - 400 * cycles)
+            )
         known = self._transitions.get(year)
         if known is None:
             # Two threads may both find them; they find the same.

@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRo
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sweephand.access.key import Caller
-from sweephand.errors import InvalidError, NotFoundError, Violation
+from sweephand.errors import BadRequestError, InvalidError, NotFoundError, UnavailableError, Violation
 from sweephand.web import json_text, problems
 from sweephand.web.admission import admit, caller_of
 from sweephand.web.api import OPERATIONS
@@ -131,7 +131,7 @@ class _Exchange:
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - the one place where errors become statuses
             reply = _failed(error)
-            if reply.status >= 500:  # noqa: PLR2004 - the class of server errors
+            if not isinstance(error, BadRequestError | UnavailableError):
                 self._log.exception("a request failed")
         self._log.info(
             "request",

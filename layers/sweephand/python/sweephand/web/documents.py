@@ -42,7 +42,7 @@ class Document(BaseModel):
 class HttpTarget(Document):
     """An HTTPS endpoint: it receives `data` as the body, signed by Standard Webhooks."""
 
-    type: Literal["http"]
+    type: Literal["http"] = Field(description="An HTTPS endpoint.")
     url: str = Field(
         max_length=limits.URL_LENGTH_MAX,
         description="An https URL of a public address (http and loopback where the stack allows it).",
@@ -64,7 +64,7 @@ class HttpTarget(Document):
 class SqsTarget(Document):
     """An SQS queue: each trigger is a message of `data`, with one attribute `sweephand`."""
 
-    type: Literal["sqs"]
+    type: Literal["sqs"] = Field(description="An SQS queue.")
     queue_url: str = Field(description="The URL of the queue.")
     message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
 

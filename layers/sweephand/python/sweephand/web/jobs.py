@@ -1,32 +1,23 @@
-"""The operations on jobs: write one or many, read, list, delete."""
+"""The operations on one job, and the list of them: write, read, list, delete."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.errors import (
-    InvalidError,
     NotFoundError,
     PreconditionError,
-    SweephandError,
-    UnavailableError,
-    Violation,
 )
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.read import View, view
-from sweephand.limits import JOBS_PER_BULK_MAX
-from sweephand.timing import API_PATIENCE_MS
-from sweephand.web import cursor, problems
+from sweephand.web import cursor
 from sweephand.web.definition import read_definition
-from sweephand.web.documents import BulkDocument, JobDocument
-from sweephand.web.names import NAME_RULE, is_name
+from sweephand.web.documents import JobDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.preconditions import asks_for_absence, etag, revisions
 from sweephand.web.query import JobsQuery
 from sweephand.web.resources import (
-    BulkResource,
-    BulkResultResource,
     JobPage,
     JobResource,
     WholeJobResource,
@@ -34,7 +25,6 @@ from sweephand.web.resources import (
     whole_job_resource,
 )
 from sweephand.web.services import Services
-from sweephand.web.validation import check
 
 
 def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
@@ -89,70 +79,14 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     return Reply(200, shown)
 
 
-def put_many(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
-    """Create or replace many jobs; one that is refused does not stop the others."""
-    seen: set[str] = set()
-    results: list[BulkResultResource] = []
-    for document in request.body:
-        name = document.get("name") if isinstance(document, Mapping) else None
-        try:
-            results.append(_put_one(services, request, document, seen))
-        except SweephandError as error:
-            problem = problems.document(error)
-            results.append({"name": name, "status": problem["status"], "problem": problem})
-    shown: BulkResource = {"results": results}
-    return Reply(200, shown)
-
-
-def _put_one(
-    services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
-) -> BulkResultResource:
-    name, definition = _named(services, document, seen, request.requested_at)
-    if services.clock.now() - request.requested_at > API_PATIENCE_MS:
-        raise UnavailableError("Those before it took too long; it was not written. Ask again for it.")
-    written = services.writer.put(
-        JobKey(request.namespace, name),
-        definition,
-        caller=request.caller.key_id,
-        requested_at=request.requested_at,
-    )
-    status = 201 if written.outcome == "created" else 200
-    return {"name": name, "status": status, "rev": written.job.rev}
-
-
-def _named(
-    services: Services, document: Any, seen: set[str], requested_at: Instant
-) -> tuple[str, Definition]:
-    """Name and definition of one of many; InvalidError with pointers into its own document."""
-    if not isinstance(document, Mapping):
-        raise InvalidError([Violation("", "Give an object: a job and its name.")])
-    name = document.get("name")
-    found = list(_name_violations(name, seen))
-    rest = {field: value for field, value in document.items() if field != "name"}
-    taken = _read(rest, services, requested_at)
-    if found or taken.value is None:
-        raise InvalidError([*found, *taken.violations])
-    assert isinstance(name, str), "it has been found valid"
-    seen.add(name)
-    return name, taken.value
-
-
-def _name_violations(name: Any, seen: set[str]) -> Iterator[Violation]:
-    if not isinstance(name, str) or not is_name(name):
-        yield Violation("/name", NAME_RULE)
-    elif name in seen:
-        yield Violation("/name", "An earlier job of this request has this name; give each name once.")
-
-
-def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
+def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
+    """The definition in a job document, or everything that is wrong with it."""
     return read_definition(
-        document, allow_insecure_targets=services.allow_insecure_targets, requested_at=requested_at
+        document,
+        allow_insecure_targets=services.allow_insecure_targets,
+        own_queues=services.own_queues,
+        requested_at=requested_at,
     )
-
-
-def _read_many(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[list[Any]]:
-    found, violations = check(BulkDocument, document)
-    return Taken(None if found is None else found.jobs, tuple(violations))
 
 
 def _ruling(services: Services, key: JobKey, revs: tuple[str, ...] | None, now: Instant) -> str | None:
@@ -206,7 +140,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="The last write wins, unless If-Match or If-None-Match says otherwise. A definition "
         "equal to the stored one changes nothing, so asking again is safe.",
         run=put_job,
-        accepts=Accepts(JobDocument, _read, EXAMPLES),
+        accepts=Accepts(JobDocument, read_job, EXAMPLES),
         headers=_IF_MATCH | _ABSENT,
         gives={
             200: Gives("Replaced, or as it was", JobResource, _ETAG),
@@ -250,22 +184,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=list_jobs,
         query=JobsQuery,
         gives={200: Gives("A page of jobs", JobPage)},
-    ),
-    Operation(
-        method="POST",
-        path="/v1/namespaces/{namespace}/jobs",
-        name="putJobs",
-        tag="Jobs",
-        access="write",
-        summary="Create or replace many jobs",
-        description=f"Up to {JOBS_PER_BULK_MAX}. Each is judged by itself, as a PUT of it would be: one that "
-        "is refused does not stop the others. Pointers are relative to each job's own document.",
-        run=put_many,
-        accepts=Accepts(
-            BulkDocument,
-            _read_many,
-            {"one of many": {"jobs": [{"name": "first", **EXAMPLES["in ten seconds"]}]}},
-        ),
-        gives={200: Gives("What became of each, in order", BulkResource)},
     ),
 )

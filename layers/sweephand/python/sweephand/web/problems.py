@@ -23,11 +23,11 @@ from sweephand.web.resources import ProblemResource, ViolationResource
 CONTENT_TYPE: Final = "application/problem+json"
 
 
-class UnauthenticatedError(SweephandError):
+class UnauthenticatedError(BadRequestError):
     """A guarded route without a caller: the gateway let through what its authorizer had not seen."""
 
 
-class MethodError(SweephandError):
+class MethodError(BadRequestError):
     """A path that exists, with a method that it does not have; `allowed` are those it has."""
 
     def __init__(self, method: str, allowed: Iterable[str]) -> None:

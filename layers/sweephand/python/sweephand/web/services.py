@@ -1,16 +1,36 @@
 """What the API stands on: the use cases and ports that its operations call."""
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.read import Reader
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
 
+Result = TypeVar("Result")
+
+
+class Concurrently(Protocol):
+    """How tasks that do not concern each other are done."""
+
+    def __call__(self, tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+        """What each returned, in order; what one raises is raised."""
+        ...
+
+
+def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+    """Concurrently, without any threads."""
+    return [task() for task in tasks]
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback."""
+    """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback.
+
+    `own_queues` are the URLs of the stack's own queues, which no job may name.
+    """
 
     writer: Writer
     reader: Reader
@@ -21,3 +41,5 @@ class Services:
     clock: Clock
     ids: Ids
     allow_insecure_targets: bool = False
+    own_queues: Collection[str] = ()
+    concurrently: Concurrently = one_by_one

@@ -1,0 +1,78 @@
+"""Measures, shows tables, writes .local/bench.json: `python -m infra.bench [cost] [start] [lateness]`."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from infra import dynamodb_local
+from infra.bench import cost, lateness, start
+from infra.bench.report import Report
+from infra.local.places import LOCAL, Place
+
+_FILE: Final = LOCAL / "bench.json"
+
+#: Not the one of `make up`, so that both can run.
+_PORT: Final = 4760
+
+
+def main() -> int:
+    """The exit code: 0 if all that was asked for could be measured, whatever the figures say."""
+    parser = argparse.ArgumentParser(prog="python -m infra.bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
+    parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run (default 10000)")
+    parser.add_argument("--port", type=int, default=_PORT, help=f"for a local AWS (default {_PORT})")
+    arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(_PARTS)
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    is_complete = True
+    figures: dict[str, Any] = {}
+    for name in arguments.parts or _PARTS:
+        print(f"{name} ...", flush=True)
+        outcome = _PARTS[name](arguments)
+        if isinstance(outcome, str):
+            print(f"{name} was not measured: {outcome}\n", flush=True)
+            is_complete = False
+            continue
+        print(f"{outcome.text()}\n", flush=True)
+        figures[name] = {"isWithin": outcome.is_within, "load": os.getloadavg(), **outcome.figures}
+    _write(figures)
+    print(f"The figures are in {_FILE}")
+    return 0 if is_complete else 1
+
+
+def _cost(arguments: argparse.Namespace) -> Report | str:
+    return dynamodb_local.available() or cost.measure(arguments.triggers)
+
+
+def _start(arguments: argparse.Namespace) -> Report | str:
+    return start.measure(Place(arguments.port))
+
+
+def _lateness(arguments: argparse.Namespace) -> Report | str:
+    # Deciding what a role allows costs this local AWS a third of its time, and AWS nothing of ours.
+    return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
+
+
+_PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
+    "cost": _cost,
+    "start": _start,
+    "lateness": _lateness,
+}
+
+
+def _write(figures: Mapping[str, Any]) -> None:
+    """Put the parts that were measured beside those of earlier runs."""
+    LOCAL.mkdir(exist_ok=True)
+    try:
+        earlier = json.loads(_FILE.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        earlier = {}
+    _FILE.write_text(json.dumps(earlier | figures, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""What is paid for: DynamoDB's units as it reports them, SQS's requests as it would bill them."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_READS: Final = {"GetItem", "BatchGetItem", "Query"}
+_WRITES: Final = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
+
+#: SQS bills every 64 KB of a request as a request.
+_SQS_REQUEST_BYTES: Final = 65_536
+
+
+@dataclass(slots=True)
+class Usage:
+    """Units used so far: write and read request units, SQS requests, Lambda invocations.
+
+    `by_call` splits the units by table and operation, to find the call to blame.
+    """
+
+    writes: float = 0
+    reads: float = 0
+    sqs: float = 0
+    invocations: float = 0
+    by_call: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+def less(usage: Usage, other: Usage, times: float) -> Usage:
+    """A usage without so many times another."""
+    calls = usage.by_call | {
+        call: usage.by_call[call] - times * units for call, units in other.by_call.items()
+    }
+    return Usage(
+        writes=usage.writes - times * other.writes,
+        reads=usage.reads - times * other.reads,
+        sqs=usage.sqs - times * other.sqs,
+        invocations=usage.invocations - times * other.invocations,
+        by_call=defaultdict(float, calls),
+    )
+
+
+class Meter:
+    """Counts until it is reset; many threads may use what it watches."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self._lock = Lock()
+
+    def reset(self) -> None:
+        """Forget what was used so far."""
+        self.usage = Usage()
+
+    def watch(self, client: "DynamoDBClient") -> None:
+        """Have each of the client's requests ask for the units it consumes, and count them."""
+        client.meta.events.register("provide-client-params.dynamodb", _asking)  # type: ignore[arg-type] # its answer is taken
+        client.meta.events.register("after-call.dynamodb", self._count)
+
+    def sqs_request(self, size: int = 0) -> None:
+        """Count one request to SQS with that many bytes of payload."""
+        with self._lock:
+            self.usage.sqs += max(1, -(-size // _SQS_REQUEST_BYTES))
+
+    def invocation(self) -> None:
+        """Count one Lambda call."""
+        with self._lock:
+            self.usage.invocations += 1
+
+    def _count(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
+        operation: str = model.name
+        if operation not in _READS | _WRITES:
+            return
+        units, table = _units(operation, parsed)
+        with self._lock:
+            if operation in _READS:
+                self.usage.reads += units
+            else:
+                self.usage.writes += units
+            self.usage.by_call[f"{table} {operation}"] += units
+
+
+def _asking(params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
+    if model.name not in _READS | _WRITES:
+        return params
+    return {**params, "ReturnConsumedCapacity": "TOTAL"}
+
+
+def _units(operation: str, parsed: dict[str, Any]) -> tuple[float, str]:
+    """What a response says was consumed, or AWS's minimum where DynamoDB Local says less; and the table."""
+    if "Error" in parsed:
+        # AWS charges a write whose condition failed like one that succeeded; items here are under 1 KB.
+        is_refused = parsed["Error"].get("Code") == "ConditionalCheckFailedException"
+        return (1.0 if is_refused else 0.0), "refused"
+    consumed = parsed.get("ConsumedCapacity", [])
+    parts = consumed if isinstance(consumed, list) else [consumed]
+    units = sum(part["CapacityUnits"] for part in parts)
+    table = parts[0]["TableName"] if parts else "?"
+    # A strong read that finds nothing is charged as one unit by AWS; DynamoDB Local reports none.
+    table = table.rpartition("-")[2]
+    return (max(units, 1.0) if operation in _READS else units), table

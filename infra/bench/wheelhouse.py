@@ -1,0 +1,219 @@
+"""The production use cases over DynamoDB Local and a counted queue, turned minute by minute by hand."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from infra.bench.clock import HandClock, SeededIds
+from infra.bench.meter import Meter
+from infra.bench.sqs import CountedSqs
+
+from sweephand.access.signing_keys import SigningKeys
+from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.queue import SqsQueue
+from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import JobKey
+from sweephand.jobs.write import Writer
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.batch import BatchHandler, Handled
+from sweephand.runs.deliver import Deliverer
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.payloads import S3Payloads
+from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.table import Table
+from sweephand.storage.timers import DynamoTimers
+from sweephand.wheel.codec import decode, encode
+from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.sweep import Sweeper
+from sweephand.wheel.tick import Ticker
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+#: What template.yaml says when nobody says otherwise.
+SHARDS = 4
+SWEEPERS_MAX = 4
+
+#: 2026-11-21T12:00:17Z: any instant would do that is not on a minute.
+_BEGIN: Instant = 1_795_262_417_000
+
+_NAMESPACE = "bench"
+_QUEUE_URL = "https://sqs.us-east-1.amazonaws.com/123456789012/delivery"
+_CREATORS = 4
+
+_URL = "https://hooks.example.com/tenants/4711/jobs"
+_DATA = '{"tenant":4711,"task":"refresh"}'
+
+
+class _Consumer:
+    """ports.Targets of which every request succeeds, and is counted."""
+
+    def __init__(self) -> None:
+        self.delivered = 0
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        """Count and accept."""
+        del attempt
+        self.delivered += 1
+        return Answer(succeeded=True, code=200, text='{"ok":true}')
+
+
+class _Sweepers:
+    """ports.Sweepers that sweep at once, one after the other."""
+
+    def __init__(self, sweep: Callable[[int], None]) -> None:
+        self._sweep = sweep
+
+    def start(self, first_shards: Sequence[int]) -> None:
+        """One sweep for each."""
+        for shard in first_shards:
+            self._sweep(shard)
+
+
+class Wheelhouse:
+    """A stack with tables of its own, and what it has used."""
+
+    def __init__(self, endpoint_url: str, name: str) -> None:
+        self.meter = Meter()
+        self.clock = HandClock(_BEGIN)
+        self._sqs = CountedSqs(self.clock, self.meter)
+        self._consumer = _Consumer()
+        self._ids = SeededIds()
+        client = _client(endpoint_url)
+        self._jobs = DynamoJobs(self._table(client, f"{name}-jobs"))
+        self._timers = DynamoTimers(self._table(client, f"{name}-timers"))
+        self._leases = DynamoLeases(Table(client, f"{name}-timers", self._wait_ms))
+        self._runs_table = Table(client, f"{name}-jobs", self._wait_ms)
+        self.meter.watch(client)
+        self._queue = SqsQueue(
+            SqsClients(lambda _: self._sqs),  # type: ignore[arg-type, return-value] # as much of it as is called
+            _QUEUE_URL,
+            f"{_QUEUE_URL}-dead",
+            lambda _: None,
+            allow_insecure=False,
+        )
+        self._writer = self._made_writer()
+        self._sweeper = Sweeper(
+            jobs=self._jobs, timers=self._timers, leases=self._leases, queue=self._queue, clock=self.clock
+        )
+        self._ticker = Ticker(
+            leases=self._leases,
+            sweeper=self._sweeper,
+            sweepers=_Sweepers(self._sweep),
+            clock=self.clock,
+            shards=SHARDS,
+            sweepers_max=SWEEPERS_MAX,
+        )
+        self._handler = self._made_handler()
+
+    @property
+    def delivered(self) -> int:
+        """Triggers that reached their consumer."""
+        return self._consumer.delivered
+
+    def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
+        """Write jobs as the bulk call does, several at a time; none of them may be refused."""
+        numbered = [(JobKey(_NAMESPACE, f"job-{number:06d}"), job) for number, job in enumerate(jobs)]
+        with ThreadPoolExecutor(_CREATORS) as threads:
+            list(threads.map(lambda each: self._put(*each), numbered))
+
+    def run(self, minutes: int) -> None:
+        """Tick at the start of each of the next minutes, and deliver what is due before the one after it."""
+        for _ in range(minutes):
+            minute = self.clock.now() - self.clock.now() % MINUTE_MS + MINUTE_MS
+            self._deliver(minute)
+            self.clock.wait_until(minute)
+            self.tick()
+
+    def tick(self) -> None:
+        """One tick now."""
+        self.meter.invocation()
+        self._ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+
+    def _put(self, key: JobKey, job: Mapping[str, Any]) -> None:
+        written = {"target": {"type": "http", "url": _URL}, **job}
+        definition = Definition(written, Payload.of(_DATA))
+        self._writer.put(key, definition, caller="bench", requested_at=self.clock.now())
+
+    def _deliver(self, until: Instant) -> None:
+        while (visible_at := self._sqs.next_at()) is not None and visible_at < until:
+            self.clock.wait_until(visible_at)
+            batch = self._sqs.receive()
+            self.meter.invocation()
+            handled = self._handler.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
+            assert all(each.is_done and each.error is None for each in handled), handled
+            self._sqs.delete()
+
+    def _sweep(self, first_shard: int) -> None:
+        self.meter.invocation()
+        self._sweeper.sweep(
+            self._leases.state().leases,
+            owner=self._ids.token(),
+            first_shard=first_shard,
+            deadline=self.clock.now() + 120 * SECOND_MS,
+        )
+
+    def _made_writer(self) -> Writer:
+        return Writer(
+            jobs=self._jobs,
+            timers=self._timers,
+            queue=self._queue,
+            payloads=S3Payloads("none"),
+            clock=self.clock,
+            ids=self._ids,
+            shards=ShardCount(leases=self._leases, clock=self.clock, wanted=SHARDS),
+        )
+
+    def _made_handler(self) -> BatchHandler:
+        secrets = DynamoSecrets(self._runs_table)
+        deliverer = Deliverer(
+            jobs=self._jobs,
+            runs=DynamoRuns(self._runs_table),
+            timers=self._timers,
+            queue=self._queue,
+            payloads=S3Payloads("none"),
+            targets=self._consumer,
+            signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
+            letters=encode,
+            clock=self.clock,
+            ids=self._ids,
+        )
+        return BatchHandler(
+            deliverer=deliverer,
+            jobs=self._jobs,
+            queue=self._queue,
+            decode=decode,
+            clock=self.clock,
+            concurrently=_in_turn,
+        )
+
+    def _table(self, client: "DynamoDBClient", name: str) -> Table:
+        client.create_table(
+            TableName=name,
+            AttributeDefinitions=[{"AttributeName": each, "AttributeType": "S"} for each in ("pk", "sk")],
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        return Table(client, name, self._wait_ms)
+
+    def _wait_ms(self, duration_ms: int) -> None:
+        self.clock.wait_until(self.clock.now() + duration_ms)
+
+
+def _in_turn(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
+    return [task() for task in tasks]
+
+
+def _client(endpoint_url: str) -> "DynamoDBClient":
+    session = boto3.Session("bench", "bench", region_name="us-east-1")
+    return session.client(
+        "dynamodb", endpoint_url=endpoint_url, config=Config(max_pool_connections=2 * _CREATORS)
+    )

@@ -1,0 +1,131 @@
+"""Several at one item, with answers that get lost: what was acknowledged happened, and happened once.
+
+On DynamoDB Local alone: moto looks at an item and writes it in two steps, between which threads change.
+"""
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+
+import pytest
+from tests.contract.builders import NOON, job, next_revision, paused, run
+from tests.fakes.engines import Dynamo
+from tests.fakes.wire import answers_lost
+
+from sweephand.runs.run import Run
+from sweephand.wheel.timer import Cursor, Lease
+
+RIVALS = 4
+CHANCE = random.Random(42)  # noqa: S311 (no secret: it decides which answers get lost)
+
+pytestmark = pytest.mark.dynamodb_local
+
+
+def at_once(rival: Callable[[int], list[str]]) -> list[str]:
+    """What all rivals together achieved, each in a thread of its own."""
+    with ThreadPoolExecutor(RIVALS) as pool:
+        return [each for achieved in pool.map(rival, range(RIVALS)) for each in achieved]
+
+
+def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(on_dynamodb_local: Dynamo) -> None:
+    jobs = on_dynamodb_local.stores().jobs
+    jobs.put(job(), replacing=None)
+
+    def update_four_times(rival: int) -> list[str]:
+        acknowledged: list[str] = []
+        tokens = (f"version{rival:02d}{number:07d}" for number in count())
+        while len(acknowledged) < 4:
+            read = jobs.get(job().key)
+            assert read is not None
+            written = next_revision(read, next(tokens))
+            if jobs.put(written, replacing=read.version):
+                acknowledged.append(written.rev)
+        return acknowledged
+
+    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE) as lost:
+        acknowledged = at_once(update_four_times)
+    assert lost.times > 0
+    stored = jobs.get(job().key)
+    assert stored is not None
+    history = [*(revision.rev for revision in stored.earlier), stored.rev]
+    assert sorted(history[1:]) == sorted(acknowledged)
+    assert [int(rev.partition("-")[0]) for rev in history] == list(range(1, 18))
+
+
+def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(on_dynamodb_local: Dynamo) -> None:
+    jobs = on_dynamodb_local.stores().jobs
+    jobs.put(job(), replacing=None)
+
+    def pause_or_update(rival: int) -> list[str]:
+        for number in range(12):
+            read = jobs.get(job().key)
+            assert read is not None
+            token = f"version{rival:02d}{number:07d}"
+            written = paused(read, token) if rival == 0 else next_revision(read, token)
+            # An update keeps the state that it read.
+            if jobs.put(written, replacing=read.version) and rival == 0:
+                return [token]
+        return []
+
+    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+        acknowledged = at_once(pause_or_update)
+    stored = jobs.get(job().key)
+    assert stored is not None
+    assert (stored.paused_at is not None) == bool(acknowledged)
+
+
+def test_a_shard_has_one_holder_for_each_fence_and_its_cursor_is_the_last_commit(
+    on_dynamodb_local: Dynamo,
+) -> None:
+    leases = on_dynamodb_local.stores().leases
+    leases.raise_shards(1)
+
+    def sweep_four_times(rival: int) -> list[str]:
+        commits: list[str] = []
+        owners = (f"owner{rival:02d}{number:09d}" for number in count())
+        while len(commits) < 4:
+            owner = next(owners)
+            lease = leases.claim(Lease(0, Cursor()), owner, NOON, NOON + 30_000)
+            if lease is None:
+                continue
+            assert lease.owner == owner
+            committed = leases.commit(lease, Cursor(f"{lease.fence:04d} {owner}"), NOON + 30_000)
+            assert committed is not None, "nobody can have taken over"
+            commits.append(committed.cursor.key)
+            leases.release(committed, 1, NOON)
+        return commits
+
+    with answers_lost(on_dynamodb_local.client, "UpdateItem", CHANCE) as lost:
+        commits = at_once(sweep_four_times)
+    assert lost.times > 0
+    [lease] = leases.state().leases
+    assert lease.owner is None
+    # Claims whose answer was lost are counted once, so that the fences have no gaps.
+    assert [int(commit.partition(" ")[0]) for commit in sorted(commits)] == list(range(1, 17))
+    assert lease.cursor.key == max(commits)
+
+
+def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(on_dynamodb_local: Dynamo) -> None:
+    runs = on_dynamodb_local.stores().runs
+    attempts = range(1, 9)
+
+    def handle_every_attempt(rival: int) -> list[str]:
+        handled: list[str] = []
+        for attempt in attempts:
+            mine = run(attempt=attempt, owner=f"owner{rival:02d}{attempt:09d}")
+            if runs.claim(mine, NOON) is None:
+                outcome: Run = replace(mine, state="succeeded" if attempt == 8 else "retrying")
+                # One who was outpaced by the next attempt in the meantime records nothing.
+                handled += [mine.owner or ""] * runs.record(outcome)
+        return handled
+
+    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE) as lost:
+        handled = at_once(handle_every_attempt)
+    assert lost.times > 0
+    recorded = [int(owner[-9:]) for owner in handled]
+    assert len(recorded) == len(set(recorded)), "an attempt was recorded twice"
+    stored = runs.get(run().key, run().run_id)
+    assert stored is not None
+    assert (stored.state, stored.owner in handled) == ("succeeded", True)

@@ -1,0 +1,55 @@
+"""What the authorizer function answers the gateway (payload 2.0, simple responses)."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.fakes.http_events import fixture
+
+from sweephand.access.key import Caller
+
+HANDLER = Path(__file__).parents[3] / "functions" / "authorizer" / "handler.py"
+
+
+@pytest.fixture
+def module() -> ModuleType:
+    """The handler's module, loaded by file as Lambda does."""
+    spec = importlib.util.spec_from_file_location("authorizer_handler", HANDLER)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_a_key_that_opens_is_let_in_with_what_the_api_decides_by(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+
+    def caller_of(header: str | None) -> Caller:
+        asked.append(header)
+        return Caller("k1", "ns", "write")
+
+    monkeypatch.setattr(module, "caller_of", caller_of)
+    answer = module.handler(fixture("authorizer_request"), None)
+    assert asked == ["Bearer sh_admin_secret"]
+    assert answer == {
+        "isAuthorized": True,
+        "context": {"keyId": "k1", "namespace": "ns", "role": "write"},
+    }
+
+
+def test_what_does_not_open_is_not_let_in(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "caller_of", lambda _: None)
+    assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}
+
+
+def test_neither_the_key_nor_its_secret_is_logged(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "caller_of", lambda _: Caller("k1", "ns", "write"))
+    module.handler(fixture("authorizer_request"), None)
+    assert len(caplog.records) == 1
+    assert "sh_admin" not in str([vars(record) for record in caplog.records])

@@ -1,0 +1,111 @@
+"""A length of time is read as Go, ISO 8601 or days, and refused with the part that is wrong."""
+
+import pytest
+
+from sweephand.schedules import ScheduleError, parse_duration_ms
+from sweephand.schedules.durations import Duration, parse_duration, parse_go_duration_ns
+
+HOUR_NS = 3_600_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected_ms"),
+    [
+        ("0", 0),
+        ("0s", 0),
+        ("45s", 45_000),
+        ("+1m", 60_000),
+        ("1h30m", 5_400_000),
+        ("30m1h", 5_400_000),
+        ("1.5h", 5_400_000),
+        (".5s", 500),
+        ("2.s", 2_000),
+        ("250ms", 250),
+        ("7d", 604_800_000),
+        ("0d", 0),
+        ("PT1H30M", 5_400_000),
+        ("P2W", 1_209_600_000),
+        ("P1DT12H", 129_600_000),
+        ("PT0S", 0),
+        ("P007D", 604_800_000),
+    ],
+)
+def test_a_duration_is_read_in_each_notation(text: str, expected_ms: int) -> None:
+    assert parse_duration_ms(text) == expected_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected_ms"), [("1ns", 1), ("1us", 1), ("1.0000001s", 1_001), ("1µs1ms", 2)]
+)
+def test_parts_of_a_millisecond_are_rounded_up(text: str, expected_ms: int) -> None:
+    assert parse_duration_ms(text) == expected_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected_ns"),
+    [
+        ("-5s", -5_000_000_000),
+        ("-0", 0),
+        ("1h1ns", HOUR_NS + 1),
+        ("2us", 2_000),
+        ("2µs", 2_000),
+        ("2μs", 2_000),
+    ],
+)
+def test_a_go_duration_keeps_its_nanoseconds_and_its_sign(text: str, expected_ns: int) -> None:
+    assert parse_go_duration_ns(text) == expected_ns
+
+
+def test_a_go_duration_ends_where_64_bits_end() -> None:
+    assert parse_go_duration_ns(f"{2**63 - 1}ns") == 2**63 - 1
+    assert parse_go_duration_ns(f"-{2**63}ns") == -(2**63)
+    with pytest.raises(ScheduleError, match="at most 292 years"):
+        parse_go_duration_ns(f"{2**63}ns")
+
+
+def test_calendar_parts_and_elapsed_parts_are_kept_apart() -> None:
+    assert parse_duration("P1Y2M3DT4H5M6S") == Duration(14, 3, 4 * HOUR_NS + 306_000_000_000)
+    assert parse_duration("P2W") == Duration(0, 14, 0)
+    assert parse_duration("14d") == Duration(0, 0, 14 * 24 * HOUR_NS)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "''"),
+        ("3", "'3'"),
+        ("1h3", "'3'"),
+        ("ms", "'ms'"),
+        (".s", "'.s'"),
+        ("-", "'-'"),
+        ("1x", "'x'"),
+        ("1 h", "' h'"),
+        ("1d12h", "'d'"),
+        ("1H", "'H'"),
+        ("٣s", "'٣s'"),
+        ("-5s", "'-5s' is negative"),
+        ("P", "'P'"),
+        ("PT", "'PT'"),
+        ("P1DT", "'P1DT'"),
+        ("P1Y2D", "'P1Y2D'"),
+        ("PT1H2S", "'PT1H2S'"),
+        ("P1W1D", "'P1W1D'"),
+        ("PT0.5S", "'PT0.5S'"),
+        ("P-1D", "'P-1D'"),
+        ("-P1D", "'P'"),
+        ("P1D\n", "'P1D"),
+        ("p1d", "'p1d'"),
+        ("P1M", "'P1M' has years or months"),
+        ("P1Y", "'P1Y' has years or months"),
+        ("3000000h", "'3000000h' is too long"),
+        ("P300Y", "'P300Y' is too long"),
+        ("9999999d", "'9999999d' is too long"),
+        ("1" * 65 + "s", "too long to be read"),
+        ("tomorrow", "'tomorrow'"),
+    ],
+)
+def test_what_is_no_duration_is_refused_with_the_part_that_is_wrong(text: str, part: str) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_duration_ms(text)
+    assert part in str(refusal.value)
+    assert "expected" in str(refusal.value)

@@ -1,0 +1,171 @@
+"""The form of a schedule is told by its text, and nothing but an error of ours comes of any text."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.unit.schedules.say import at, unhurried
+
+from sweephand.errors import InvalidError
+from sweephand.limits import SCHEDULE_LENGTH_MAX
+from sweephand.schedules import ScheduleError, parse_duration_ms, series_of
+from sweephand.schedules.cron import Cron
+from sweephand.schedules.every import Every
+from sweephand.schedules.parsing import parse_schedule
+
+NOW = at("2026-11-21T07:00:00Z")
+
+
+def test_each_form_is_told_from_the_others() -> None:
+    assert isinstance(parse_schedule("30 2 * * MON-FRI").form, Cron)
+    assert isinstance(parse_schedule("0 30 2 * * MON-FRI").form, Cron)
+    assert isinstance(parse_schedule(" @hourly ").form, Cron)
+    assert parse_schedule("@every 1h30m").form == Every(5_400_000_000_000)
+    assert parse_schedule("@every\t 1s").form == Every(1_000_000_000)
+
+
+def test_a_schedule_is_read_once() -> None:
+    assert parse_schedule("17 3 * * *") is parse_schedule("17 3 * * *")
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("30 2 * * *", None),
+        ("CRON_TZ=Europe/Riga 30 2 * * *", "Europe/Riga"),
+        ("TZ=Europe/Riga  0 30 2 * * *", "Europe/Riga"),
+        ("  TZ=Asia/Tokyo\t@daily", "Asia/Tokyo"),
+        ("CRON_TZ=Asia/Tokyo @every 1h", "Asia/Tokyo"),
+    ],
+)
+def test_a_prefix_names_the_zone(text: str, zone: str | None) -> None:
+    assert parse_schedule(text).zone_name == zone
+
+
+@pytest.mark.parametrize("text", ["CRON_TZ= 0 0 * * *", "TZ=", "TZ=  "])
+def test_a_prefix_without_a_zone_is_refused(text: str) -> None:
+    with pytest.raises(ScheduleError, match="names no zone"):
+        parse_schedule(text)
+
+
+def test_a_prefix_without_a_schedule_is_refused() -> None:
+    with pytest.raises(ScheduleError, match="empty schedule"):
+        parse_schedule("CRON_TZ=UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("rate(5 minutes)", "EventBridge"),
+        ("cron(0 10 ? * 6L 2027)", "EventBridge"),
+        ("at(2027-03-01T09:00:00)", "EventBridge"),
+        ("R4/PT3S", "ISO 8601 repetition"),
+        ("R/2027-01-01T00:00:00Z/P1D", "ISO 8601 repetition"),
+        ('{"hour": "3,6,9"}', "named fields"),
+        ('["2026-12-24T14:00:00Z"]', "list of instants"),
+    ],
+)
+def test_a_form_that_is_not_known_is_named_and_the_known_ones_are_listed(text: str, named: str) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_schedule(text)
+    message = str(refusal.value)
+    assert repr(text) in message
+    for each in (named, "not understood", "five fields", "six", "@hourly", "@every"):
+        assert each in message
+
+
+@pytest.mark.parametrize(
+    "text", ["@Daily", "@reboot", "@every1h", "@", "@EVERY 1h", "@daily 5", "@yearlyy", "@every, 1h"]
+)
+def test_a_word_that_is_no_macro_is_refused(text: str) -> None:
+    with pytest.raises(ScheduleError, match="is no macro; expected one of @yearly"):
+        parse_schedule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("@every", "'' is no duration"),
+        ("@every Xm", "'Xm' in 'Xm' lacks a number"),
+        ("@every 0s", "'0s' after @every is too short"),
+        ("@every -1s", "'-1s' after @every is too short"),
+        ("@every 999ms", "at least 1s"),
+        ("@every 0.999999999s", "at least 1s"),
+        ("@every 1d", "'d' in '1d' is no unit"),
+        ("@every 1h 30m", "'h ' in '1h 30m' is no unit"),
+        ("@every PT1H", "'PT' in 'PT1H'"),
+        ("@every 300000000h", "too long"),
+    ],
+)
+def test_a_period_that_is_none_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_schedule(text)
+    assert reason in str(refusal.value)
+    assert "expected" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["0\N{NO-BREAK SPACE}0 * * *", "0 0 * * *\n", "0\t0 * * *\n", "0\x000 * * * *", "é", "\x7f"]
+)
+def test_a_character_that_belongs_to_no_schedule_is_refused(text: str) -> None:
+    with pytest.raises(ScheduleError, match="belongs to no schedule"):
+        parse_schedule(text)
+
+
+def test_a_schedule_may_be_long_but_not_endless() -> None:
+    every_minute = ",".join(map(str, range(60)))
+    parse_schedule(f"{every_minute} {every_minute} * * * *")
+    with pytest.raises(ScheduleError, match=f"at most {SCHEDULE_LENGTH_MAX} characters") as refusal:
+        parse_schedule("*" * (SCHEDULE_LENGTH_MAX + 1))
+    assert len(str(refusal.value)) < 300
+
+
+PIECES = (
+    "* ? / - , # L W LW 0 1 5 7 12 15 31 59 60 99 -1 JAN dec MON sun @every @daily @ TZ= CRON_TZ= UTC "
+    "Europe/Paris 1h 30m s ns P T PT R R4/ rate( cron( ) { } [ ] . + 2027-01-01T00:00:00Z é"
+)
+pieces = st.sampled_from([*PIECES.split(), " ", " ", " ", "\0", "\t", "\n"])
+texts = st.one_of(st.text(max_size=40), st.lists(pieces, max_size=25).map("".join))
+maybe = st.one_of(st.none(), texts)
+POINTERS = {"/schedule", "/timezone", "/dueTime", "/ttl", "/repeats"}
+
+
+@given(
+    texts,
+    st.one_of(st.none(), texts),
+    st.one_of(st.none(), texts),
+    st.one_of(st.none(), texts),
+    st.integers(),
+)
+@settings(unhurried, max_examples=500)
+@example("59 59 23 31 12 *", "Pacific/Kiritimati", "9999-12-31T23:59:59.999Z", None, 1)
+@example("* * * * * *", "Pacific/Kiritimati", "9999-12-31T09:59:59.999Z", None, 1)
+@example("0 0 29 2 */6", None, "9990-01-01T00:00:00Z", None, 1)
+@example("@every 2000000h", None, "9990-01-01T00:00:00Z", None, 1)
+@example(None, "Pacific/Kiritimati", "9999-12-31T23:59:59.999Z", "P1D", 1)
+@example("0 0 * * *", "Etc/GMT+12", "P292Y", "P292Y", 1)
+def test_no_text_raises_anything_but_an_error_of_ours(
+    schedule: str | None, zone: str | None, due_time: str | None, ttl: str | None, repeats: int
+) -> None:
+    try:
+        series = series_of(
+            schedule=schedule, timezone=zone, due_time=due_time, ttl=ttl, repeats=repeats, requested_at=NOW
+        )
+    except InvalidError as refusal:
+        pointers = {each.pointer for each in refusal.violations}
+    else:
+        pointers = set()
+        first = series.next_after(NOW - 1)
+        assert first is not None
+        last_at = series.last_at()
+        assert last_at is None or last_at >= first.due_at
+    assert pointers <= POINTERS
+
+
+@unhurried
+@given(texts)
+def test_no_text_makes_a_duration_raise_anything_else(text: str) -> None:
+    try:
+        duration_ms = parse_duration_ms(text)
+    except ScheduleError:
+        duration_ms = 0
+    assert duration_ms >= 0

@@ -1,0 +1,156 @@
+"""A request becomes a series, or a refusal that names every field that is wrong."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.unit.schedules.say import asked, at, said
+
+from sweephand.errors import InvalidError
+from sweephand.limits import REPEATS_MAX
+from sweephand.schedules import Series
+
+NOW = at("2026-11-21T07:00:00Z")
+
+
+def refusals(**fields: object) -> dict[str, str]:
+    """Pointer and sentence of each field that a request is refused for."""
+    with pytest.raises(InvalidError) as refusal:
+        asked(**fields)  # type: ignore[arg-type]
+    return {each.pointer: each.detail for each in refusal.value.violations}
+
+
+def test_a_series_is_resolved_against_the_request() -> None:
+    series = asked("30 2 * * *", timezone="Europe/Paris", due_time="P1D", ttl="48h", repeats=4)
+    assert series == Series(
+        "30 2 * * *", "Europe/Paris", NOW, at("2026-11-22T07:00Z"), at("2026-11-24T07:00Z"), 4
+    )
+
+
+def test_the_zone_is_utc_unless_the_timezone_or_the_prefix_says_otherwise() -> None:
+    assert asked("@daily").timezone == "UTC"
+    assert asked("@daily", timezone="Asia/Tokyo").timezone == "Asia/Tokyo"
+    assert asked("TZ=Asia/Tokyo @daily").timezone == "Asia/Tokyo"
+    assert asked("TZ=Asia/Tokyo @daily", timezone="Asia/Tokyo").timezone == "Asia/Tokyo"
+
+
+def test_the_schedule_is_kept_as_it_was_written() -> None:
+    assert asked(" CRON_TZ=Asia/Tokyo  30 2 * * mon ").schedule == " CRON_TZ=Asia/Tokyo  30 2 * * mon "
+
+
+def test_two_zones_are_refused() -> None:
+    found = refusals(schedule="TZ=Asia/Tokyo @daily", timezone="Europe/Paris")
+    assert list(found) == ["/timezone"]
+    assert "'Europe/Paris' conflicts with 'Asia/Tokyo'" in found["/timezone"]
+
+
+def test_calendar_parts_are_those_of_the_jobs_zone() -> None:
+    in_paris = asked("TZ=Europe/Paris @daily", due_time="P5M")
+    assert in_paris.due_at is not None
+    assert said(in_paris.due_at) == "2027-04-21 06:00"
+
+
+def test_a_relative_ttl_counts_from_the_due_time_if_there_is_one() -> None:
+    assert asked("@every 1h", ttl="2h").ttl_at == at("2026-11-21T09:00Z")
+    assert asked("@every 1h", due_time="1h", ttl="2h").ttl_at == at("2026-11-21T10:00Z")
+
+
+def test_what_is_at_most_a_minute_past_is_now() -> None:
+    assert asked(due_time="2026-11-21T06:59:00Z").due_at == NOW
+    assert asked("0 7 * * *", due_time="2026-11-21T06:59:00Z").next_after(NOW - 1) == (NOW, 1)
+
+
+def test_ttl_may_be_the_first_fire_itself() -> None:
+    assert asked("@every 1h", ttl="1h").last_at() == at("2026-11-21T08:00Z")
+    assert asked(due_time="1h", ttl="0s").last_at() == at("2026-11-21T08:00Z")
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer", "part"),
+    [
+        ({}, "/dueTime", "a dueTime, a schedule, or both"),
+        ({"ttl": "1h"}, "/dueTime", "missing"),
+        ({"schedule": ""}, "/schedule", "empty schedule"),
+        ({"schedule": "60 * * * *"}, "/schedule", "'60'"),
+        ({"schedule": "0 0 30 2 *"}, "/schedule", "'30 2 *'"),
+        ({"schedule": "@every 999ms"}, "/schedule", "at least 1s"),
+        ({"schedule": "@every 999999999h"}, "/schedule", "too long"),
+        ({"schedule": "rate(5 minutes)"}, "/schedule", "'rate(5 minutes)'"),
+        ({"schedule": "TZ=Mars/Olympus @daily"}, "/schedule", "'Mars/Olympus'"),
+        ({"schedule": "@daily", "timezone": "Mars/Olympus"}, "/timezone", "'Mars/Olympus'"),
+        ({"schedule": "@daily", "timezone": "../../etc/passwd"}, "/timezone", "is no time zone"),
+        ({"schedule": "@daily", "timezone": ""}, "/timezone", "is no time zone"),
+        ({"due_time": "soon"}, "/dueTime", "'soon'"),
+        ({"due_time": "2026-11-21T06:58:59Z"}, "/dueTime", "is past"),
+        ({"due_time": "2027-02-30T00:00:00Z"}, "/dueTime", "names no instant"),
+        ({"due_time": "P9999Y"}, "/dueTime", "too long"),
+        ({"due_time": "999999999h"}, "/dueTime", "too long"),
+        ({"schedule": "@daily", "ttl": "never"}, "/ttl", "'never'"),
+        ({"schedule": "@daily", "ttl": "2026-11-20T00:00:00Z"}, "/ttl", "is past"),
+        (
+            {"schedule": "@every 1h", "ttl": "59m"},
+            "/ttl",
+            "first fire at 2026-11-21T08:00:00.000Z",
+        ),
+        ({"schedule": "@yearly", "ttl": "P1M"}, "/ttl", "first fire at 2027-01-01T00:00:00.000Z"),
+        ({"due_time": "1h", "ttl": "2026-11-21T07:30:00Z"}, "/ttl", "before the first fire"),
+        ({"schedule": "@daily", "repeats": 0}, "/repeats", "0 is out of range"),
+        ({"schedule": "@daily", "repeats": -1}, "/repeats", "from 1 to"),
+        ({"schedule": "@daily", "repeats": REPEATS_MAX + 1}, "/repeats", "out of range"),
+        ({"due_time": "1h", "repeats": 2}, "/repeats", "fires once"),
+        ({"schedule": "@daily", "due_time": "9999-12-31T12:00:00Z"}, "/dueTime", "before the year 10000"),
+    ],
+)
+def test_a_field_that_cannot_be_accepted_is_refused_and_says_what_could(
+    fields: dict[str, object], pointer: str, part: str
+) -> None:
+    found = refusals(**fields)
+    assert list(found) == [pointer]
+    assert part in found[pointer]
+    assert "expected" in found[pointer]
+
+
+def test_a_schedule_that_has_no_time_left_is_refused() -> None:
+    found = refusals(schedule="@yearly", now="9999-11-21T07:00:00Z")
+    assert "before the year 10000" in found["/schedule"]
+
+
+def test_every_field_that_is_wrong_is_named_at_once() -> None:
+    found = refusals(schedule="rate(1 day)", timezone="Atlantis", due_time="x", ttl="y", repeats=0)
+    assert list(found) == ["/schedule", "/timezone", "/dueTime", "/ttl", "/repeats"]
+
+
+def test_a_one_off_may_say_that_it_fires_once() -> None:
+    assert asked(due_time="1h", repeats=1).repeats == 1
+
+
+@pytest.mark.parametrize("machine_zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_the_zone_of_the_machine_changes_nothing(machine_zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", machine_zone)
+    assert answer_of(
+        "from tests.unit.schedules.say import asked, fires",
+        "print(asked('30 2 * * *', timezone='Europe/Paris', due_time='P5M', ttl='P1Y').to_item())",
+        "print(fires('30 2 * * 7L', 'Europe/Paris', '2027-03-01T00:00', 3))",
+    ) == (
+        "{'schedule': '30 2 * * *', 'timezone': 'Europe/Paris', 'startAt': 1795244400000, "
+        "'dueAt': 1808287200000, 'ttlAt': 1839909600000}\n"
+        "['2027-03-28 01:00', '2027-04-25 00:30', '2027-05-30 00:30']\n"
+    )
+
+
+def test_importing_the_room_brings_neither_pydantic_nor_croniter_nor_an_aws_library() -> None:
+    assert (
+        answer_of(
+            "import sweephand.schedules",
+            "heavy = {'pydantic', 'croniter', 'isodate', 'dateutil', 'boto3', 'botocore'}",
+            "print(sorted(heavy & set(sys.modules)))",
+        )
+        == "[]\n"
+    )
+
+
+def answer_of(*lines: str) -> str:
+    """What a program prints in a process of its own: this one has its zone and its imports."""
+    program = "\n".join(["import sys", f"sys.path[:0] = {[each for each in sys.path if each]!r}", *lines])
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own program
