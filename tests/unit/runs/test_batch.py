@@ -1,6 +1,6 @@
 """A batch of messages: each is dealt with by itself, and none costs another its delivery."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -8,6 +8,8 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.errors import StoreError
+from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import ALONE_RESERVE_MS, FAULTS_MAX, BatchHandler, Handled, Received
 from sweephand.wheel.arm import Armable, arm
@@ -182,21 +184,47 @@ def test_a_suspect_that_fails_is_put_back_like_any_other() -> None:
 
 def test_a_store_that_fails_for_all_has_all_put_back_and_delivered_when_it_works_again() -> None:
     world, batch = due(4)
-    failing(world, "jobs.get_many")
+    refuse_reads(world)
     handled = world.deliver(batch)
     assert all(each.delivered.outcome == "fault" and each.is_done for each in handled)
     assert not world.queue.in_flight
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [1_000] * 4
-    working(world)
+    del world.jobs.get, world.jobs.get_many
     world.run_until(NOON + 20_000, ticking=False)
     assert delivered(world) == [f"job-{each}" for each in range(4)]
+
+
+def refuse_reads(world: World, name: str | None = None) -> None:
+    """Let reads of all jobs fail, or those of one and every batch that it is in."""
+    get, get_many = world.jobs.get, world.jobs.get_many
+
+    def refused_get(key: JobKey) -> Job | None:
+        if name in (None, key.name):
+            raise StoreError("throttled")
+        return get(key)
+
+    def refused_get_many(keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        if name is None or any(key.name == name for key in keys):
+            raise StoreError("unprocessed keys")
+        return get_many(keys)
+
+    world.jobs.get, world.jobs.get_many = refused_get, refused_get_many  # type: ignore[method-assign]
+
+
+def test_a_job_that_cannot_be_read_costs_its_neighbours_nothing() -> None:
+    world, batch = due(4)
+    refuse_reads(world, "job-2")
+    handled = world.deliver(batch)
+    assert sorted(each.delivered.outcome for each in handled) == ["fault"] + ["succeeded"] * 3
+    assert delivered(world) == ["job-0", "job-1", "job-3"]
+    assert [at - world.clock.time for at, _ in world.queue.waiting] == [1_000]
 
 
 def test_what_cannot_even_be_put_back_stays_in_the_queue() -> None:
     world, batch = due(2)
 
     def all_fails(announced: str) -> None:
-        if announced in ("before jobs.get_many", "before queue.send"):
+        if announced in ("before jobs.get_many", "before jobs.get", "before queue.send"):
             raise ConnectionError("no network")
 
     world.announce = all_fails
@@ -255,7 +283,7 @@ def refusing(*, is_span: bool) -> Callable[[str], None]:
         refused = (
             announced == "before queue.send" and sends % 2 == 1
             if is_span
-            else announced == "before jobs.get_many"
+            else announced.startswith("before jobs.")
         )
         if refused:
             raise RuntimeError("refused, as the test asks")

@@ -19,6 +19,9 @@ ALONE_FROM_RECEIVES = 3
 #: delays, after about half a day.
 FAULTS_MAX = 60
 
+#: Too old to be used: whoever needs the job reads it.
+UNREAD = JobRead(None, 0)
+
 #: An attempt may take this long; a message handled alone is not begun with less time left.
 ALONE_RESERVE_MS = 65 * SECOND_MS
 
@@ -100,10 +103,7 @@ class BatchHandler:
     def _together(self, pairs: Sequence[tuple[Received, Message]]) -> Iterable[Handled]:
         if not pairs:
             return []
-        try:
-            reads = self._read([message for _, message in pairs])
-        except Exception as error:  # noqa: BLE001 - whatever it is, each message must be put back
-            return [self._faulty(received, message, error) for received, message in pairs]
+        reads = self._read([message for _, message in pairs])
 
         def task(received: Received, message: Message) -> Callable[[], Handled]:
             return lambda: self._one(received, message, reads[_key(message)])
@@ -115,13 +115,16 @@ class BatchHandler:
         now = self._clock.now()
         keys = {_key(message) for message in messages}
         wanted = {_key(message) for message in messages if _is_near(message, now)}
-        jobs = self._jobs.get_many(sorted(wanted)) if wanted else {}
-        return {key: JobRead(jobs.get(key), now if key in wanted else 0) for key in keys}
+        try:
+            jobs = self._jobs.get_many(sorted(wanted)) if wanted else {}
+        except Exception:  # noqa: BLE001 - it may be the trouble of one: then each is read by itself, and says so
+            return dict.fromkeys(keys, UNREAD)
+        return {key: JobRead(jobs.get(key), now) if key in wanted else UNREAD for key in keys}
 
     def _alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._again(received, message, Delivered("postponed"), SECOND_MS, None)
-        handled = self._one(received, message, JobRead(None, 0))
+        handled = self._one(received, message, UNREAD)
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled
