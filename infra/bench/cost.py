@@ -1,7 +1,7 @@
 """What a trigger costs in DynamoDB units and SQS requests, against the bounds of the design (protocol.md)."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -87,21 +87,23 @@ class _Bench:
     def scenarios(self) -> Iterator[Scenario]:
         """Each in a stack of its own."""
         every_minute = {"schedule": "@every 1m", "history": "failures"}
-        recurring = self._recurring("recurring, 50 per shard and sweep", every_minute, 50)
+        recurring = self._recurring("recurring, 50 per shard and sweep", [every_minute] * 50 * SHARDS)
         yield replace(recurring, bounds=_RECURRING)
-        fewest = self._recurring("recurring, 30 per shard and sweep", every_minute, 30)
+        fewest = self._recurring("recurring, 30 per shard and sweep", [every_minute] * 30 * SHARDS)
         yield replace(fewest, bounds=_RECURRING)
         every_5_s = {"schedule": "@every 5s", "history": "failures"}
-        yield self._recurring("recurring, each job every 5 s", every_5_s, 25)
+        yield self._recurring("recurring, each job every 5 s", [every_5_s] * 25 * SHARDS)
+        apart = [{**every_minute, "dueTime": f"{number}s"} for number in range(1, 61)]
+        yield self._recurring("recurring, one trigger a second", apart)
         yield self._one_offs()
-        kept = self._recurring("recurring, history kept", {"schedule": "@every 1m"}, 50)
+        kept = self._recurring("recurring, history kept", [{"schedule": "@every 1m"}] * 50 * SHARDS)
         yield kept
         yield _difference(kept, recurring)
 
-    def _recurring(self, name: str, job: Mapping[str, Any], jobs_per_shard: int) -> Scenario:
-        """Jobs that are due at one moment of each minute: sweeping and delivering counted, creating not."""
+    def _recurring(self, name: str, jobs: Sequence[Mapping[str, Any]]) -> Scenario:
+        """Jobs written at one moment: sweeping and delivering counted, creating not."""
         house = Wheelhouse(self.url, name.replace(" ", "-").replace(",", ""))
-        house.create([job] * (jobs_per_shard * SHARDS))
+        house.create(jobs)
         house.run(_WARM_UP_MINUTES)
         per_minute = self._counted(house, 1, name).count
         return self._counted(house, -(-self.triggers // per_minute), name)

@@ -36,7 +36,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
             "http": {"type": "http", "url": "http://127.0.0.1:1/"},
             "sqs": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/nowhere"},
         }
-        stack = targets(HandClock(), sqs.clients, allow_insecure=True)
+        stack = targets(HandClock(), sqs.clients, allow_insecure=True, own_queues=())
         yield Case(stack, good[request.param], absent[request.param])
 
 
@@ -64,6 +64,6 @@ def test_ten_threads_may_deliver_at_once(case: Case) -> None:
 
 @pytest.mark.parametrize("spec", [{}, {"type": None}, {"type": "lambda"}, {"type": ["http"]}])
 def test_a_type_that_there_is_not_is_a_failure_that_names_those_there_are(spec: dict[str, Any]) -> None:
-    answer = targets(HandClock(), SqsClients(), allow_insecure=True).deliver(attempt_of(spec))
+    answer = targets(HandClock(), SqsClients(), allow_insecure=True, own_queues=()).deliver(attempt_of(spec))
     assert answer.error is not None
     assert answer.error.endswith("there are http and sqs.")

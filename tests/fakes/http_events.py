@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -94,7 +94,13 @@ class Answered:
 class Client:
     """Calls the API over a world in memory, and holds every answer to the API's own description."""
 
-    def __init__(self, world: World | None = None, *, allow_insecure_targets: bool = False) -> None:
+    def __init__(
+        self,
+        world: World | None = None,
+        *,
+        allow_insecure_targets: bool = False,
+        own_queues: Collection[str] = (),
+    ) -> None:
         self.world = world or World()
         self.keys = MemoryKeys()
         self.secrets = MemorySecrets()
@@ -108,6 +114,7 @@ class Client:
             clock=self.world.clock,
             ids=self.world.ids,
             allow_insecure_targets=allow_insecure_targets,
+            own_queues=own_queues,
         )
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -138,6 +138,20 @@ def interrupted(client: "DynamoDBClient", at: dict[str, Any]) -> Iterator[Counte
             parsed.update(Items=[], Count=0, LastEvaluatedKey=at)
 
     with _listening(client, "after-call.dynamodb.Query", after_call):
+        yield counted
+
+
+@contextmanager
+def followed(client: "DynamoDBClient", operation: str, action: Callable[[], object]) -> Iterator[Counted]:
+    """Right after the first request of that kind is answered, something else happens."""
+    counted = Counted()
+
+    def after_call(**_: Any) -> None:
+        counted.times += 1
+        if counted.times == 1:
+            action()
+
+    with _listening(client, f"after-call.dynamodb.{operation}", after_call):
         yield counted
 
 

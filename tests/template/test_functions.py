@@ -102,7 +102,17 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 @pytest.mark.parametrize(
     ("function", "own"),
     [
-        ("Api", {*TABLES, "PAYLOAD_BUCKET", "DELIVERY_QUEUE_URL", "SHARD_COUNT", "ALLOW_INSECURE_TARGETS"}),
+        (
+            "Api",
+            {
+                *TABLES,
+                "PAYLOAD_BUCKET",
+                "DELIVERY_QUEUE_URL",
+                "DEAD_LETTER_QUEUE_URL",
+                "SHARD_COUNT",
+                "ALLOW_INSECURE_TARGETS",
+            },
+        ),
         ("Authorizer", {"JOBS_TABLE", "ADMIN_KEY_SECRET"}),
         ("Tick", {*TABLES, "DELIVERY_QUEUE_URL", "SWEEP_FUNCTION", "SHARD_COUNT", "SWEEPERS_MAX"}),
         ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL"}),

@@ -110,3 +110,11 @@ def test_a_queue_that_the_stack_no_longer_allows_says_so() -> None:
     spec = spec_of("http://127.0.0.1:4566/000000000000/work")
     answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec))
     assert answer.error == "The target's queue cannot be used: Use https: this stack does not allow http."
+
+
+def test_a_queue_of_the_stack_itself_is_refused_for_good(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    targets = SqsTargets(sqs.clients, allow_insecure=False, own_queues=[url])
+    answer = targets.deliver(attempt_of(spec_of(url)))
+    assert (answer.succeeded, answer.is_final) == (False, True)
+    assert not sqs.messages(url)

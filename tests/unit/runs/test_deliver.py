@@ -453,6 +453,19 @@ def test_a_copy_of_an_attempt_under_way_waits_for_the_end_of_its_claim() -> None
     assert len(world.consumers.attempts) == 2
 
 
+@pytest.mark.parametrize("left_ms", [1, 999, 1_000, 1_500])
+def test_a_claim_about_to_end_is_waited_for_a_second_at_least(left_ms: int) -> None:
+    world = World()
+    following = retried(world)
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, following)
+    working(world)
+    world.clock.time += ATTEMPT_CLAIM_MS - left_ms
+    assert handle(world, following).outcome == "claimed"
+    assert waiting(world) == [(world.clock.time + 1_000 - NOON, following)]
+
+
 def test_an_attempt_whose_holder_died_is_done_again_when_its_claim_is_over() -> None:
     world = World()
     following = retried(world)

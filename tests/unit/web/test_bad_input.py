@@ -212,3 +212,17 @@ def test_insecure_targets_are_taken_where_the_stack_allows_them() -> None:
     client = Client(allow_insecure_targets=True)
     job = {**JOB, "target": {"type": "http", "url": "http://127.0.0.1:8080/hook"}}
     assert client.put(job=job).status == 201
+
+
+def test_no_job_may_name_a_queue_of_the_stack_itself() -> None:
+    own = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
+    older = "https://eu-west-1.queue.amazonaws.com/123456789012/delivery"
+    client = Client(own_queues=(own,))
+    for url in (own, older):
+        target = {"type": "sqs", "queueUrl": url}
+        refused = client.put(job={**JOB, "target": target, "deadLetterQueue": url})
+        assert refused.status == 422
+        assert [error["pointer"] for error in refused.json["errors"]] == [
+            "/target/queueUrl",
+            "/deadLetterQueue",
+        ]

@@ -25,6 +25,7 @@ def test_timers_that_differ_in_anything_that_matters_never_share_a_key() -> None
         replace(TIMER, key=JobKey("ns", "job2")),
         replace(TIMER, key=JobKey("ns2", "job")),
         replace(TIMER, put_off_to=NOON + 400_000),
+        replace(TIMER, first=Occurrence(NOON + 400_000, 40)),  # a successor, where the other was put off to
         RETRY,
         replace(RETRY, message=replace(RETRY.message, attempt=3)),
         replace(RETRY, message=replace(RETRY.message, trigger=replace(TRIGGER, due_at=NOON - 1))),

@@ -9,25 +9,16 @@ succeeded. StoreError means that it is not known whether the write happened.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
+from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
 from sweephand.wheel.trigger import DeadLetter, Message, Trigger
-
-Item = TypeVar("Item")
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Item]):
-    """Some items in order, and where the next page begins; None when there is none."""
-
-    items: tuple[Item, ...]
-    next: str | None
 
 
 class Clock(Protocol):

@@ -1,6 +1,6 @@
 """Which module delivers to which type of target."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from sweephand.delivery.clients import SqsClients
@@ -33,11 +33,13 @@ class Targets:
         return targets.deliver(attempt)
 
 
-def targets(clock: Clock, clients: SqsClients, *, allow_insecure: bool) -> Targets:
+def targets(
+    clock: Clock, clients: SqsClients, *, allow_insecure: bool, own_queues: Collection[str]
+) -> Targets:
     """The targets of a stack; `allow_insecure` says whether it allows `http`, loopback and local queues."""
     return Targets(
         {
             "http": HttpTargets(clock, allow_insecure=allow_insecure),
-            "sqs": SqsTargets(clients, allow_insecure=allow_insecure),
+            "sqs": SqsTargets(clients, allow_insecure=allow_insecure, own_queues=own_queues),
         }
     )

@@ -1,6 +1,7 @@
 """How a trigger is handed to an SQS queue: `data` as the body, its names in one attribute."""
 
 import json
+from collections.abc import Collection
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,10 +27,14 @@ class SqsTargets:
     """The consumers behind SQS queues. Safe to use from many threads at once.
 
     Every refusal is tried again: a queue that is not there, or may not be used, is what its owner repairs.
+    Only a queue of the stack itself (`own_queues`) is refused for good, should a job have got past the API.
     """
 
-    def __init__(self, clients: SqsClients, *, allow_insecure: bool) -> None:
+    def __init__(
+        self, clients: SqsClients, *, allow_insecure: bool, own_queues: Collection[str] = ()
+    ) -> None:
         self._clients = clients
+        self._own_queues = own_queues
         self._allow_insecure = allow_insecure
 
     def deliver(self, attempt: Attempt) -> Answer:
@@ -38,6 +43,8 @@ class SqsTargets:
             queue = read_queue_url(attempt.spec["queueUrl"], allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
+        if queue.is_one_of(self._own_queues):
+            return Answer(succeeded=False, error="The target is a queue of the stack itself.", is_final=True)
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,

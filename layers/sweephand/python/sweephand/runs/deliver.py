@@ -202,7 +202,9 @@ class Deliverer:
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
-            return self._put_back(message, stored.claimed_until, "claimed")
+            # A second at least: the queue rounds less down to none, and would show it again at once.
+            ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
+            return self._put_back(message, ended_at, "claimed")
         return Delivered("repeated")
 
     def _body(self, job: Job) -> bytes:

@@ -53,6 +53,7 @@ def api() -> Handler:
             clock=clock,
             ids=ids,
             allow_insecure_targets=parts.settings().allows_insecure_targets,
+            own_queues=parts.settings().own_queues,
             concurrently=_concurrently,
         )
     )

@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.parameters import SecretsProvider
 
 from sweephand.access.authorize import authorize
 from sweephand.access.key import Caller
-from sweephand.runtime import parts
+from sweephand.runtime import tables
 from sweephand.storage.api_keys import DynamoKeys
 
 #: The deployment's secret is read again after this long: it only changes by hand.
@@ -15,7 +15,7 @@ ADMIN_SECRET_AGE_MAX_S = 300
 
 @cache
 def _keys() -> DynamoKeys:
-    return DynamoKeys(parts.jobs_table())
+    return DynamoKeys(tables.jobs_table())
 
 
 @cache
@@ -24,10 +24,10 @@ def _provider() -> SecretsProvider:
 
 
 def _admin_secret() -> str:
-    secret = _provider().get(parts.settings().admin_key_secret, max_age=ADMIN_SECRET_AGE_MAX_S)
+    secret = _provider().get(tables.settings().admin_key_secret, max_age=ADMIN_SECRET_AGE_MAX_S)
     return secret.decode() if isinstance(secret, bytes) else str(secret or "")
 
 
 def caller_of(header: str | None) -> Caller | None:
     """The holder of the key in an Authorization header; None for whatever is not a key that opens."""
-    return authorize(header, keys=_keys(), admin_secret=_admin_secret, now=parts.clock().now())
+    return authorize(header, keys=_keys(), admin_secret=_admin_secret, now=tables.clock().now())

@@ -36,7 +36,12 @@ def _handler() -> BatchHandler:
         timers=parts.timers(),
         queue=parts.queue(),
         payloads=parts.payloads(),
-        targets=targets(clock, parts.sqs_clients(), allow_insecure=parts.settings().allows_insecure_targets),
+        targets=targets(
+            clock,
+            parts.sqs_clients(),
+            allow_insecure=parts.settings().allows_insecure_targets,
+            own_queues=parts.settings().own_queues,
+        ),
         signing=SigningKeys(secrets=parts.secrets(), ids=parts.ids(), clock=clock),
         letters=encode,
         clock=clock,

@@ -5,38 +5,20 @@ from functools import cache
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import SECOND_MS
-from sweephand.runtime.clock import SystemClock
+from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
-from sweephand.runtime.settings import Settings
-from sweephand.storage import connect
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
-from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 
-settings = cache(Settings.read)
-clock = cache(SystemClock)
+settings = tables.settings
+clock = tables.clock
 ids = cache(SystemIds)
 sqs_clients = cache(SqsClients)
-_dynamodb = cache(connect.dynamodb)
-
-
-def _wait_ms(duration_ms: int) -> None:
-    clock().wait_until(clock().now() + duration_ms)
-
-
-@cache
-def jobs_table() -> Table:
-    """The table of what users wrote and what happened."""
-    return Table(_dynamodb(), settings().jobs_table, _wait_ms)
-
-
-@cache
-def _timers_table() -> Table:
-    return Table(_dynamodb(), settings().timers_table, _wait_ms)
+jobs_table = tables.jobs_table
 
 
 @cache
@@ -60,13 +42,13 @@ def secrets() -> DynamoSecrets:
 @cache
 def timers() -> DynamoTimers:
     """ports.TimerStore."""
-    return DynamoTimers(_timers_table())
+    return DynamoTimers(tables.timers_table())
 
 
 @cache
 def leases() -> DynamoLeases:
     """ports.LeaseStore."""
-    return DynamoLeases(_timers_table())
+    return DynamoLeases(tables.timers_table())
 
 
 @cache
@@ -82,6 +64,6 @@ def queue() -> SqsQueue:
         sqs_clients(),
         settings().delivery_queue_url,
         settings().dead_letter_queue_url,
-        lambda duration_s: _wait_ms(round(duration_s * SECOND_MS)),
+        lambda duration_s: tables.wait_ms(round(duration_s * SECOND_MS)),
         allow_insecure=settings().allows_insecure_targets,
     )

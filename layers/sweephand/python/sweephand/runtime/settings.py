@@ -26,6 +26,11 @@ class Settings:
     sweepers_max: int
     allows_insecure_targets: bool
 
+    @property
+    def own_queues(self) -> tuple[str, ...]:
+        """The stack's own queues, which no job may name."""
+        return (self.delivery_queue_url, self.dead_letter_queue_url)
+
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
         """The settings; SettingsError names a variable whose value cannot be read."""

@@ -5,7 +5,7 @@ from typing import Final, cast
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.access.key import Key, Role
-from sweephand.ports import Page
+from sweephand.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 

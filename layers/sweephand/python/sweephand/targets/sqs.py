@@ -1,7 +1,7 @@
 """What a target of type `sqs` takes, and which queue URLs there are: AWS's, and a local engine's."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.errors import Violation
@@ -28,6 +28,10 @@ class QueueUrl(NamedTuple):
     text: str
     region: str | None
 
+    def is_one_of(self, urls: Collection[str]) -> bool:
+        """Whether it is one of those queues, however its host is spelled: account and name tell."""
+        return _place(self.text) in {_place(url) for url in urls}
+
     @property
     def is_fifo(self) -> bool:
         """Whether the queue keeps an order and takes each deduplication id once."""
@@ -50,6 +54,21 @@ def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
     raise UrlError(
         "Give the URL of an SQS queue, for instance https://sqs.eu-west-1.amazonaws.com/123456789012/name."
     )
+
+
+def own_queue_violations(at: str, url: object, own_queues: Collection[str]) -> list[Violation]:
+    """What is wrong with a queue that a job names, if it is one of the stack's own.
+
+    Whoever may write a job could otherwise write into the delivery queue what passes for a trigger of
+    another namespace. A URL that cannot be read is for others to refuse.
+    """
+    if isinstance(url, str) and QueueUrl(url, None).is_one_of(own_queues):
+        return [Violation(at, "Give a queue of yours: this one is the stack's own.")]
+    return []
+
+
+def _place(url: str) -> str:
+    return "/".join(url.rstrip("/").rsplit("/", 2)[-2:])
 
 
 def sqs_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:  # noqa: ARG001 - every type is asked alike; a queue takes any data

@@ -1,6 +1,6 @@
 """Which job documents are valid: every field of one is looked at, and everything that is wrong is told."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
@@ -9,7 +9,7 @@ from sweephand.jobs.definition import Definition, Payload
 from sweephand.limits import DATA_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
-from sweephand.targets.sqs import read_queue_url
+from sweephand.targets.sqs import own_queue_violations, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.web import json_text
 from sweephand.web.documents import LATER, JobDocument
@@ -28,7 +28,11 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
 
 
 def read_definition(
-    document: Mapping[str, Any], *, allow_insecure_targets: bool, requested_at: Instant
+    document: Mapping[str, Any],
+    *,
+    allow_insecure_targets: bool,
+    own_queues: Collection[str],
+    requested_at: Instant,
 ) -> Taken[Definition]:
     """The definition of a job document as `json_text.read` gives it, or everything that is wrong with it.
 
@@ -48,6 +52,10 @@ def read_definition(
         violations += target_violations(
             sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
         )
+        if isinstance(sound["target"], Mapping):
+            url = sound["target"].get("queueUrl")
+            violations += own_queue_violations("/target/queueUrl", url, own_queues)
+    violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
     violations += _duration_violations(written)
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))

@@ -82,7 +82,10 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
 def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
     """The definition in a job document, or everything that is wrong with it."""
     return read_definition(
-        document, allow_insecure_targets=services.allow_insecure_targets, requested_at=requested_at
+        document,
+        allow_insecure_targets=services.allow_insecure_targets,
+        own_queues=services.own_queues,
+        requested_at=requested_at,
     )
 
 

@@ -1,6 +1,6 @@
 """What the API stands on: the use cases and ports that its operations call."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -27,7 +27,10 @@ def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback."""
+    """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback.
+
+    `own_queues` are the URLs of the stack's own queues, which no job may name.
+    """
 
     writer: Writer
     reader: Reader
@@ -38,4 +41,5 @@ class Services:
     clock: Clock
     ids: Ids
     allow_insecure_targets: bool = False
+    own_queues: Collection[str] = ()
     concurrently: Concurrently = one_by_one

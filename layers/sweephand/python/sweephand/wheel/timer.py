@@ -58,8 +58,13 @@ class OccurrenceTimer:
 
     @property
     def sort_key(self) -> str:
-        """Position, then what makes it unique: two timers of one job at one instant never share a key."""
-        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#"
+        """Position, then what makes it unique: two timers of one job at one instant never share a key.
+
+        One that was put off names its first trigger too: the successor of a slow sweeper may lie at the
+        very instant to which it was put off.
+        """
+        put_off = "" if self.put_off_to is None else str(self.first.due_at)
+        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,91 @@
+"""A local AWS without a stack: the tables, queues and the rest that a function's environment names."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local import ministack
+from infra.local.deploy import session
+from infra.local.places import Place, aws_environment
+
+_SECRET = "bench"  # noqa: S105 - its name; what it holds opens nothing beyond this machine
+ADMIN_SECRET = "0" * 43
+
+_KEYS: Any = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+_ATTRIBUTES: Any = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Where they are: the environment of a function, and the delivery queue's messages."""
+
+    environment: Mapping[str, str]
+    _sqs: Any
+
+    def messages(self, count: int) -> list[Mapping[str, Any]]:
+        """That many messages as Lambda hands them to the delivery function; waits until they are visible."""
+        url = self.environment["DELIVERY_QUEUE_URL"]
+        records: list[Mapping[str, Any]] = []
+        while len(records) < count:
+            answer = self._sqs.receive_message(
+                QueueUrl=url, MaxNumberOfMessages=min(10, count - len(records)), WaitTimeSeconds=5
+            )
+            records += [
+                {
+                    "messageId": message["MessageId"],
+                    "receiptHandle": message["ReceiptHandle"],
+                    "body": message["Body"],
+                    "attributes": {"ApproximateReceiveCount": "1"},
+                }
+                for message in answer["Messages"]
+            ]
+        return records
+
+
+@contextmanager
+def running(place: Place) -> Iterator[Engines]:
+    """The engines while they run, with nothing in them."""
+    ministack.start(place)
+    try:
+        yield _furnished(place)
+    finally:
+        ministack.stop(place)
+
+
+def _furnished(place: Place) -> Engines:
+    clients: dict[str, Any] = {
+        name: session().client(name, endpoint_url=place.endpoint_url)
+        for name in ("dynamodb", "sqs", "s3", "secretsmanager")
+    }
+    for table in ("jobs", "timers"):
+        clients["dynamodb"].create_table(
+            TableName=table,
+            KeySchema=_KEYS,
+            AttributeDefinitions=_ATTRIBUTES,
+            BillingMode="PAY_PER_REQUEST",
+        )
+    clients["s3"].create_bucket(Bucket="payloads")
+    clients["secretsmanager"].create_secret(Name=_SECRET, SecretString=ADMIN_SECRET)
+    queues = [clients["sqs"].create_queue(QueueName=name)["QueueUrl"] for name in ("delivery", "dead")]
+    told = {
+        "JOBS_TABLE": "jobs",
+        "TIMERS_TABLE": "timers",
+        "PAYLOAD_BUCKET": "payloads",
+        "DELIVERY_QUEUE_URL": queues[0],
+        "DEAD_LETTER_QUEUE_URL": queues[1],
+        "SWEEP_FUNCTION": "sweep",
+        "ADMIN_KEY_SECRET": _SECRET,
+        "SHARD_COUNT": "4",
+        "SWEEPERS_MAX": "4",
+        "ALLOW_INSECURE_TARGETS": "true",
+        "POWERTOOLS_SERVICE_NAME": "bench",
+        "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",
+    }
+    path = {"PATH": os.environ["PATH"]}
+    return Engines({**_aws(place), **told, **path}, clients["sqs"])
+
+
+def _aws(place: Place) -> dict[str, str]:
+    return {name: value for name, value in aws_environment(place).items() if name.startswith("AWS_")}

@@ -1,0 +1,193 @@
+"""How late triggers are on the local stack: a crowd of one-offs off the wheel, and jobs that fire often."""
+
+import os
+import random
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from infra.bench.consumer import Arrival, Consumer
+from infra.bench.punctuality import Punctuality, judge, series_owed
+from infra.bench.report import Report, against
+from infra.local import stack
+from infra.local.client import Client
+from infra.local.places import Place
+
+from sweephand.instants import SECOND_MS, rfc3339
+from sweephand.limits import JOBS_PER_BULK_MAX
+from sweephand.timing import DIRECT_WINDOW_MS
+
+_TICKING: Final = 100
+_PERIOD_MS: Final = 5 * SECOND_MS
+_SPREAD_MS: Final = 120 * SECOND_MS
+
+#: The first one-off is due this long after its creation began, and no less than this after its own.
+_LEAD_MS: Final = 300 * SECOND_MS
+_BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
+
+#: What has not come this long after the last due time is lost.
+_PATIENCE_S: Final = 90
+_CALLS_AT_ONCE: Final = 2
+_P99_MS: Final = 1_000
+_CREATED: Final = frozenset({200, 201})
+
+
+@dataclass(frozen=True, slots=True)
+class _Created:
+    """The one-offs by name with their due times, and how their creation went."""
+
+    due_at: Mapping[str, int]
+    jobs_per_s: float
+    seconds: float
+    beyond: int
+
+
+def measure(place: Place, triggers: int) -> Report:
+    """Bring up a stack of its own, fill it, wait until all is due, and end it."""
+    loads = [os.getloadavg()[0]]
+    described = stack.up(place, say=lambda text: print(f"  {text}", flush=True))
+    try:
+        with Consumer() as consumer, Client.of(described) as client:
+            created, arrivals, until = _run(client, consumer, triggers, loads)
+    finally:
+        stack.down(place)
+    loads.append(os.getloadavg()[0])
+    once = [each for each in arrivals if each.namespace == "once"]
+    ticking = [each for each in arrivals if each.namespace == "ticking"]
+    groups = {
+        "one-offs": judge(set(created.due_at.items()), once),
+        "@every 5s": judge(series_owed(ticking, _PERIOD_MS, until), ticking),
+    }
+    return _report(groups, created, loads)
+
+
+def _run(
+    client: Client, consumer: Consumer, triggers: int, loads: list[float]
+) -> tuple[_Created, Sequence[Arrival], int]:
+    every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
+    _put(client, "ticking", [_job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
+    created = _create(client, consumer.url, triggers)
+    until = max(created.due_at.values())
+    _show(f"created {triggers} one-offs, {created.jobs_per_s:.0f} a second; the last is due {rfc3339(until)}")
+    _sleep_until(until - _SPREAD_MS // 2)
+    loads.append(os.getloadavg()[0])
+    _sleep_until(until + 2 * SECOND_MS)
+    deadline = time.monotonic() + _PATIENCE_S
+    arrivals = consumer.arrivals()
+    while time.monotonic() < deadline and _is_incomplete(arrivals, triggers):
+        time.sleep(2)
+        arrivals = consumer.arrivals()
+    time.sleep(5)  # for duplicates, and for the others
+    return created, consumer.arrivals(), until
+
+
+def _create(client: Client, url: str, triggers: int) -> _Created:
+    """Write the one-offs, the earliest due first, so that each lies beyond what is armed directly."""
+    lead_ms = _lead_ms(client, url, triggers)
+    began_at, began = _now(), time.monotonic()
+    chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
+    dues = sorted(began_at + lead_ms + chance.randrange(_SPREAD_MS) for _ in range(triggers))
+    due_at = {f"job-{number}": due for number, due in enumerate(dues)}
+    jobs = [_job(name, {"dueTime": rfc3339(due)}, url) for name, due in due_at.items()]
+
+    def put(some: Sequence[Mapping[str, Any]]) -> int:
+        _put(client, "once", some)
+        last_at = _now()
+        return sum(due_at[job["name"]] - last_at > DIRECT_WINDOW_MS for job in some)
+
+    with ThreadPoolExecutor(_CALLS_AT_ONCE) as threads:
+        beyond = sum(threads.map(put, _parts(jobs)))
+    seconds = time.monotonic() - began
+    return _Created(due_at, triggers / seconds, seconds, beyond)
+
+
+def _lead_ms(client: Client, url: str, triggers: int) -> int:
+    """How far ahead the first is due: more than the usual where this machine takes long to create them."""
+    trial = [_job(f"job-{number}", {"dueTime": "24h"}, url) for number in range(JOBS_PER_BULK_MAX)]
+    _put(client, "trial", trial[:1])
+    began = time.monotonic()
+    _put(client, "trial", trial)
+    expected_ms = round((time.monotonic() - began) * SECOND_MS * triggers / len(trial))
+    # Creation may take all of the spread as well, since the last are due at its end.
+    return max(_LEAD_MS, _BEYOND_MS + expected_ms - _SPREAD_MS)
+
+
+def _put(client: Client, namespace: str, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """One bulk call, again for what of it the stack had no time for; anything else is an error."""
+    left = list(jobs)
+    for _ in range(3):
+        results = client.ask("POST", f"/v1/namespaces/{namespace}/jobs", {"jobs": left})["results"]
+        refused = {each["name"] for each in results if each["status"] not in _CREATED}
+        if not refused:
+            return
+        left = [job for job in left if job["name"] in refused]
+    raise RuntimeError(f"{len(left)} jobs were not created: {results}")
+
+
+def _job(name: str, times: Mapping[str, str], url: str) -> dict[str, Any]:
+    return {"name": name, **times, "target": {"type": "http", "url": url}, "data": {"job": name}}
+
+
+def _parts(jobs: Sequence[Mapping[str, Any]]) -> list[Sequence[Mapping[str, Any]]]:
+    starts = range(0, len(jobs), JOBS_PER_BULK_MAX)
+    return [jobs[start : start + JOBS_PER_BULK_MAX] for start in starts]
+
+
+def _is_incomplete(arrivals: Sequence[Arrival], triggers: int) -> bool:
+    return len({each.trigger_id for each in arrivals if each.namespace == "once"}) < triggers
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _sleep_until(instant: int) -> None:
+    time.sleep(max(0, instant - _now()) / SECOND_MS)
+
+
+def _show(text: str) -> None:
+    print(f"  {text}", flush=True)
+
+
+def _report(groups: Mapping[str, Punctuality], created: _Created, loads: Sequence[float]) -> Report:
+    rows = [
+        (
+            name,
+            str(each.owed),
+            str(each.delivered),
+            against(each.lost, 0, 0),
+            against(each.early, 0, 0),
+            str(each.duplicates),
+            str(each.p50_ms),
+            against(each.p99_ms, _P99_MS, 0),
+            str(each.max_ms),
+        )
+        for name, each in groups.items()
+    ]
+    shown = ", ".join(f"{load:.1f}" for load in loads)
+    wheel = f"{created.beyond} of {len(created.due_at)}"
+    return Report(
+        title=f"Lateness on the local stack, {os.cpu_count()} cores, load {shown} (before, amid, after)",
+        columns=("jobs", "owed", "delivered", "lost", "early", "twice", "p50 ms", "p99 ms", "max ms"),
+        rows=rows,
+        figures={
+            "groups": {name: asdict(each) for name, each in groups.items()},
+            "created": {"jobsPerS": round(created.jobs_per_s, 1), "seconds": round(created.seconds, 1)},
+            "beyondDirectWindow": created.beyond,
+            "loads": [round(load, 2) for load in loads],
+        },
+        is_within=all(
+            not each.lost and not each.early and each.p99_ms <= _P99_MS for each in groups.values()
+        ),
+        notes=(
+            f"Created in {created.seconds:.0f} s, {created.jobs_per_s:.0f} a second; {wheel} by the wheel.",
+            "From the due time to the first byte at the consumer. The local AWS, the functions, the consumer",
+            "and whatever else runs share this machine's cores.",
+        ),
+    )
+
+
+def _is_within(group: Punctuality) -> bool:
+    return not group.lost and not group.early and group.p99_ms <= _P99_MS

@@ -1,0 +1,193 @@
+"""How fast each function starts, as a multiple of `import boto3`, and what memory its first call takes."""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from infra.bench import engines
+from infra.bench.report import Report, against, is_within
+from infra.local.build import build
+from infra.local.places import BUILD, Place
+from infra.local.receiver import Receiver
+
+#: The function, its folder in the build, and its bound as a multiple of `import boto3`.
+_FUNCTIONS: Final = (
+    ("tick", "TickFunction", 1.5),
+    ("sweep", "SweepFunction", 1.5),
+    ("deliver", "DeliverFunction", 1.5),
+    ("authorizer", "AuthorizerFunction", 3.0),
+    ("api", "ApiFunction", 3.0),
+)
+_MEMORY_MB: Final = 256
+_PAIRS: Final = 15
+_PROBE: Final = Path(__file__).with_name("probe.py")
+_TIME_LIMIT_S: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """One function's figures: CPU ms to import it, that as a multiple of boto3's, MB, ms of a first call."""
+
+    name: str
+    bound: float
+    import_ms: float
+    ratio: float
+    imported_mb: float
+    peak_mb: float
+    call_ms: float
+
+
+def measure(place: Place) -> Report:
+    """Import and call each function as the built layers hold it, on a local AWS of its own."""
+    build()
+    ratios = {name: _ratio(folder) for name, folder, _ in _FUNCTIONS}
+    memory = _memory(place)
+    found = [_Start(name, bound, *ratios[name], *memory[name]) for name, _, bound in _FUNCTIONS]
+    return Report(
+        title=f"Start of each function, Python {sys.version.split()[0]}, median of {_PAIRS} pairs",
+        columns=("function", "import ms", "to boto3", "MB imported", "MB peak", "first call ms"),
+        rows=[_row(each) for each in found],
+        figures={"functions": [_figures(each) for each in found]},
+        is_within=all(is_within(each.ratio, each.bound) and each.peak_mb <= _MEMORY_MB for each in found),
+        notes=(
+            "Import: CPU time in a fresh process with the layers alone, its bytecode made beforehand, beside",
+            "an `import boto3` in another. Peak: after a first call on a local AWS, in which api writes 100",
+            "jobs and deliver takes ten messages. Lambda's own runtime is not in it: some 20 MB.",
+        ),
+    )
+
+
+def _ratio(folder: str) -> tuple[float, float]:
+    """The median import time in ms, and the median of its ratios to boto3's, measured in turn."""
+    pairs = [(_import_ms(folder, "handler"), _import_ms(folder, "boto3")) for _ in range(_PAIRS)]
+    return (
+        statistics.median(handler for handler, _ in pairs),
+        statistics.median(handler / boto3 for handler, boto3 in pairs),
+    )
+
+
+def _import_ms(folder: str, module: str) -> float:
+    # Nothing else is imported before: what boto3 shares with it would then cost neither.
+    timed = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
+    return 1000 * float(_probed(folder, ["-c", timed], _path(folder)))
+
+
+def _memory(place: Place) -> Mapping[str, tuple[float, float, float]]:
+    """MB after importing, MB after the first call, ms of that call."""
+    with engines.running(place) as running, Receiver() as receiver:
+        found = {}
+        for name, events in _calls(running, receiver.url("/")):
+            folder = next(folder for each, folder, _ in _FUNCTIONS if each == name)
+            said = _called(folder, events, running.environment)
+            _check(name, said["answers"][0])
+            found[name] = (said["importedKb"] / 1024, said["peakKb"] / 1024, said["ms"])
+        return found
+
+
+def _calls(running: engines.Engines, url: str) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """The functions, each after what leaves it something to do, and what each is called with."""
+    yield "tick", [{}]
+    yield "sweep", [{"firstShard": 0}]
+    yield "authorizer", [{"headers": {"authorization": f"Bearer sh_admin_{engines.ADMIN_SECRET}"}}]
+    # Most due in the wheel; ten at once, of which one has more data than a job holds.
+    target = {"type": "http", "url": url}
+    jobs = [
+        {
+            "name": f"job-{number}",
+            "dueTime": "1s" if number < _AT_ONCE else "10m",
+            "target": target,
+            "data": "x" * (8_000 if number == 0 else 1_000),
+        }
+        for number in range(100)
+    ]
+    yield "api", [_request("POST", "/v1/namespaces/bench/jobs", {"jobs": jobs})]
+    yield "deliver", [{"Records": running.messages(_AT_ONCE)}]
+
+
+_AT_ONCE: Final = 10
+
+
+def _request(method: str, path: str, body: Any) -> dict[str, Any]:
+    """A request as an HTTP API hands it over, format 2.0, from the admin."""
+    return {
+        "version": "2.0",
+        "routeKey": "ANY /v1/{proxy+}",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json"},
+        "requestContext": {
+            "authorizer": {"lambda": {"keyId": "admin", "namespace": "*", "role": "admin"}},
+            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
+            "requestId": "bench",
+            "stage": "$default",
+        },
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+
+
+def _check(name: str, answer: Any) -> None:
+    """A call that failed early would look cheap."""
+    if name == "api":
+        results = json.loads(answer["body"])["results"]
+        assert all(each["status"] == 201 for each in results), results[0]  # noqa: PLR2004 - created
+    elif name == "authorizer":
+        assert answer["isAuthorized"], answer
+    elif name == "deliver":
+        assert answer == {"batchItemFailures": []}, answer
+
+
+def _called(folder: str, events: Sequence[Mapping[str, Any]], environment: Mapping[str, str]) -> Any:
+    with tempfile.NamedTemporaryFile(suffix=".json") as output:
+        _probed(folder, [str(_PROBE), output.name], {**environment, **_path(folder)}, json.dumps(events))
+        return json.load(output)
+
+
+def _probed(folder: str, arguments: Sequence[str], environment: Mapping[str, str], said: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-S", *arguments],
+        env=dict(environment),
+        input=said,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_TIME_LIMIT_S,
+    )
+    assert done.returncode == 0, f"{folder}: {done.stderr}"
+    return done.stdout
+
+
+def _path(folder: str) -> dict[str, str]:
+    """The code before the layers, as in Lambda."""
+    layers = (BUILD / layer / "python" for layer in ("SweephandLayer", "DependenciesLayer"))
+    return {"PYTHONPATH": ":".join(map(str, (BUILD / folder, *layers)))}
+
+
+def _row(start: _Start) -> tuple[str, ...]:
+    return (
+        start.name,
+        f"{start.import_ms:.0f}",
+        against(start.ratio, start.bound),
+        f"{start.imported_mb:.0f}",
+        against(start.peak_mb, _MEMORY_MB, 0),
+        f"{start.call_ms:.0f}",
+    )
+
+
+def _figures(start: _Start) -> dict[str, Any]:
+    return {
+        "name": start.name,
+        "importMs": round(start.import_ms, 1),
+        "toBoto3": round(start.ratio, 3),
+        "toBoto3AtMost": start.bound,
+        "importedMb": round(start.imported_mb, 1),
+        "peakMb": round(start.peak_mb, 1),
+        "peakMbAtMost": _MEMORY_MB,
+        "firstCallMs": round(start.call_ms, 1),
+    }

@@ -1,0 +1,41 @@
+"""Raising the number of shards, where somebody is faster or somebody died on the way."""
+
+import pytest
+from tests.contract.builders import NOON
+from tests.fakes.engines import Dynamo
+from tests.fakes.wire import followed, refused, without_waiting
+
+from sweephand.errors import StoreError
+
+OWNER = "owner00000000001"
+
+
+def test_a_number_that_was_raised_further_in_between_stays(dynamo: Dynamo) -> None:
+    leases = dynamo.stores().leases
+    with followed(dynamo.client, "GetItem", lambda: leases.raise_shards(8)):
+        assert leases.raise_shards(3) == 8
+    state = leases.state()
+    assert (state.shards, len(state.leases)) == (8, 8)
+
+
+def test_a_lease_that_was_claimed_before_it_was_counted_is_not_touched(dynamo: Dynamo) -> None:
+    leases = dynamo.stores().leases
+    leases.raise_shards(3)
+    # As whoever dies between the last lease and the number leaves it.
+    number = {"pk": {"S": "leases"}, "sk": {"S": "shards"}}
+    dynamo.client.delete_item(TableName=dynamo.timers_table, Key=number)
+    state = leases.state()
+    assert (state.shards, len(state.leases)) == (0, 3)
+    claimed = leases.claim(state.leases[2], OWNER, NOON, NOON + 30_000)
+    assert leases.raise_shards(4) == 4
+    assert leases.state().leases[2] == claimed
+
+
+def test_no_shard_is_counted_whose_lease_could_not_be_written(
+    on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_waiting(monkeypatch)
+    leases = on_moto.stores().leases
+    with refused(on_moto.client, "PutItem", "InternalServerError", 500), pytest.raises(StoreError):
+        leases.raise_shards(3)
+    assert leases.state().shards == 0

@@ -1,0 +1,24 @@
+"""The consumer of the lateness benchmark."""
+
+import urllib3
+from infra.bench.consumer import Consumer
+
+
+def test_it_notes_each_request_of_a_connection_that_is_kept() -> None:
+    headers = {
+        "webhook-id": "uid-1795262417250-0",
+        "sweephand-namespace": "ns",
+        "sweephand-job": "job",
+        "sweephand-sequence": "7",
+        "sweephand-due": "2026-11-21T12:00:17.250Z",
+    }
+    with Consumer() as consumer, urllib3.PoolManager(maxsize=1) as pool:
+        for _ in range(3):
+            assert pool.request("POST", consumer.url, headers=headers, body=b'{"a": 1}').status == 200
+
+        arrivals = consumer.arrivals()
+
+    assert [each.due_at for each in arrivals] == [1_795_262_417_250] * 3
+    assert {(each.trigger_id, each.job, each.sequence) for each in arrivals} == {
+        ("uid-1795262417250-0", "job", 7)
+    }

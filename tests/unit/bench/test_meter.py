@@ -1,0 +1,62 @@
+"""What the cost benchmark counts where DynamoDB Local says nothing or SQS would say more."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+from botocore.stub import Stubber
+from infra.bench.meter import Meter, Usage, less
+
+
+def _asked(operation: str, answer: dict[str, Any], expected: dict[str, Any]) -> Meter:
+    client = boto3.client("dynamodb", "us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+    meter = Meter()
+    meter.watch(client)
+    key = {"pk": {"S": "a"}}
+    with Stubber(client) as stub:
+        # The stub compares what is sent: the hook has to have asked for the units.
+        stub.add_response(operation, answer, {"TableName": "t", "Key": key, **expected})
+        getattr(client, operation)(TableName="t", Key=key)
+    return meter
+
+
+def test_each_request_asks_for_the_units_that_it_consumes() -> None:
+    consumed = {"ConsumedCapacity": {"TableName": "t", "CapacityUnits": 3.0}}
+
+    meter = _asked("get_item", consumed, {"ReturnConsumedCapacity": "TOTAL"})
+
+    assert (meter.usage.reads, meter.usage.writes) == (3.0, 0)
+    assert meter.usage.by_call == {"t GetItem": 3.0}
+
+
+def test_a_read_that_finds_nothing_costs_what_aws_asks_at_least() -> None:
+    consumed = {"ConsumedCapacity": {"TableName": "t", "CapacityUnits": 0.0}}
+
+    assert _asked("get_item", consumed, {"ReturnConsumedCapacity": "TOTAL"}).usage.reads == 1.0
+
+
+def test_a_refused_write_is_paid_for() -> None:
+    meter = Meter()
+
+    meter._count(
+        {"Error": {"Code": "ConditionalCheckFailedException"}}, model=SimpleNamespace(name="PutItem")
+    )
+
+    assert meter.usage.writes == 1.0
+
+
+def test_sqs_bills_every_64_kb_of_a_request() -> None:
+    meter = Meter()
+
+    for size in (0, 65_536, 65_537):
+        meter.sqs_request(size)
+
+    assert meter.usage.sqs == 1 + 1 + 2
+
+
+def test_a_usage_less_another_is_less_in_every_respect() -> None:
+    usage = Usage(writes=10, reads=8, sqs=6, invocations=4)
+
+    left = less(usage, Usage(writes=2, reads=1, sqs=3, invocations=1), 2)
+
+    assert (left.writes, left.reads, left.sqs, left.invocations) == (6, 6, 0, 2)
