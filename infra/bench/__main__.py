@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -28,6 +29,9 @@ def main() -> int:
     unknown = set(arguments.parts) - set(_PARTS)
     if unknown:
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    # However it is ended, what it started ends with it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     is_complete = True
     figures: dict[str, Any] = {}
     for name in arguments.parts or _PARTS:
@@ -75,4 +79,7 @@ def _write(figures: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("stopped")

@@ -45,11 +45,16 @@ def judge(owed: AbstractSet[tuple[str, int]], arrivals: Iterable[Arrival]) -> Pu
     )
 
 
-def series_owed(arrivals: Sequence[Arrival], period_ms: int, until: int) -> AbstractSet[tuple[str, int]]:
-    """What jobs of one period owed from their first trigger on, known by the number that each trigger has."""
+def series_owed(
+    arrivals: Sequence[Arrival], period_ms: int, *, after: int, until: int
+) -> AbstractSet[tuple[str, int]]:
+    """What jobs of one period owed in a span; the number of a trigger tells when the series began."""
     begins = {each.job: each.due_at - (each.sequence - 1) * period_ms for each in arrivals}
     return {
-        (job, due_at) for job, begin_at in begins.items() for due_at in range(begin_at, until + 1, period_ms)
+        (job, due_at)
+        for job, begin_at in begins.items()
+        for due_at in range(begin_at, until + 1, period_ms)
+        if due_at > after
     }
 
 

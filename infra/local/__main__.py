@@ -24,7 +24,7 @@ def main() -> int:
     try:
         if arguments.command == "up":
             stack.up(place)
-            print(f"described in {place.stack_file}; `make down` ends it")
+            print(f"described in {place.stack_file}; `{_down(place)}` ends it")
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
@@ -40,17 +40,22 @@ def _run(place: Place) -> None:
 
     A stack that was up before it leaves up.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a shell without job control starts what it puts into the background deaf to it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     was_up = stack.is_up(place)
     try:
         demo.show(place, stack.up(place))
     except KeyboardInterrupt:
-        print("\nthe stack was up before; `make down` ends it" if was_up else "\nstopping")
+        print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
         if not was_up:
             stack.down(place)
+
+
+def _down(place: Place) -> str:
+    return "make down" if place.port == PORT_DEFAULT else f"make down PORT={place.port}"
 
 
 if __name__ == "__main__":

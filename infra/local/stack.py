@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from infra.local.places import LOCAL, PORT_DEFAULT, REGION, Place
 
 _HEALTH_S = 60
 _OK = 200
+_SAY = partial(print, flush=True)
 
 
 class NotHealthyError(Exception):
     """The stack is deployed and its health does not answer 200; the message says what it answers."""
 
 
-def up(place: Place, say: Callable[[str], None] = print) -> dict[str, Any]:
+def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
     """The description of a stack that answers, which is also in its stack file.
 
     One that is up already keeps its data and gets what has changed. Else it is a new one: what a crashed

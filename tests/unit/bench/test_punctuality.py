@@ -37,11 +37,10 @@ def test_the_percentiles_are_values_that_occurred() -> None:
     assert (found.p50_ms, found.p99_ms, found.max_ms) == (100, 198, 200)
 
 
-def test_a_series_owes_what_came_before_the_first_that_was_seen() -> None:
+def test_a_series_owes_in_a_span_what_came_before_the_first_that_was_seen() -> None:
     seen = [_arrival("a", 15_000, 15_010, sequence=3)]
 
-    assert series_owed(seen, 5_000, until=20_000) == {
-        ("a", 5_000),
+    assert series_owed(seen, 5_000, after=5_000, until=20_000) == {
         ("a", 10_000),
         ("a", 15_000),
         ("a", 20_000),
