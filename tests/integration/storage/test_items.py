@@ -163,13 +163,22 @@ def test_a_time_to_live_is_in_seconds_and_never_early(
     on_moto: Dynamo, gone_at: int | None, seconds: int | None
 ) -> None:
     stores = on_moto.stores()
-    stores.jobs.put(job(expires_at=gone_at), replacing=None)
     stores.runs.record(run(expires_at=gone_at))
     stores.keys.put(api_key(expires_at=gone_at))
     stored = items(on_moto.client, on_moto.jobs_table)
-    assert len(stored) == 3
+    assert len(stored) == 2
     expected = None if seconds is None else {"N": str(seconds)}
-    assert [item.get("expires_at") for item in stored] == [expected] * 3
+    assert [item.get("expires_at") for item in stored] == [expected] * 2
+
+
+def test_a_job_is_removed_when_its_last_timers_are(on_moto: Dynamo) -> None:
+    stores = on_moto.stores()
+    stores.jobs.put(job(expires_at=NOON + 1), replacing=None)
+    (item,) = items(on_moto.client, on_moto.jobs_table)
+    assert item["expires_at"] == {"N": str((NOON + TIMER_RETENTION_MS) // 1_000 + 1)}
+    read = stores.jobs.get(job().key)
+    assert read is not None
+    assert read.expires_at == NOON + 1
 
 
 def test_what_has_no_end_has_no_time_to_live(on_moto: Dynamo) -> None:

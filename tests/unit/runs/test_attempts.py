@@ -51,6 +51,14 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     assert len(set(world.consumers.ids)) == 1
 
 
+def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again() -> None:
+    world = World()
+    message = due(world)
+    failing(world, "runs.record")
+    assert handle(world, message).outcome == "unrecorded"
+    assert not waiting(world)
+
+
 def test_the_next_attempt_is_sent_before_the_failure_is_recorded_and_a_letter_before_the_end_is() -> None:
     for answer, sent in ((FAILED, "after queue.send"), (replace(FAILED, is_final=True), "after queue.bury")):
         world = World()

@@ -221,9 +221,7 @@ class Deliverer:
     def _settle(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> Delivered:
         lateness_ms = run.lateness_ms
         if answer.succeeded:
-            if message.attempt > 1 or job.definition.records_successes:
-                self._runs.record(replace(run, state="succeeded"))
-            return Delivered("succeeded", lateness_ms)
+            return Delivered(self._success(replace(run, state="succeeded"), job), lateness_ms)
         decision = after_failure(
             job.definition.retry,
             answer,
@@ -243,6 +241,19 @@ class Deliverer:
             replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
         )
         return Delivered("retrying", lateness_ms)
+
+    def _success(self, run: Run, job: Job) -> str:
+        """Record a success; the word for what came of it."""
+        if run.attempts > 1:
+            self._runs.record(run)
+        elif job.definition.records_successes:
+            # A history that is throttled must not multiply deliveries: what arrived is not sent again only
+            # because it could not be written down. A later attempt has a claim to end.
+            try:
+                self._runs.record(run)
+            except StoreError:
+                return "unrecorded"
+        return "succeeded"
 
     def _try_again(self, message: TriggerMessage, job: Job, decision: Retry) -> None:
         following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)

@@ -14,6 +14,7 @@ from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.timing import TIMER_RETENTION_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
@@ -141,8 +142,16 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
-        expires_at=expiry(job.expires_at),
+        expires_at=_removal(job),
     )
+
+
+def _removal(job: Job) -> int | None:
+    """When DynamoDB may remove a job: when its last timers go. Those who read it find it gone before.
+
+    An outage can outlast the time that a job was to be kept, and what it owes is owed after it.
+    """
+    return None if job.expires_at is None else expiry(job.expires_at + TIMER_RETENTION_MS)
 
 
 def _job(raw: RawItem) -> Job:
