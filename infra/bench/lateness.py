@@ -28,6 +28,9 @@ _SPREAD_MS: Final = 120 * SECOND_MS
 _LEAD_MS: Final = 300 * SECOND_MS
 _BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
 
+#: The functions start meanwhile, all at once on this machine's few cores, where AWS has cores for each.
+_WARM_UP_MS: Final = 15 * SECOND_MS
+
 #: What has not come this long after the last due time is lost.
 _PATIENCE_S: Final = 90
 _CALLS_AT_ONCE: Final = 2
@@ -48,11 +51,11 @@ class _Created:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What came, and when the jobs that fire often were acknowledged and all one-offs created."""
+    """What came, when the functions were warm, and when all one-offs had been created."""
 
     created: _Created
     arrivals: Sequence[Arrival]
-    acknowledged_at: int
+    warm_at: int
     created_at: int
 
 
@@ -72,7 +75,8 @@ def measure(place: Place, triggers: int) -> Report:
 def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float]) -> _Measured:
     every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
     _put(client, "ticking", [_job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
-    acknowledged_at = _now()
+    _sleep_until(_now() + _WARM_UP_MS)
+    warm_at = _now()
     created = _create(client, consumer.url, triggers)
     created_at, until = _now(), max(created.due_at.values())
     _show(f"created {triggers} one-offs, {created.jobs_per_s:.0f} a second; the last is due {rfc3339(until)}")
@@ -83,7 +87,7 @@ def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float]) 
     while time.monotonic() < deadline and _is_incomplete(consumer.arrivals(), triggers):
         time.sleep(2)
     time.sleep(5)  # for duplicates, and for the others
-    return _Measured(created, consumer.arrivals(), acknowledged_at, created_at)
+    return _Measured(created, consumer.arrivals(), warm_at, created_at)
 
 
 def _groups(measured: _Measured) -> dict[str, Punctuality]:
@@ -98,7 +102,7 @@ def _groups(measured: _Measured) -> dict[str, Punctuality]:
     return {
         "one-offs": judge(set(measured.created.due_at.items()), once),
         "@every 5s": often(measured.created_at, until),
-        "@every 5s, while the API creates": often(measured.acknowledged_at, measured.created_at),
+        "@every 5s, while the API creates": often(measured.warm_at, measured.created_at),
     }
 
 
