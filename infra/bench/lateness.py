@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import urllib3
 from infra.bench.consumer import Arrival, Consumer
 from infra.bench.punctuality import Punctuality, judge, series_owed
 from infra.bench.report import Report, against
 from infra.local import stack
-from infra.local.client import Client
+from infra.local.client import Client, RefusedError
 from infra.local.places import Place
 
 from sweephand.instants import SECOND_MS, rfc3339
@@ -30,6 +31,7 @@ _BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
 #: What has not come this long after the last due time is lost.
 _PATIENCE_S: Final = 90
 _CALLS_AT_ONCE: Final = 2
+_TRIES_MAX: Final = 4
 _P99_MS: Final = 1_000
 _CREATED: Final = frozenset({200, 201})
 
@@ -133,15 +135,19 @@ def _lead_ms(client: Client, url: str, triggers: int) -> int:
 
 
 def _put(client: Client, namespace: str, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """One bulk call, again for what of it the stack had no time for; anything else is an error."""
+    """One bulk call, again for what of it the stack had no time for; writing a job twice changes nothing."""
     left = list(jobs)
-    for _ in range(3):
-        results = client.ask("POST", f"/v1/namespaces/{namespace}/jobs", {"jobs": left})["results"]
+    for _ in range(_TRIES_MAX):
+        try:
+            results = client.ask("POST", f"/v1/namespaces/{namespace}/jobs", {"jobs": left})["results"]
+        except (urllib3.exceptions.HTTPError, RefusedError) as error:
+            _show(f"a bulk call is made again: {error}")
+            continue
         refused = {each["name"] for each in results if each["status"] not in _CREATED}
         if not refused:
             return
         left = [job for job in left if job["name"] in refused]
-    raise RuntimeError(f"{len(left)} jobs were not created: {results}")
+    raise RuntimeError(f"{len(left)} jobs of {namespace} were not created in {_TRIES_MAX} calls")
 
 
 def _job(name: str, times: Mapping[str, str], url: str) -> dict[str, Any]:

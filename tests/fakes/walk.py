@@ -48,9 +48,6 @@ class Walk:
         self._trouble = trouble
         self._depth = 0
         self._puts = 0
-        skew_ms = CLOCK_SKEW_MAX_MS // 2
-        for clock in (self.world.api_clock, self.world.wheel_clock, self.world.delivery_clock):
-            clock.ahead_ms = self.random.choice((0, self.random.randint(-skew_ms, skew_ms)))
         self.world.consumers.answering = self._answer
 
     def go(self, steps: int) -> None:
@@ -61,6 +58,7 @@ class Walk:
     def calm_down(self) -> None:
         """Let nothing go wrong any more until all is done; AssertionError if something is not right then."""
         world = self.world
+        self._skew_clocks()
         world.queue.reappear()
         world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
         begun_at = world.clock.time
@@ -83,7 +81,19 @@ class Walk:
                 (self.world.queue.reappear, WHEEL_LIMIT_MS),
             )
         )
+        clocks = (self.world.api_clock, self.world.wheel_clock, self.world.delivery_clock)
+        before = [clock.ahead_ms for clock in clocks]
+        self._skew_clocks()
         self._amid_trouble(action, limit_ms)
+        # Whoever was stopped for this goes on by the clock of its own machine.
+        for clock, ahead_ms in zip(clocks, before, strict=True):
+            clock.ahead_ms = ahead_ms
+
+    def _skew_clocks(self) -> None:
+        """Put each function on another machine."""
+        skew_ms = CLOCK_SKEW_MAX_MS // 2
+        for clock in (self.world.api_clock, self.world.wheel_clock, self.world.delivery_clock):
+            clock.ahead_ms = self.random.choice((0, self.random.randint(-skew_ms, skew_ms)))
 
     def _amid_trouble(self, action: Callable[[], object], limit_ms: int) -> None:
         world, outer = self.world, self.world.announce

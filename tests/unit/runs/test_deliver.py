@@ -276,6 +276,7 @@ def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> 
     def slowly(announced: str) -> None:
         if announced == "after jobs.get":
             world.clock.time += 1_001
+            assert world.clock.time < NOON + 60_000, "it reads for ever"
 
     world.announce = slowly
     with pytest.raises(StoreError):

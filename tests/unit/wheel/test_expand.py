@@ -143,6 +143,18 @@ def test_an_expansion_stops_at_its_most_triggers_and_says_how_far_within_the_tim
     assert [each.first.due_at for each in rest.successors] == [NOON + MINUTE]
 
 
+def test_what_lies_within_one_timer_says_nothing_of_those_after_it() -> None:
+    first, second = job_of("first", schedule="@every 10s"), job_of("second", schedule="@every 11s")
+    timers = [timer_of(first), timer_of(second)]
+    jobs = {first.key: first, second.key: second}
+    begun = expand(timers, jobs, BEGINNING, triggers_max=3)
+    assert begun.cursor.key == timers[0].sort_key
+    rest = expand(timers, jobs, begun.cursor)
+    assert dues(rest) == [40, 50, 11, 22, 33, 44, 55]
+    assert [each.trigger.sequence for each in rest.messages] == [4, 5, 1, 2, 3, 4, 5]
+    assert rest.cursor == Cursor(timers[1].sort_key)
+
+
 def test_a_page_stops_at_its_most_triggers_between_two_timers() -> None:
     job = job_of()
     timers = [retry_of(job, NOON + 20 * MINUTE + second * 1_000) for second in range(5)]

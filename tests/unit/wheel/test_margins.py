@@ -6,9 +6,31 @@ import pytest
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World
 
-from sweephand.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS
+from sweephand.timing import (
+    API_LIMIT_MS,
+    API_PATIENCE_MS,
+    BUCKET_MS,
+    CLOCK_SKEW_MAX_MS,
+    DIRECT_WINDOW_MS,
+    HORIZON_MS,
+    LEASE_MS,
+    LEASE_RENEWAL_MS,
+    QUEUE_DELAY_MAX_MS,
+    UNKNOWN_GRACE_MS,
+)
 
 MINUTE = 60_000
+
+
+def test_the_constants_leave_the_margins_that_the_protocol_rests_on() -> None:
+    assert DIRECT_WINDOW_MS - HORIZON_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
+    assert UNKNOWN_GRACE_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
+    assert API_PATIENCE_MS < API_LIMIT_MS
+    # A sweep that starts late in its minute reaches to where the next one begins.
+    assert HORIZON_MS >= 2 * BUCKET_MS
+    # What is sent directly or by a sweep fits the queue's longest delay, whoever's clock is behind.
+    assert max(DIRECT_WINDOW_MS, HORIZON_MS) + CLOCK_SKEW_MAX_MS <= QUEUE_DELAY_MAX_MS
+    assert 2 * LEASE_RENEWAL_MS < LEASE_MS
 
 
 def committing_late(world: World, action: Callable[[], object]) -> None:
