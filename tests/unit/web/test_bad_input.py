@@ -1,6 +1,7 @@
 """Bad input: its status, its pointers, and nothing stored."""
 
 import json
+from time import process_time
 from typing import Any
 
 import pytest
@@ -48,6 +49,7 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "timezone": "../etc/passwd"}, ["/timezone"]),
     ({**JOB, "dueTime": "2020-01-01T00:00:00Z"}, ["/dueTime"]),
     ({**JOB, "dueTime": "soon"}, ["/dueTime"]),
+    ({"target": TARGET, "dueTime": "9999-12-31T23:59:59.9999Z"}, ["/dueTime"]),
     ({**JOB, "ttl": "never"}, ["/ttl"]),
     ({**JOB, "repeats": 0}, ["/repeats"]),
     ({**JOB, "repeats": 1.5}, ["/repeats"]),
@@ -226,3 +228,12 @@ def test_no_job_may_name_a_queue_of_the_stack_itself() -> None:
             "/target/queueUrl",
             "/deadLetterQueue",
         ]
+
+
+def test_a_name_that_stands_twice_is_found_in_a_body_of_any_size_at_once() -> None:
+    # What is compared with everything else would keep the function busy until its limit.
+    names = ",".join(f'"{number}":0' for number in range(90_000))
+    began_s = process_time()
+    refused = Client().send("PUT", PUT, text=f'{{{names},"89999":0}}')
+    assert refused.status == 400
+    assert process_time() - began_s < 5
