@@ -237,3 +237,13 @@ def test_a_name_that_stands_twice_is_found_in_a_body_of_any_size_at_once() -> No
     refused = Client().send("PUT", PUT, text=f'{{{names},"89999":0}}')
     assert refused.status == 400
     assert process_time() - began_s < 5
+
+
+def test_an_answer_names_no_more_fields_than_fit_into_it() -> None:
+    unknown = {f"unknown{number}": 0 for number in range(40_000)}
+    began_s = process_time()
+    refused = Client().put(job={"target": TARGET, **unknown})
+    assert process_time() - began_s < 10  # each field is looked at, none beside every other
+    assert refused.status == 422
+    assert len(refused.json["errors"]) == 50
+    assert refused.json["detail"].startswith("40001 fields")

@@ -46,8 +46,9 @@ def read_definition(
     written = _without_nulls(fields)
     violations = check(JobDocument, written, later=LATER)[1]
     # The target is judged by its registry alone, which knows each type's fields.
-    violations = [each for each in violations if not _lies_in(each, "target") or "target" not in written]
-    sound = {name: value for name, value in written.items() if not any(_lies_in(v, name) for v in violations)}
+    violations = [each for each in violations if _top(each) != "/target" or "target" not in written]
+    faulty = {_top(each) for each in violations}
+    sound = {name: value for name, value in written.items() if pointer(name) not in faulty}
     if "target" in sound:
         violations += target_violations(
             sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
@@ -87,9 +88,9 @@ def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _lies_in(violation: Violation, name: str) -> bool:
-    place = pointer(name)
-    return violation.pointer == place or violation.pointer.startswith(place + "/")
+def _top(violation: Violation) -> str:
+    """The pointer of the document's field in which a violation lies."""
+    return "/" + violation.pointer[1:].partition("/")[0]
 
 
 def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
