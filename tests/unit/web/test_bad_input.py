@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import JOB, TARGET, Client, event_of
 
-from sweephand.limits import BODY_BYTES_MAX, DATA_BYTES_MAX, JSON_DEPTH_MAX
+from sweephand.limits import (
+    BODY_BYTES_MAX,
+    DATA_BYTES_MAX,
+    DEFINITION_BYTES_MAX,
+    JSON_DEPTH_MAX,
+    PAGE_ITEMS_MAX,
+)
 
 PUT = "/v1/namespaces/ns/jobs/job"
 
@@ -247,3 +253,21 @@ def test_an_answer_names_no_more_fields_than_fit_into_it() -> None:
     assert refused.status == 422
     assert len(refused.json["errors"]) == 50
     assert refused.json["detail"].startswith("40001 fields")
+
+
+def padded(length: int) -> dict[str, object]:
+    """A job with as many quotation marks, which take the most room of all characters."""
+    labels = {f"{number:02d}" + '"' * 126: '"' * 128 for number in range(16)}
+    return {**with_target(headers={"x-pad": '"' * length}), "labels": labels}
+
+
+def test_a_page_of_the_largest_jobs_fits_into_an_answer() -> None:
+    client = Client()
+    room = (DEFINITION_BYTES_MAX - len(json.dumps(padded(0), separators=(",", ":")))) // 2
+    refused = client.put(job=padded(room + 1))
+    assert (refused.status, refused.pointers) == (422, [""])
+    assert "definitionBytesMax" in refused.json["errors"][0]["detail"]
+    for number in range(PAGE_ITEMS_MAX):
+        assert client.send("PUT", f"/v1/namespaces/ns/jobs/{number:0128d}", padded(room)).status == 201
+    answer = client.handler(event_of("GET", f"/v1/namespaces/ns/jobs?limit={PAGE_ITEMS_MAX}"), None)
+    assert len(json.dumps(answer, ensure_ascii=False).encode()) < 6_000_000

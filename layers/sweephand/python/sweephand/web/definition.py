@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.errors import BadRequestError, InvalidError, Violation
 from sweephand.instants import DAY_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.limits import DATA_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.limits import DATA_BYTES_MAX, DEFINITION_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
@@ -60,6 +60,8 @@ def read_definition(
     violations += _duration_violations(written)
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
+    if not violations:
+        violations += _size_violations(written)
     if violations:
         return Taken(None, (*violations, *timing_violations(written, sound, requested_at)))
     return Taken(Definition(written, payload))
@@ -125,6 +127,15 @@ def _queue_violations(url: str | None, *, allow_insecure: bool) -> list[Violatio
     except UrlError as error:
         return [Violation("/deadLetterQueue", str(error))]
     return []
+
+
+def _size_violations(written: Mapping[str, Any]) -> list[Violation]:
+    """Whether fields that are each within their limits are too much together."""
+    size = len(json_text.write(written).encode())
+    if size <= DEFINITION_BYTES_MAX:
+        return []
+    most = f"at most {DEFINITION_BYTES_MAX} (definitionBytesMax)"
+    return [Violation("", f"All but data has {size} bytes of compact JSON; give {most}.")]
 
 
 def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
