@@ -63,6 +63,10 @@ ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 #: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
+#: DynamoDB removes a job this long after its readers see it gone: what it owed may be as late as that
+#: outage, and a trigger whose job is not there is dropped.
+JOB_GRACE_MS: Final = TIMER_RETENTION_MS
+
 #: Health is bad when tick's last heartbeat is older than this: three wake-ups missed.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 

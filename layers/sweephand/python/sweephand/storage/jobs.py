@@ -14,6 +14,7 @@ from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.timing import JOB_GRACE_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
@@ -141,7 +142,7 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
-        expires_at=expiry(job.expires_at),
+        expires_at=None if job.expires_at is None else expiry(job.expires_at + JOB_GRACE_MS),
     )
 
 
