@@ -1,12 +1,19 @@
 """Bad input: its status, its pointers, and nothing stored."""
 
 import json
+from time import process_time
 from typing import Any
 
 import pytest
 from tests.fakes.http_events import JOB, TARGET, Client, event_of
 
-from sweephand.limits import BODY_BYTES_MAX, DATA_BYTES_MAX, JSON_DEPTH_MAX
+from sweephand.limits import (
+    BODY_BYTES_MAX,
+    DATA_BYTES_MAX,
+    DEFINITION_BYTES_MAX,
+    JSON_DEPTH_MAX,
+    PAGE_ITEMS_MAX,
+)
 
 PUT = "/v1/namespaces/ns/jobs/job"
 
@@ -48,6 +55,7 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "timezone": "../etc/passwd"}, ["/timezone"]),
     ({**JOB, "dueTime": "2020-01-01T00:00:00Z"}, ["/dueTime"]),
     ({**JOB, "dueTime": "soon"}, ["/dueTime"]),
+    ({"target": TARGET, "dueTime": "9999-12-31T23:59:59.9999Z"}, ["/dueTime"]),
     ({**JOB, "ttl": "never"}, ["/ttl"]),
     ({**JOB, "repeats": 0}, ["/repeats"]),
     ({**JOB, "repeats": 1.5}, ["/repeats"]),
@@ -226,3 +234,40 @@ def test_no_job_may_name_a_queue_of_the_stack_itself() -> None:
             "/target/queueUrl",
             "/deadLetterQueue",
         ]
+
+
+def test_a_name_that_stands_twice_is_found_in_a_body_of_any_size_at_once() -> None:
+    # What is compared with everything else would keep the function busy until its limit.
+    names = ",".join(f'"{number}":0' for number in range(90_000))
+    began_s = process_time()
+    refused = Client().send("PUT", PUT, text=f'{{{names},"89999":0}}')
+    assert refused.status == 400
+    assert process_time() - began_s < 5
+
+
+def test_an_answer_names_no_more_fields_than_fit_into_it() -> None:
+    unknown = {f"unknown{number}": 0 for number in range(40_000)}
+    began_s = process_time()
+    refused = Client().put(job={"target": TARGET, **unknown})
+    assert process_time() - began_s < 10  # each field is looked at, none beside every other
+    assert refused.status == 422
+    assert len(refused.json["errors"]) == 50
+    assert refused.json["detail"].startswith("40001 fields")
+
+
+def padded(length: int) -> dict[str, object]:
+    """A job with as many quotation marks, which take the most room of all characters."""
+    labels = {f"{number:02d}" + '"' * 126: '"' * 128 for number in range(16)}
+    return {**with_target(headers={"x-pad": '"' * length}), "labels": labels}
+
+
+def test_a_page_of_the_largest_jobs_fits_into_an_answer() -> None:
+    client = Client()
+    room = (DEFINITION_BYTES_MAX - len(json.dumps(padded(0), separators=(",", ":")))) // 2
+    refused = client.put(job=padded(room + 1))
+    assert (refused.status, refused.pointers) == (422, [""])
+    assert "definitionBytesMax" in refused.json["errors"][0]["detail"]
+    for number in range(PAGE_ITEMS_MAX):
+        assert client.send("PUT", f"/v1/namespaces/ns/jobs/{number:0128d}", padded(room)).status == 201
+    answer = client.handler(event_of("GET", f"/v1/namespaces/ns/jobs?limit={PAGE_ITEMS_MAX}"), None)
+    assert len(json.dumps(answer, ensure_ascii=False).encode()) < 6_000_000

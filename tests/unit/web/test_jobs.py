@@ -282,3 +282,20 @@ def test_a_fault_is_500_without_its_details(monkeypatch: pytest.MonkeyPatch) -> 
     refused = client.put()
     assert refused.status == 500
     assert "s3cret" not in str(refused.text)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"dueTime": "9999-12-31T23:59:59Z"},
+        {"dueTime": "9999-12-31T23:59:59.999Z", "timezone": "Asia/Tokyo"},
+        {"schedule": "@daily", "ttl": "9999-12-31T23:59:59Z"},
+    ],
+)
+def test_a_job_that_ends_with_the_calendar_can_be_shown_and_listed(times: dict[str, str]) -> None:
+    client = Client()
+    created = client.put(job={**times, "target": TARGET})
+    assert (created.status, created.json["expiresAt"]) == (201, "9999-12-31T23:59:59.999Z")
+    assert client.send("GET", "/v1/namespaces/ns/jobs/job").status == 200
+    assert len(client.send("GET", "/v1/namespaces/ns/jobs").json["items"]) == 1
+    assert client.send("GET", "/v1/namespaces/ns/jobs/job/occurrences?limit=1").status == 200

@@ -7,6 +7,9 @@ JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
 DATA_BYTES_MAX: Final = 262_144
 DATA_INLINE_BYTES_MAX: Final = 2_048
+#: All of a job but its data, as compact JSON: every trigger reads it, and a page of 200 jobs, each byte of
+#: which may take two in a function's answer, has to stay below the 6 MB that one may have.
+DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 1_000
 URL_LENGTH_MAX: Final = 2_048
@@ -37,6 +40,7 @@ def table() -> dict[str, int]:
         "jobsPerBulkMax": JOBS_PER_BULK_MAX,
         "bodyBytesMax": BODY_BYTES_MAX,
         "dataBytesMax": DATA_BYTES_MAX,
+        "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
         "urlLengthMax": URL_LENGTH_MAX,

@@ -12,7 +12,7 @@ from sweephand.errors import (
     UnavailableError,
     Violation,
 )
-from sweephand.instants import Instant
+from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, JobKey, Revision
 from sweephand.jobs.read import view
@@ -234,7 +234,8 @@ def _expiry(series: Series, definition: Definition) -> Instant | None:
     last_at = series.last_at()
     if last_at is None:
         return None
-    return last_at + definition.retry.age_max_ms + definition.retention_ms
+    # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
+    return min(last_at + definition.retry.age_max_ms + definition.retention_ms, INSTANT_MAX)
 
 
 def _shard(uid: str, shards: int) -> int:

@@ -44,6 +44,8 @@ def parse_moment(
         instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
         if instant_at < requested_at - PAST_MAX_MS:
             raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
+        if instant_at > INSTANT_MAX:
+            raise _beyond_the_calendar(text)
         return max(instant_at, requested_at)
     if not re.match(r"[P0-9.+-]", text):
         raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.errors import BadRequestError, InvalidError, Violation
 from sweephand.instants import DAY_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.limits import DATA_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.limits import DATA_BYTES_MAX, DEFINITION_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
@@ -46,8 +46,9 @@ def read_definition(
     written = _without_nulls(fields)
     violations = check(JobDocument, written, later=LATER)[1]
     # The target is judged by its registry alone, which knows each type's fields.
-    violations = [each for each in violations if not _lies_in(each, "target") or "target" not in written]
-    sound = {name: value for name, value in written.items() if not any(_lies_in(v, name) for v in violations)}
+    violations = [each for each in violations if _top(each) != "/target" or "target" not in written]
+    faulty = {_top(each) for each in violations}
+    sound = {name: value for name, value in written.items() if pointer(name) not in faulty}
     if "target" in sound:
         violations += target_violations(
             sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
@@ -59,6 +60,8 @@ def read_definition(
     violations += _duration_violations(written)
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
+    if not violations:
+        violations += _size_violations(written)
     if violations:
         return Taken(None, (*violations, *timing_violations(written, sound, requested_at)))
     return Taken(Definition(written, payload))
@@ -87,9 +90,9 @@ def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _lies_in(violation: Violation, name: str) -> bool:
-    place = pointer(name)
-    return violation.pointer == place or violation.pointer.startswith(place + "/")
+def _top(violation: Violation) -> str:
+    """The pointer of the document's field in which a violation lies."""
+    return "/" + violation.pointer[1:].partition("/")[0]
 
 
 def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
@@ -124,6 +127,15 @@ def _queue_violations(url: str | None, *, allow_insecure: bool) -> list[Violatio
     except UrlError as error:
         return [Violation("/deadLetterQueue", str(error))]
     return []
+
+
+def _size_violations(written: Mapping[str, Any]) -> list[Violation]:
+    """Whether fields that are each within their limits are too much together."""
+    size = len(json_text.write(written).encode())
+    if size <= DEFINITION_BYTES_MAX:
+        return []
+    most = f"at most {DEFINITION_BYTES_MAX} (definitionBytesMax)"
+    return [Violation("", f"All but data has {size} bytes of compact JSON; give {most}.")]
 
 
 def _label_violations(labels: Mapping[str, str]) -> list[Violation]:

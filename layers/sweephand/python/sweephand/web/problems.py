@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Final
 
 from sweephand.errors import (
@@ -21,6 +22,10 @@ from sweephand.errors import (
 from sweephand.web.resources import ProblemResource, ViolationResource
 
 CONTENT_TYPE: Final = "application/problem+json"
+
+#: Fields that one problem names. A body has room for a hundred thousand unknown ones, and a function's answer
+#: for 6 MB, in which a hundred problems of one bulk request have to find room too.
+ERRORS_MAX: Final = 50
 
 
 class UnauthenticatedError(BadRequestError):
@@ -90,6 +95,8 @@ def document(error: Exception) -> ProblemResource:
     if isinstance(error, InvalidError):
         count = len(error.violations)
         detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted; nothing was stored."
+        if count > ERRORS_MAX:
+            detail += f" The first {ERRORS_MAX} are named."
         return problem(status, detail, error.violations)
     if isinstance(error, DataTooLargeError):
         return problem(status, str(error), [error.violation])
@@ -109,7 +116,7 @@ def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> P
         "detail": detail,
     }
     errors: list[ViolationResource] = [
-        {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in violations
+        {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in islice(violations, ERRORS_MAX)
     ]
     if errors:
         found["errors"] = errors
