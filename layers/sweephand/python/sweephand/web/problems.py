@@ -94,7 +94,7 @@ def document(error: Exception) -> ProblemResource:
     status = status_of(error)
     if isinstance(error, InvalidError):
         count = len(error.violations)
-        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted; nothing was stored."
+        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted; nothing was changed."
         if count > ERRORS_MAX:
             detail += f" The first {ERRORS_MAX} are named."
         return problem(status, detail, error.violations)
