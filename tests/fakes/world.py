@@ -125,9 +125,13 @@ class Consumers:
     attempts: list[Attempt] = field(default_factory=list)
     times: list[Instant] = field(default_factory=list)
     answering: Callable[[Attempt], Answer] = lambda _: Answer(succeeded=True, code=204)
+    connecting: Callable[[], object] = lambda: None
 
     def deliver(self, attempt: Attempt) -> Answer:
         assert attempt.sent_at >= attempt.trigger.due_at, "delivered early"
+        self.connecting()
+        if not attempt.is_wanted():
+            return Answer(succeeded=False, was_withdrawn=True)
         self.attempts.append(attempt)
         self.times.append(self.clock.time)
         return self.answering(attempt)

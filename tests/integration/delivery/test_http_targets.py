@@ -1,6 +1,7 @@
 """What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
 
 import socket
+from dataclasses import replace
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -11,6 +12,7 @@ from sweephand import __version__
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.signing import delivery_headers
+from sweephand.delivery.sockets import BoundedSocket
 from sweephand.instants import SECOND_MS, to_datetime
 from sweephand.ports import Answer
 
@@ -47,6 +49,37 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
         "x-team": "ops é",
         **delivery_headers(attempt_of({}), body),
     }
+
+
+def test_an_attempt_that_is_not_wanted_once_connected_sends_nothing(targets: HttpTargets) -> None:
+    with Consumer() as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded  # leaves a connection to use again
+        withdrawn = replace(attempt_of(consumer.spec()), is_wanted=lambda: False)
+        answer = targets.deliver(withdrawn)
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        assert len(consumer.requests) == 2
+    assert (answer.was_withdrawn, answer.succeeded) == (True, False)
+
+
+def test_whether_an_attempt_is_wanted_is_asked_when_the_connection_stands() -> None:
+    connected: list[tuple[str, int]] = []
+
+    class Watched(Egress):
+        def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
+            sock = super().connect(host, port, timeout_s)
+            connected.append((host, port))
+            return sock
+
+    seen: list[int] = []
+
+    def is_wanted() -> bool:
+        seen.append(len(connected))
+        return True
+
+    targets = HttpTargets(HandClock(), allow_insecure=True, egress=Watched(allow_loopback=True))
+    with Consumer() as consumer:
+        targets.deliver(replace(attempt_of(consumer.spec()), is_wanted=is_wanted))
+    assert seen == [1]
 
 
 def test_a_job_may_say_what_its_content_is_and_who_asks(targets: HttpTargets) -> None:

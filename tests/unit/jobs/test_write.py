@@ -390,3 +390,13 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
         world.put(schedule="@every 100s", ttl="30s")
     assert stored(world) == before
     assert definition(schedule="@every 100s").equals(before.definition)
+
+
+def test_what_is_written_stands_though_its_old_data_cannot_be_let_go_of() -> None:
+    world = World()
+    world.put(dueTime="1h", data=LARGE)
+    failing(world, "payloads.discard")
+    assert world.put(dueTime="1h", data="1").outcome == "replaced"
+    world.put(dueTime="1h", data=LARGE)
+    world.delete()
+    assert world.jobs.get(key_of()) is None

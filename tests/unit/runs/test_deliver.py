@@ -223,3 +223,27 @@ def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> 
         handle(world, message)
     assert not world.consumers.attempts
     assert world.clock.time <= NOON + 10_000 + (READS_MAX + 2) * 1_001
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_nothing(attempt: int) -> None:
+    world = World()
+    message = replace(due(world), attempt=attempt)
+    world.clock.time += UNKNOWN_GRACE_MS
+
+    def connecting() -> None:
+        world.clock.time += 20_000
+        world.writer().delete(key_of(), requested_at=world.clock.time)
+
+    world.consumers.connecting = connecting
+    assert handle(world, message).outcome == "dropped"
+    assert not world.consumers.attempts
+    assert not waiting(world)
+
+
+def test_a_job_that_is_still_there_when_its_consumer_has_been_slow_to_connect_is_delivered() -> None:
+    world = World()
+    message = due(world)
+    world.consumers.connecting = lambda: world.clock.wait_until(world.clock.time + 20_000)
+    assert handle(world, message).outcome == "succeeded"
+    assert len(world.consumers.attempts) == 1

@@ -7,7 +7,7 @@ own, and an implementation that finds its own token in what is stored answers as
 succeeded. StoreError means that it is not known whether the write happened.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -201,13 +201,19 @@ class PayloadStore(Protocol):
         ...
 
 
+def always() -> bool:
+    """An attempt that nothing can call off."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One request to a consumer.
 
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
-    its timestamp are made of.
+    its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
+    if it says no, nothing is sent. It may raise StoreError.
     """
 
     trigger: Trigger
@@ -216,6 +222,7 @@ class Attempt:
     body: bytes
     secrets: tuple[str, ...]
     sent_at: Instant
+    is_wanted: Callable[[], bool] = always
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +231,8 @@ class Answer:
 
     `code` is the HTTP status, None where none was received or the target has none; `text` the first 512
     bytes of the response, decoded leniently; `error` a sentence where there was no usable response.
-    `retry_after_at` is what the consumer asked for.
+    `retry_after_at` is what the consumer asked for. `was_withdrawn`: the attempt was not wanted any more
+    when it could have begun, and nothing was sent.
     """
 
     succeeded: bool
@@ -233,6 +241,7 @@ class Answer:
     error: str | None = None
     retry_after_at: Instant | None = None
     is_final: bool = False
+    was_withdrawn: bool = False
 
 
 class Targets(Protocol):

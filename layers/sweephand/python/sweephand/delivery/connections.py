@@ -1,13 +1,15 @@
 """How connections to consumers are made, kept and given up: urllib3's, through the one door.
 
 urllib3 keeps the pools and speaks HTTP; what is added is where a connection goes (egress.py), when it
-ends (sockets.py), and what a kept connection that turns out dead is called.
+ends (sockets.py), whether the request is still wanted once it stands, and what a kept connection that turns
+out dead is called.
 """
 
 import logging
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
+from contextvars import ContextVar
 from http.client import RemoteDisconnected
 from threading import Lock
 from time import monotonic
@@ -19,6 +21,7 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from sweephand.delivery.egress import Egress
 from sweephand.delivery.sockets import BoundedSocket
+from sweephand.ports import always
 from sweephand.targets.url import Url
 
 # Of an answer that it cannot parse, and of a pool that is full, urllib3 logs a warning with the whole URL
@@ -34,6 +37,14 @@ HOSTS_MAX: Final = 64
 
 #: A connection that was idle for longer is not used again: whatever stands between may have forgotten it.
 IDLE_MAX_S: Final = 60
+
+
+#: Asked in the thread of a request when its connection stands, before a byte of it leaves.
+is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=always)
+
+
+class WithdrawnError(Exception):
+    """The request was not wanted any more when it could have been sent."""
 
 
 class StaleConnectionError(ConnectionError):
@@ -65,6 +76,14 @@ class _Guarded(HTTPConnection):
         except OSError as error:
             # urllib3 lets a reset pass at this point, in case an answer can be read all the same.
             raise NewConnectionError(self, str(error)) from error
+
+    def request(self, *args: Any, **options: Any) -> None:
+        """Send the request, unless it is not wanted any more by the time there is a connection."""
+        if self.is_closed:
+            self.connect()
+        if not is_wanted.get()():
+            raise WithdrawnError
+        super().request(*args, **options)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override] # as urllib3 itself overrides it
         """The response's head; StaleConnectionError if the connection was kept and has come to its end."""

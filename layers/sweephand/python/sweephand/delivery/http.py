@@ -13,7 +13,7 @@ from urllib3.util import Timeout
 
 from sweephand import __version__
 from sweephand.delivery.answers import answer_to
-from sweephand.delivery.connections import Pools, StaleConnectionError
+from sweephand.delivery.connections import Pools, StaleConnectionError, WithdrawnError, is_wanted
 from sweephand.delivery.egress import Egress, EgressError
 from sweephand.delivery.signing import delivery_headers
 from sweephand.delivery.sockets import tls_context
@@ -61,10 +61,15 @@ class HttpTargets:
             target = http_target(attempt.spec, allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
+        asked = is_wanted.set(attempt.is_wanted)
         try:
             response = self._response(target, attempt)
+        except WithdrawnError:
+            return Answer(succeeded=False, error="The attempt was called off.", was_withdrawn=True)
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, target))
+        finally:
+            is_wanted.reset(asked)
         body = _beginning(response)
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
 

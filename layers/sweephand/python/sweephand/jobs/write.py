@@ -1,6 +1,7 @@
 """Writing jobs: arm first, commit second, so that a job that can be read has been armed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Literal
@@ -9,6 +10,7 @@ from sweephand.errors import (
     InvalidError,
     NotFoundError,
     PreconditionError,
+    StoreError,
     UnavailableError,
     Violation,
 )
@@ -163,7 +165,9 @@ class Writer:
         ref = loser.definition.payload.ref if loser and loser.definition.payload else None
         kept = winner.definition.payload.ref if winner and winner.definition.payload else None
         if loser is not None and ref is not None and ref != kept:
-            self._payloads.discard(loser.uid, ref)
+            # What is written stands, whether or not an object that it left behind can be marked.
+            with suppress(StoreError):
+                self._payloads.discard(loser.uid, ref)
 
 
 def _check(key: JobKey, stored: Job | None, if_match: str | None, *, if_absent: bool) -> None:

@@ -168,9 +168,20 @@ class Deliverer:
             read, job = again, again.job
         sent_at = self._clock.now()
         first_attempt_at = message.first_attempt_at or sent_at
+        latest = read
+
+        def is_wanted() -> bool:
+            nonlocal latest
+            latest = self._fresh(message, latest)
+            return _live(message, latest) == "alive"
+
         answer = self._targets.deliver(
-            Attempt(message.trigger, message.attempt, job.definition.target, body, secrets, sent_at)
+            Attempt(
+                message.trigger, message.attempt, job.definition.target, body, secrets, sent_at, is_wanted
+            )
         )
+        if answer.was_withdrawn:
+            return self._not_alive(message, latest, _live(message, latest))
         message = replace(message, first_attempt_at=first_attempt_at)
         run = replace(
             run,
