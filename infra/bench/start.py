@@ -58,7 +58,7 @@ def measure(place: Place) -> Report:
         notes=(
             "Import: CPU time in a fresh process with the layers alone, its bytecode made beforehand, beside",
             "an `import boto3` in another. Peak: after a first call on a local AWS, in which api writes 100",
-            "jobs and deliver takes ten messages. Lambda's own runtime is not in it: some 20 MB.",
+            "jobs and deliver takes ten messages. Lambda's own runtime is not in it.",
         ),
     )
 
