@@ -400,3 +400,15 @@ def test_what_is_written_stands_though_its_old_data_cannot_be_let_go_of() -> Non
     world.put(dueTime="1h", data=LARGE)
     world.delete()
     assert world.jobs.get(key_of()) is None
+
+
+def test_a_write_whose_turn_comes_too_late_asks_the_stores_for_nothing() -> None:
+    world = World()
+    world.clock.time += API_PATIENCE_MS + 1
+    writer = world.writer()
+
+    def late() -> None:
+        with pytest.raises(UnavailableError):
+            writer.put(key_of(), definition(dueTime="1h"), caller="test", requested_at=NOON)
+
+    assert not calls_of(world, late)

@@ -72,6 +72,8 @@ class Writer:
         and asking again is safe.
         """
         while True:
+            # Of a bulk call, too: what has not begun in time must not be armed for nothing.
+            self._check_patience(requested_at)
             found = self._jobs.get(key)
             stored = None if found is None or found.is_gone(requested_at) else found
             _check(key, stored, if_match, if_absent=if_absent)
@@ -82,9 +84,11 @@ class Writer:
             began_series = stored is None or job.series.counted_at is None
             self._arm(job, requested_at - 1 if began_series else requested_at, requested_at)
             job = self._cut(job, stored)
-            if self._clock.now() - requested_at > API_PATIENCE_MS:
+            try:
+                self._check_patience(requested_at)
+            except UnavailableError:
                 self._discard(job, stored)
-                raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")
+                raise
             if self._jobs.put(job, found.version if found else None):
                 self._discard(found, job)
                 return Written(job, "created" if stored is None else "replaced")
@@ -106,6 +110,10 @@ class Writer:
                 return
             if self._clock.now() - requested_at > API_PATIENCE_MS:
                 raise UnavailableError("Others keep writing this job; it was not deleted. Ask again.")
+
+    def _check_patience(self, requested_at: Instant) -> None:
+        if self._clock.now() - requested_at > API_PATIENCE_MS:
+            raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")
 
     def _draft(
         self, key: JobKey, stored: Job | None, definition: Definition, caller: str, now: Instant
