@@ -1,6 +1,7 @@
 """The order of the tests, and whether one may be skipped."""
 
 import os
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,13 @@ settings.load_profile("unhurried")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes last: a unit that is broken need not wait for a stack to be deployed."""
     items.sort(key=lambda item: item.get_closest_marker("e2e") is not None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Each reason for skipping once, with the number of tests: one thing missing skips a hundred."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    for reason, count in Counter(str(report.longrepr[2]) for report in skipped).most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason.removeprefix('Skipped: ')}", yellow=True)
 
 
 @pytest.hookimpl(wrapper=True)
