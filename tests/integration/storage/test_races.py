@@ -35,7 +35,7 @@ def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(on_dynamo
 
     def update_four_times(rival: int) -> list[str]:
         acknowledged: list[str] = []
-        tokens = (f"version{rival:02d}{number:07d}" for number in count())
+        tokens = (f"rival{rival:02d}{number:09d}" for number in count())
         while len(acknowledged) < 4:
             read = jobs.get(job().key)
             assert read is not None
@@ -62,7 +62,7 @@ def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(on_dynam
         for number in range(12):
             read = jobs.get(job().key)
             assert read is not None
-            token = f"version{rival:02d}{number:07d}"
+            token = f"rival{rival:02d}{number:09d}"
             written = paused(read, token) if rival == 0 else next_revision(read, token)
             # An update keeps the state that it read.
             if jobs.put(written, replacing=read.version) and rival == 0:
