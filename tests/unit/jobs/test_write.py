@@ -335,27 +335,6 @@ def test_an_update_of_a_paused_job_keeps_it_paused_and_the_old_revision_owes_up_
     assert before.until == NOON + 30_000
 
 
-def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it() -> None:
-    world = World()
-    calls = calls_of(world, lambda: world.put(dueTime="1h", data=LARGE))
-    assert calls.index("after payloads.put") < calls.index("before jobs.put")
-    first = stored(world).definition.payload
-    assert first is not None
-    world.put(dueTime="2h", data=LARGE)
-    assert stored(world).definition.payload == first
-    assert not world.payloads.discarded
-    world.put(dueTime="2h", data="1")
-    assert world.payloads.discarded == {(stored(world).uid, first.ref)}
-
-
-def test_a_deleted_job_lets_go_of_its_data() -> None:
-    world = World()
-    job = world.put(dueTime="1h", data=LARGE).job
-    world.delete()
-    assert job.definition.payload is not None
-    assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
-
-
 def test_a_loser_lets_go_of_its_own_data_alone() -> None:
     world = World()
     world.put(dueTime="1h", data=LARGE)
@@ -390,16 +369,6 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
         world.put(schedule="@every 100s", ttl="30s")
     assert stored(world) == before
     assert definition(schedule="@every 100s").equals(before.definition)
-
-
-def test_what_is_written_stands_though_its_old_data_cannot_be_let_go_of() -> None:
-    world = World()
-    world.put(dueTime="1h", data=LARGE)
-    failing(world, "payloads.discard")
-    assert world.put(dueTime="1h", data="1").outcome == "replaced"
-    world.put(dueTime="1h", data=LARGE)
-    world.delete()
-    assert world.jobs.get(key_of()) is None
 
 
 def test_a_write_whose_turn_comes_too_late_asks_the_stores_for_nothing() -> None:
