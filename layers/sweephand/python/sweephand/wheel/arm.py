@@ -9,7 +9,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
 from sweephand.wheel.timer import OccurrenceTimer, onward
-from sweephand.wheel.trigger import Message, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage, message_of
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000
@@ -55,7 +55,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     if len(near) > singles_max:
         messages = [_span(armable, near[0], near[-1], now)]
     else:
-        messages = (_single(armable, each, now) for each in near)
+        messages = (message_of(armable, each, now) for each in near)
     timer = beyond and OccurrenceTimer(
         shard=armable.shard,
         key=armable.key,
@@ -78,24 +78,12 @@ def split(span: SpanMessage) -> Iterator[Message]:
     occurrences = list(takewhile(lambda each: each.due_at <= span.until, onward(span.series, span.first)))
     if len(occurrences) <= SPAN_PARTS:
         for each in occurrences:
-            yield _single(span, each, span.armed_at)
+            yield message_of(span, each, span.armed_at)
         return
     size = -(-len(occurrences) // SPAN_PARTS)
     for start in range(0, len(occurrences), size):
         part = occurrences[start : start + size]
         yield _span(span, part[0], part[-1], span.armed_at)
-
-
-def _single(source: Armable | SpanMessage, occurrence: Occurrence, armed_at: Instant) -> TriggerMessage:
-    trigger = Trigger(
-        key=source.key,
-        uid=source.uid,
-        rev=source.rev,
-        due_at=occurrence.due_at,
-        sequence=occurrence.sequence,
-        armed_at=armed_at,
-    )
-    return TriggerMessage(trigger, not_before=occurrence.due_at)
 
 
 def _span(

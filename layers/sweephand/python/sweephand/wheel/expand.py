@@ -9,7 +9,7 @@ from sweephand.jobs.live import ruling
 from sweephand.schedules import Occurrence
 from sweephand.timing import BUCKET_MS
 from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.trigger import TriggerMessage, message_of
 
 #: At most this many triggers between two commits: what a crash repeats, and what memory holds.
 TRIGGERS_MAX = 1_000
@@ -114,17 +114,5 @@ def _expand_occurrences(
             return False
         reached = occurrence
         if revision.owns(occurrence.due_at):
-            expansion.messages.append(_message(timer, occurrence))
+            expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
     return True
-
-
-def _message(timer: OccurrenceTimer, occurrence: Occurrence) -> TriggerMessage:
-    trigger = Trigger(
-        key=timer.key,
-        uid=timer.uid,
-        rev=timer.rev,
-        due_at=occurrence.due_at,
-        sequence=occurrence.sequence,
-        armed_at=timer.armed_at,
-    )
-    return TriggerMessage(trigger, not_before=occurrence.due_at)

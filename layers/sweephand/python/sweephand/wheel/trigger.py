@@ -1,7 +1,7 @@
 """What names a trigger, and the messages in which triggers travel to the delivery function."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
@@ -49,6 +49,38 @@ class TriggerMessage:
     attempt: int = 1
     first_attempt_at: Instant | None = None
     faults: int = 0
+
+
+class OfRevision(Protocol):
+    """What belongs to one revision of one job: a timer, a span, a revision that is being armed."""
+
+    @property
+    def key(self) -> JobKey:
+        """The job's key."""
+        ...
+
+    @property
+    def uid(self) -> str:
+        """The job's uid."""
+        ...
+
+    @property
+    def rev(self) -> str:
+        """The revision's name."""
+        ...
+
+
+def message_of(source: OfRevision, occurrence: Occurrence, armed_at: Instant) -> TriggerMessage:
+    """The message of an occurrence: its first attempt, when it is due."""
+    trigger = Trigger(
+        key=source.key,
+        uid=source.uid,
+        rev=source.rev,
+        due_at=occurrence.due_at,
+        sequence=occurrence.sequence,
+        armed_at=armed_at,
+    )
+    return TriggerMessage(trigger, not_before=occurrence.due_at)
 
 
 @dataclass(frozen=True, slots=True)
