@@ -12,6 +12,10 @@ SweephandError
 ├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
 ├── PoisonError               a message that cannot be read: it goes to the dead-letter queue
 └── StoreError                a store or queue did not do what was asked, after the SDK's own retries
+
+A room hangs its own where they belong: below BadRequestError, schedules its ScheduleError and web its
+UnauthenticatedError (401) and MethodError (405), below TooLargeError its DataTooLargeError; below the root,
+runtime its SettingsError and delivery its EgressError.
 """
 
 from collections.abc import Sequence
