@@ -1,0 +1,155 @@
+"""What happened in a simulated world, in true time: all that the oracle is told of it.
+
+Instants named `at` are true ones; every other one is by the clock of whoever wrote it down.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sweephand.instants import Instant
+
+Verb: TypeAlias = Literal["create", "replace", "patch", "pause", "resume", "delete", "trigger", "backfill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A write that changed a job's item. `definition` is all that was in force from then on.
+
+    `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
+    ahead; `cut`, `since` and `paused_at` are as stored.
+    """
+
+    at: Instant
+    verb: Verb
+    name: str
+    uid: str
+    rev: str
+    asked_at: Instant
+    ahead_ms: int
+    cut: Instant
+    since: Instant
+    paused_at: Instant | None
+    definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A job's item is gone."""
+
+    at: Instant
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a client was told. `uid` is of the job it wrote; `error` is set if it was refused or failed."""
+
+    at: Instant
+    verb: Verb
+    name: str
+    uid: str | None
+    rev: str | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A request left for its consumer; `clock_at` is what the delivery function took for now."""
+
+    at: Instant
+    clock_at: Instant
+    name: str
+    uid: str
+    rev: str
+    trigger_id: str
+    due_at: Instant
+    index: int
+    sequence: int
+    attempt: int
+    data: str
+    is_on_demand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What the consumer answered to that attempt: `succeeded`, `failed`, or `lost` (no answer arrived)."""
+
+    at: Instant
+    uid: str
+    trigger_id: str
+    attempt: int
+    outcome: Literal["succeeded", "failed", "lost"]
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    """A dead letter was accepted; without `trigger_id` it was no trigger of ours."""
+
+    at: Instant
+    trigger_id: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStored:
+    """A run's item changed. `before` is None if there was none."""
+
+    at: Instant
+    name: str
+    uid: str
+    run_id: str
+    before: str | None
+    state: str
+    attempts: int
+    owner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStored:
+    """A timer was written, or written over itself.."""
+
+    at: Instant
+    shard: int
+    name: str
+    uid: str
+    rev: str
+    kind: str
+    due_at: Instant
+    sort_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class CursorStored:
+    """A shard's cursor moved, or was written again where it was."""
+
+    at: Instant
+    shard: int
+    fence: int
+    key: str
+    within_at: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """Something went wrong, as the seed had it: for the story, the oracle has no use for it."""
+
+    at: Instant
+    kind: str
+    where: str
+
+
+Event: TypeAlias = (
+    Written
+    | Deleted
+    | Answered
+    | Requested
+    | Concluded
+    | Buried
+    | RunStored
+    | TimerStored
+    | CursorStored
+    | Mishap
+)
