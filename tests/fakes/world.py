@@ -148,7 +148,7 @@ class Consumers:
 
 
 class OneSecret:
-    """runs.deliver.Signing with one secret for all."""
+    """runs.attempt.Signing with one secret for all."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         return (f"whsec_{namespace}",)

@@ -8,7 +8,9 @@ from sweephand.errors import PoisonError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, JobStore, Queue
-from sweephand.runs.deliver import Delivered, Deliverer, JobRead
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
 from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
 from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
 
