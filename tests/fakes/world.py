@@ -14,6 +14,9 @@ from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.run import Run
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
@@ -302,6 +305,7 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
+            pauses=JobPauses(jobs=self._port(self.jobs, "jobs"), clock=self.delivery_clock, ids=self.ids),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -316,6 +320,17 @@ class World:
             clock=self.delivery_clock,
             concurrently=one_by_one,
         )
+
+    def redriver(self) -> Redriver:
+        return Redriver(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.api_clock,
+        )
+
+    def redrive(self, run_id: str, name: str = "job") -> Run:
+        return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""

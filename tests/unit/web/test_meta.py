@@ -68,6 +68,7 @@ def test_the_examples_are_valid_and_are_accepted() -> None:
     urls = {
         "/v1/namespaces/{namespace}/jobs/{name}": "/v1/namespaces/ns/jobs/job",
         "/v1/namespaces/{namespace}/jobs": "/v1/namespaces/ns/jobs",
+        "/v1/namespaces/{namespace}/redrive": "/v1/namespaces/ns/redrive",
     }
     for operation in OPERATIONS:
         if operation.accepts is None:

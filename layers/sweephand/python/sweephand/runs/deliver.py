@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, RunStore, Targets, TimerStore
 from sweephand.runs.attempt import Attempts, Made, Signing
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
-from sweephand.runs.settle import Delivered, Letters, Settler
+from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
     EARLY_WAIT_MAX_MS,
@@ -38,6 +39,7 @@ class Deliverer:
         payloads: PayloadStore,
         targets: Targets,
         signing: Signing,
+        pauses: Pauses,
         letters: Letters,
         clock: Clock,
         ids: Ids,
@@ -52,7 +54,13 @@ class Deliverer:
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
         self._settler = Settler(
-            runs=runs, queue=queue, later=self._later, letters=letters, clock=clock, ids=ids
+            runs=runs,
+            queue=queue,
+            later=self._later,
+            pauses=pauses,
+            letters=letters,
+            clock=clock,
+            ids=ids,
         )
 
     def handle(self, message: Message, read: JobRead) -> Delivered:
@@ -67,6 +75,16 @@ class Deliverer:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         return self._deliver(message, read, read.job)
+
+    def give_up(self, message: TriggerMessage, reason: str) -> None:
+        """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
+
+        If it was claimed, is over or has got further in the meantime, nothing changes.
+        """
+        now = self._clock.now()
+        run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
+        if self._runs.claim(run, now) is None:
+            self._runs.record(replace(run, state="failed", ended_at=now, reason=reason))
 
     def _split(self, span: SpanMessage) -> Delivered:
         now = self._clock.now()
@@ -87,29 +105,30 @@ class Deliverer:
         return Delivered("dropped")
 
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
-        run = self._run(message, job)
-        if message.attempt > 1:
+        run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
+        is_claimed = message.attempt > 1 or job.definition.records_beginnings
+        if is_claimed:
             refused_by = self._runs.claim(run, self._clock.now())
             if refused_by is not None:
                 return self._refused(message, refused_by)
         made = self._attempts.make(message, read, job)
         if not isinstance(made, Made):
             return self._not_alive(message, made.read)
-        first_attempt_at = message.first_attempt_at or made.sent_at
+        message = replace(message, first_attempt_at=message.first_attempt_at or made.sent_at)
+        started_at = message.started_at or made.sent_at
         run = replace(
             run,
-            started_at=first_attempt_at,
+            started_at=started_at,
             ended_at=self._clock.now(),
-            lateness_ms=first_attempt_at - message.trigger.due_at,
+            lateness_ms=started_at - message.trigger.due_at,
             response_code=made.answer.code,
             answer=made.answer.text,
         )
-        message = replace(message, first_attempt_at=first_attempt_at)
-        return self._settler.settle(message, made.job, run, made.answer)
+        return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
 
-    def _run(self, message: TriggerMessage, job: Job) -> Run:
+    def _run(self, message: TriggerMessage, expires_at: Instant) -> Run:
         """The run of an attempt about to be made, as it is claimed."""
-        trigger, now = message.trigger, self._clock.now()
+        trigger = message.trigger
         return Run(
             key=trigger.key,
             uid=trigger.uid,
@@ -119,10 +138,11 @@ class Deliverer:
             attempts=message.attempt,
             rev=trigger.rev,
             sequence=trigger.sequence,
-            started_at=message.first_attempt_at,
+            started_at=message.started_at,
             owner=self._ids.token(),
-            claimed_until=now + ATTEMPT_CLAIM_MS,
-            expires_at=now + job.definition.history_retention_ms,
+            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
+            expires_at=expires_at,
+            round_from=message.redrive.attempt if message.redrive else 1,
         )
 
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
-from sweephand.jobs.live import Liveness, live, live_again
+from sweephand.jobs.live import Liveness, live, live_again, live_by_hand
 from sweephand.ports import Clock, JobStore
 from sweephand.timing import JOB_READ_AGE_MAX_MS
 from sweephand.wheel.trigger import TriggerMessage
@@ -36,6 +36,8 @@ class Reading:
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
     """Whether the trigger of a message is alive by that read of its job."""
     trigger = message.trigger
+    if message.redrive is not None:
+        return live_by_hand(read.job, uid=trigger.uid)
     if message.attempt > 1:
         return live_again(read.job, uid=trigger.uid)
     return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)

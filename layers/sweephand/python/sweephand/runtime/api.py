@@ -8,6 +8,7 @@ from typing import TypeVar
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.read import Reader
 from sweephand.jobs.write import Writer
+from sweephand.runs.redrive import Redriver
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -47,6 +48,7 @@ def api() -> Handler:
             writer=writer,
             reader=Reader(jobs=parts.jobs(), runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),
             leases=parts.leases(),

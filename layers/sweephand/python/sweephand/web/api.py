@@ -3,7 +3,18 @@
 from functools import cache
 from typing import Any, Final
 
-from sweephand.web import bulk, jobs, json_text, keys, meta, occurrences, openapi, runs, signing_secrets
+from sweephand.web import (
+    bulk,
+    jobs,
+    json_text,
+    keys,
+    meta,
+    occurrences,
+    openapi,
+    redrive,
+    runs,
+    signing_secrets,
+)
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.services import Services
 
@@ -23,6 +34,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
+    *redrive.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

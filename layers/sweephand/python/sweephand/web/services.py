@@ -8,6 +8,7 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.read import Reader
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
+from sweephand.runs.redrive import Redriver
 
 Result = TypeVar("Result")
 
@@ -35,6 +36,7 @@ class Services:
     writer: Writer
     reader: Reader
     runs: RunStore
+    redriver: Redriver
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore
