@@ -21,6 +21,7 @@ from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payloads import S3Payloads
@@ -185,6 +186,7 @@ class Wheelhouse:
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
+            pauses=JobPauses(jobs=self._jobs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

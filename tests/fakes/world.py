@@ -17,6 +17,9 @@ from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.run import Run
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
@@ -151,7 +154,7 @@ class Consumers:
 
 
 class OneSecret:
-    """runs.deliver.Signing with one secret for all."""
+    """runs.attempt.Signing with one secret for all."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         return (f"whsec_{namespace}",)
@@ -333,6 +336,7 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
+            pauses=JobPauses(jobs=self._port(self.jobs, "jobs"), clock=self.delivery_clock, ids=self.ids),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -347,6 +351,17 @@ class World:
             clock=self.delivery_clock,
             concurrently=one_by_one,
         )
+
+    def redriver(self) -> Redriver:
+        return Redriver(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.api_clock,
+        )
+
+    def redrive(self, run_id: str, name: str = "job") -> Run:
+        return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""

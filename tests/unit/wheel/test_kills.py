@@ -1,11 +1,10 @@
 """Whatever is killed, wherever it is killed, nothing is lost."""
 
-from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.jobs.definition import CatchUpMode
@@ -32,24 +31,6 @@ def owed(world: World, after: int, until: int, name: str = "job") -> set[int]:
         return set()
     coming = job.series.occurrences(after)
     return {each.due_at for each in takewhile(lambda each: each.due_at <= until, coming)}
-
-
-def kill_everywhere(
-    prepare: Callable[[World], None], action: Callable[[World], object], check: Callable[[World], None]
-) -> None:
-    """Kill an action at each of its calls in a fresh world, then see whether all is well."""
-    trial = World()
-    prepare(trial)
-    calls = calls_of(trial, lambda: action(trial))
-    assert calls, "the action calls nothing"
-    for number in range(len(calls)):
-        world = World()
-        prepare(world)
-        killed_at(world, number, lambda: action(world))  # noqa: B023 - called within this turn
-        try:
-            check(world)
-        except AssertionError as error:
-            raise AssertionError(f"killed {calls[number]} (call {number} of {len(calls)})") from error
 
 
 @pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)

@@ -13,6 +13,7 @@ from sweephand.web import (
     openapi,
     patch,
     pausing,
+    redrive,
     runs,
     signing_secrets,
 )
@@ -37,6 +38,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
+    *redrive.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

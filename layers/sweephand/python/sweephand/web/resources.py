@@ -10,6 +10,7 @@ from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
 from sweephand.instants import Instant, rfc3339
 from sweephand.jobs.read import JobState, View
+from sweephand.runs.pending import Pending, PendingState
 from sweephand.runs.run import Run, State
 from sweephand.web import json_text
 
@@ -24,7 +25,12 @@ class RunResource(TypedDict):
 
     id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
-    state: State
+    state: Annotated[
+        State | PendingState,
+        Field(
+            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
+        ),
+    ]
     dueAt: Time
     sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
     attempts: int
@@ -34,7 +40,10 @@ class RunResource(TypedDict):
     nextAttemptAt: Time | None
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
-    reason: Annotated[str | None, Field(description="Why it failed, where there was no usable response.")]
+    reason: Annotated[
+        str | None,
+        Field(description="Why it failed, if no response says so; or what it waits for."),
+    ]
 
 
 class JobResource(TypedDict):
@@ -62,6 +71,7 @@ class JobResource(TypedDict):
     retry: NotRequired[dict[str, Any]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
     labels: NotRequired[dict[str, str]]
@@ -173,6 +183,21 @@ class RunPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class RedriveResource(TypedDict):
+    """A run that is tried anew."""
+
+    id: str
+    triggerId: str
+    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+
+
+class CountResource(TypedDict):
+    """What a call about many did; `nextCursor` as long as there may be more."""
+
+    count: int
+    nextCursor: NotRequired[str]
+
+
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
@@ -230,6 +255,25 @@ def run_resource(run: Run) -> RunResource:
         "responseCode": run.response_code,
         "answer": run.answer,
         "reason": run.reason,
+    }
+
+
+def pending_resource(pending: Pending) -> RunResource:
+    """A trigger to come, as its run will be."""
+    return {
+        "id": pending.run_id,
+        "triggerId": pending.trigger_id,
+        "state": pending.state,
+        "dueAt": rfc3339(pending.due_at),
+        "sequence": pending.sequence,
+        "attempts": 0,
+        "startedAt": None,
+        "endedAt": None,
+        "latenessMs": None,
+        "nextAttemptAt": None,
+        "responseCode": None,
+        "answer": None,
+        "reason": pending.reason,
     }
 
 

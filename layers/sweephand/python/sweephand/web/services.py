@@ -10,6 +10,7 @@ from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
+from sweephand.runs.redrive import Redriver
 
 Result = TypeVar("Result")
 
@@ -39,6 +40,7 @@ class Services:
     resumer: Resumer
     reader: Reader
     runs: RunStore
+    redriver: Redriver
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore
