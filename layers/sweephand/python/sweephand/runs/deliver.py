@@ -120,7 +120,7 @@ class Deliverer:
             run,
             started_at=started_at,
             ended_at=self._clock.now(),
-            lateness_ms=started_at - message.trigger.due_at,
+            lateness_ms=_lateness_ms(message, started_at),
             response_code=made.answer.code,
             answer=made.answer.text,
         )
@@ -143,6 +143,8 @@ class Deliverer:
             claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
+            demand=trigger.demand,
+            payload=message.payload,
         )
 
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
@@ -152,3 +154,10 @@ class Deliverer:
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
             return self._put_back(message, ended_at, "claimed")
         return Delivered("repeated")
+
+
+def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
+    """From the due time to the first attempt; None for what was asked for when its due time was long past."""
+    trigger = message.trigger
+    is_backfill = trigger.demand is not None and trigger.demand.kind == "backfill"
+    return None if is_backfill else started_at - trigger.due_at

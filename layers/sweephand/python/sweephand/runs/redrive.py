@@ -117,7 +117,9 @@ class Redriver:
     def _send(self, runs: Sequence[Run]) -> None:
         now = self._clock.now()
         messages = [
-            TriggerMessage(_trigger(run), now, attempt, redrive=Redrive(attempt, run.started_at))
+            TriggerMessage(
+                _trigger(run), now, attempt, redrive=Redrive(attempt, run.started_at), payload=run.payload
+            )
             for run in runs
             for attempt in (run.attempts + 1,)
         ]
@@ -127,4 +129,13 @@ class Redriver:
 
 def _trigger(run: Run) -> Trigger:
     # Its revision was committed before it was due for the first time: there is no grace to count.
-    return Trigger(run.key, run.uid, run.rev, run.due_at, run.sequence, armed_at=run.due_at, index=run.index)
+    return Trigger(
+        run.key,
+        run.uid,
+        run.rev,
+        run.due_at,
+        run.sequence,
+        armed_at=run.due_at,
+        index=run.index,
+        demand=run.demand,
+    )

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName
 from sweephand.runs.transitions import OVER
 from sweephand.runs.transitions import State as State  # noqa: PLC0414 - said again: it is a run's
 
@@ -14,7 +16,8 @@ class Run:
 
     `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
     and until when, while `state` is `claimed`. A redrive begins a round of attempts at `round_from`.
-    `version` is the token of the latest change by somebody who did not hold the claim. `lateness_ms` is from
+    One that was asked for has a `demand`, and the `payload` that it was asked for with, if any. `version` is
+    the token of the latest change by somebody who did not hold the claim. `lateness_ms` is from
     the due time to the first attempt's request. `answer` is the first 512 bytes of the last response, as
     text.
     """
@@ -39,16 +42,18 @@ class Run:
     expires_at: Instant | None = None
     round_from: int = 1
     version: str | None = None
+    demand: Demand | None = None
+    payload: Payload | None = None
 
     @property
     def run_id(self) -> str:
-        """The name of the run within its job: `{due as epoch ms}-{index}`."""
-        return f"{self.due_at}-{self.index}"
+        """The name of the run within its job."""
+        return str(RunName(self.due_at, self.index, self.demand))
 
     @property
     def trigger_id(self) -> str:
         """The id its trigger is delivered under."""
-        return f"{self.uid}-{self.due_at}-{self.index}"
+        return f"{self.uid}-{self.run_id}"
 
     @property
     def is_over(self) -> bool:

@@ -8,8 +8,9 @@ from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_key
@@ -39,6 +40,8 @@ class TimerItem(Item):
     first_attempt_at = IntegerAttribute(null=True, attr_name="f")
     faults = IntegerAttribute(null=True, attr_name="x")
     redrive = JsonAttribute(null=True, attr_name="w")
+    demand = JsonAttribute(null=True, attr_name="k")
+    payload = JsonAttribute(null=True, attr_name="p")
 
 
 class DynamoTimers:
@@ -109,6 +112,8 @@ def _item(timer: Timer) -> TimerItem:
         first_attempt_at=message.first_attempt_at,
         faults=message.faults,
         redrive=message.redrive and list(message.redrive),
+        demand=trigger.demand and list(trigger.demand),
+        payload=payload_item(message.payload),
     )
 
 
@@ -121,11 +126,26 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
         yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
         return
-    trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    trigger = Trigger(
+        key,
+        item.uid,
+        item.rev,
+        item.due_at,
+        item.sequence,
+        item.armed_at,
+        item.index,
+        Demand(*item.demand) if item.demand else None,
+    )
     redrive = Redrive(*item.redrive) if item.redrive else None
     yield RetryTimer(
         shard,
         TriggerMessage(
-            trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults, redrive=redrive
+            trigger,
+            item.not_before,
+            item.attempt,
+            item.first_attempt_at,
+            item.faults,
+            redrive=redrive,
+            payload=payload_of(item.payload),
         ),
     )

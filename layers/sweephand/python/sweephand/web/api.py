@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand.web import (
     bulk,
+    demand,
     jobs,
     json_text,
     keys,
@@ -35,6 +36,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
     *patch.OPERATIONS,
     *pausing.OPERATIONS,
+    *demand.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from sweephand.errors import PoisonError
 from sweephand.instants import INSTANT_MAX
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, DemandKind
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.trigger import DeadLetter, Message, Redrive, SpanMessage, Trigger, TriggerMessage
 
@@ -32,6 +34,8 @@ def encode(message: Message) -> str:
             }
             if message.redrive is not None:
                 fields["redrive"] = list(message.redrive)
+            if message.payload is not None:
+                fields["data"] = _of_payload(message.payload)
         case SpanMessage():
             fields = {
                 "kind": "span",
@@ -41,6 +45,7 @@ def encode(message: Message) -> str:
                 "until": message.until,
                 "faults": message.faults,
             }
+            fields |= _of_demand(message.demand)
     return _written({"v": VERSION, **fields})
 
 
@@ -113,6 +118,27 @@ class _Fields:
         started_at = None if value[1] is None else _whole(value[1], "redrive")
         return Redrive(_whole(value[0], "redrive"), started_at)
 
+    def demand(self) -> Demand | None:
+        value = self._fields.get("demand")
+        if value is None:
+            return None
+        kinds = get_args(DemandKind)
+        if not isinstance(value, list) or len(value) != 2 or value[0] not in kinds:  # noqa: PLR2004 - a pair
+            raise PoisonError("`demand` in a message is a kind and a token.")
+        return Demand(value[0], _Fields({"demand": value[1]}).text("demand"))
+
+    def payload(self) -> Payload | None:
+        value = self._fields.get("data")
+        if value is None:
+            return None
+        if isinstance(value, str):
+            payload = Payload.of(value)
+            if not payload.is_inline:
+                raise PoisonError("`data` in a message is short, or says where it is kept.")
+            return payload
+        kept = _Fields(value)
+        return Payload(kept.text("digest"), kept.number("size"), None, kept.text("ref"))
+
     def item(self, name: str) -> Mapping[str, Any]:
         value = self._fields.get(name)
         if not isinstance(value, dict):
@@ -137,12 +163,13 @@ def _read(fields: _Fields) -> Message:
         case "trigger":
             due_at, sequence, index = fields.number("due"), fields.number("seq"), fields.number("index")
             return TriggerMessage(
-                trigger=Trigger(key, uid, rev, due_at, sequence, armed_at, index),
+                trigger=Trigger(key, uid, rev, due_at, sequence, armed_at, index, fields.demand()),
                 not_before=fields.number("at"),
                 attempt=fields.number("attempt"),
                 first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
                 redrive=fields.redrive(),
+                payload=fields.payload(),
             )
         case "span":
             series = Series.from_item(fields.item("series"))
@@ -150,7 +177,8 @@ def _read(fields: _Fields) -> Message:
             # Asked once, it shows whether it can be read; later that would be our own fault, without end.
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
-            return SpanMessage(key, uid, rev, series, first, until, armed_at, faults)
+            demand = fields.demand()
+            return SpanMessage(key, uid, rev, series, first, until, armed_at, faults, demand)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
 
@@ -161,7 +189,18 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
         "due": trigger.due_at,
         "seq": trigger.sequence,
         "index": trigger.index,
+        **_of_demand(trigger.demand),
     }
+
+
+def _of_demand(demand: Demand | None) -> dict[str, Any]:
+    return {} if demand is None else {"demand": list(demand)}
+
+
+def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
+    if payload.ref is None:
+        return payload.text
+    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size}
 
 
 def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, Any]:
