@@ -14,6 +14,7 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
@@ -160,11 +161,16 @@ class Wheelhouse:
         )
 
     def _made_writer(self) -> Writer:
-        return Writer(
+        commits = Commits(
             jobs=self._jobs,
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
+            clock=self.clock,
+        )
+        return Writer(
+            jobs=self._jobs,
+            commits=commits,
             clock=self.clock,
             ids=self._ids,
             shards=ShardCount(leases=self._leases, clock=self.clock, wanted=SHARDS),

@@ -106,6 +106,8 @@ class Client:
         self.secrets = MemorySecrets()
         self.services = Services(
             writer=self.world.writer(),
+            pauser=self.world.pauser(),
+            resumer=self.world.resumer(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
             redriver=self.world.redriver(),

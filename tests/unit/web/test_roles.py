@@ -23,6 +23,9 @@ SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("PUT", JOB_URL, JOB, (403, 200, 200)),
     ("GET", JOB_URL, None, (200, 200, 200)),
+    ("PATCH", JOB_URL, {"repeats": 2}, (403, 200, 200)),
+    ("POST", f"{JOB_URL}/pause", {"reason": "x"}, (403, 200, 200)),
+    ("POST", f"{JOB_URL}/resume", {"catchup": "all"}, (403, 200, 200)),
     ("DELETE", JOB_URL, None, (403, 204, 204)),
     ("GET", "/v1/namespaces/ns/jobs", None, (200, 200, 200)),
     ("POST", "/v1/namespaces/ns/jobs", {"jobs": [{"name": "a", **JOB}]}, (403, 200, 200)),

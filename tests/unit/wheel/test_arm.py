@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -104,6 +105,26 @@ def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, si
         else:
             singles.append(part)
     assert sorted(singles, key=lambda each: each.not_before) == list(whole)
+
+
+@pytest.mark.parametrize("schedule", ["@every 1s", "* * * * * *"])
+def test_years_of_seconds_are_armed_and_split_without_a_walk(schedule: str) -> None:
+    year_ms = 365 * 86_400_000
+    arming = arm(armable(schedule), after=NOON, now=NOON + year_ms)
+    (span,) = arming.messages
+    assert isinstance(span, SpanMessage)
+    assert (span.first.sequence, span.until - NOON) == (1, year_ms + WINDOW)
+    parts = [part for part in split(span) if isinstance(part, SpanMessage)]
+    assert len(parts) == SPAN_PARTS
+    assert parts[0].first == span.first
+    assert parts[-1].until == span.until
+    for before, part in pairwise(parts):
+        assert (part.first.due_at, part.first.sequence) == (
+            before.until + 1_000,
+            (before.until - NOON) // 1_000 + 1,
+        )
+    assert arming.timer is not None
+    assert arming.timer.first == Occurrence(span.until + 1_000, (year_ms + WINDOW) // 1_000 + 1)
 
 
 def spread(world: World) -> None:

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.limits import DATA_INLINE_BYTES_MAX
 from sweephand.schedules import parse_duration_ms
+
+#: Which of the occurrences that were found too late still fire.
+CatchUpMode = Literal["latest", "all", "none"]
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
@@ -22,6 +25,14 @@ class RetryPolicy:
     initial_delay_ms: int = 5 * SECOND_MS
     multiplier: float = 4.0
     delay_max_ms: int = 6 * HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """What becomes of misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
+
+    mode: CatchUpMode = "latest"
+    window_ms: int = HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +163,16 @@ class Definition:
             initial_delay_ms=duration_ms("initialDelay", default.initial_delay_ms),
             multiplier=written.get("multiplier", default.multiplier),
             delay_max_ms=duration_ms("maxDelay", default.delay_max_ms),
+        )
+
+    @property
+    def catchup(self) -> CatchUp:
+        """The rule for misfires, defaults filled in."""
+        written: Mapping[str, Any] = self.written.get("catchup", {})
+        default = CatchUp()
+        return CatchUp(
+            mode=written.get("mode", default.mode),
+            window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,
         )
 
     def has_same_timing(self, other: "Definition") -> bool:

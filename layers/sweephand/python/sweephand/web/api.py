@@ -11,6 +11,8 @@ from sweephand.web import (
     meta,
     occurrences,
     openapi,
+    patch,
+    pausing,
     redrive,
     runs,
     signing_secrets,
@@ -31,6 +33,8 @@ def _show_description(_: Services, __: Request[NoQuery, None]) -> Reply:
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
+    *patch.OPERATIONS,
+    *pausing.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,

@@ -197,6 +197,34 @@ class JobDocument(Timing):
     )
 
 
+class JobPatchDocument(JobDocument):
+    """Fields of a job that are written anew; null removes one."""
+
+    target: Target | None = Field(  # type: ignore[assignment]  # what is written of a patch may lack it
+        None, description="Where it is delivered to, replaced whole: an object with its type, http or sqs."
+    )
+
+
+class PauseDocument(Document):
+    """Why a job is paused."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.DESCRIPTION_LENGTH_MAX,
+        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
+    )
+
+
+class ResumeDocument(Document):
+    """How a job is resumed."""
+
+    catchup: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="What fires of what fell due during the pause: `latest` (the newest, by default), `all` "
+        "or `none`.",
+    )
+
+
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 

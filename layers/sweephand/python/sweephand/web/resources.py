@@ -53,7 +53,11 @@ class JobResource(TypedDict):
     name: str
     rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
     state: JobState
-    nextRun: Annotated[Time | None, Field(description="The next due time; null if there is none.")]
+    nextRun: Annotated[
+        Time | None, Field(description="The next due time; null if there is none, and while it is paused.")
+    ]
+    pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
+    pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
     createdAt: Time
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
@@ -216,6 +220,8 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
         "owner": job.owner,
+        **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
+        **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
         **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
         **written,
     }

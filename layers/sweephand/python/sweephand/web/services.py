@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
 from sweephand.runs.redrive import Redriver
@@ -34,6 +36,8 @@ class Services:
     """
 
     writer: Writer
+    pauser: Pauser
+    resumer: Resumer
     reader: Reader
     runs: RunStore
     redriver: Redriver

@@ -8,6 +8,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.wheel.catchup import Span
 from sweephand.wheel.timer import OccurrenceTimer, onward
 from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage, message_of
 
@@ -43,19 +44,17 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     The window is wider than a sweep's horizon and the API's time limit together: no sweep passes the
     timer's place before the job is committed.
     """
-    end = now + DIRECT_WINDOW_MS
-    near: list[Occurrence] = []
-    beyond = None
-    for occurrence in armable.series.occurrences(after):
-        if occurrence.due_at > end:
-            beyond = occurrence
-            break
-        near.append(occurrence)
-    messages: Iterable[Message]
-    if len(near) > singles_max:
-        messages = [_span(armable, near[0], near[-1], now)]
-    else:
-        messages = (message_of(armable, each, now) for each in near)
+    series, end = armable.series, now + DIRECT_WINDOW_MS
+    near, beyond = None, series.next_after(after)
+    if beyond is not None and beyond.due_at <= end:
+        near = Span(beyond, series.last_through(end, beyond))
+        beyond = series.next_after(near.last.due_at, near.last)
+    messages: Iterable[Message] = ()
+    if near is not None and near.count > singles_max:
+        # After a pause this may be millions: they are counted, never listed.
+        messages = [_span(armable, near, now)]
+    elif near is not None:
+        messages = (message_of(armable, each, now) for each in _each(near, series))
     timer = beyond and OccurrenceTimer(
         shard=armable.shard,
         key=armable.key,
@@ -75,26 +74,30 @@ def delay_of(message: Message, now: Instant) -> int:
 
 def split(span: SpanMessage) -> Iterator[Message]:
     """The parts of a span: single triggers if there are at most ten, else ten spans of about one size."""
-    occurrences = list(takewhile(lambda each: each.due_at <= span.until, onward(span.series, span.first)))
-    if len(occurrences) <= SPAN_PARTS:
-        for each in occurrences:
+    series, first = span.series, span.first
+    whole = Span(first, series.last_through(span.until, first))
+    if whole.count <= SPAN_PARTS:
+        for each in _each(whole, series):
             yield message_of(span, each, span.armed_at)
         return
-    size = -(-len(occurrences) // SPAN_PARTS)
-    for start in range(0, len(occurrences), size):
-        part = occurrences[start : start + size]
-        yield _span(span, part[0], part[-1], span.armed_at)
+    size = -(-whole.count // SPAN_PARTS)
+    for number in range(first.sequence, whole.last.sequence + 1, size):
+        begins = series.numbered(number, first)
+        ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
+        yield _span(span, Span(begins, ends), span.armed_at)
 
 
-def _span(
-    source: Armable | SpanMessage, first: Occurrence, last: Occurrence, armed_at: Instant
-) -> SpanMessage:
+def _each(span: Span, series: Series) -> Iterator[Occurrence]:
+    return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
+
+
+def _span(source: Armable | SpanMessage, span: Span, armed_at: Instant) -> SpanMessage:
     return SpanMessage(
         key=source.key,
         uid=source.uid,
         rev=source.rev,
         series=source.series,
-        first=first,
-        until=last.due_at,
+        first=span.first,
+        until=span.last.due_at,
         armed_at=armed_at,
     )

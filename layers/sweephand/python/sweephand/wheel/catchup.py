@@ -1,0 +1,68 @@
+"""Which occurrences that were found too late still fire; no walk through those that do not."""
+
+from dataclasses import dataclass, replace
+
+from sweephand.instants import Instant
+from sweephand.jobs.definition import CatchUp, CatchUpMode
+from sweephand.schedules import Occurrence, Series
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Occurrences of one series from `first` to `last`, both included, and every one between them."""
+
+    first: Occurrence
+    last: Occurrence
+
+    @property
+    def count(self) -> int:
+        """How many they are: the numbers of a series leave none out."""
+        return self.last.sequence - self.first.sequence + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Misfires:
+    """What becomes of a span of misfires: those in `skipped` come first, those in `fire` after them."""
+
+    fire: Span | None = None
+    skipped: Span | None = None
+
+
+def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpMode) -> Misfires:
+    """What becomes of the occurrences after the one instant and up to the other, all of them misfires.
+
+    So a resume asks, of what fell due from the pause until now. Neither its time nor what it returns grows
+    with the number of occurrences: those that fire are the last of the span, so whoever arms the series
+    goes on after `skipped.last`.
+    """
+    first = series.next_after(after)
+    if first is None or first.due_at > through:
+        return Misfires()
+    return _decided(Span(first, series.last_through(through, first)), series, mode)
+
+
+def late(
+    series: Series, first: Occurrence, *, until: Instant | None, judged_at: Instant, policy: CatchUp
+) -> Misfires:
+    """What becomes of the occurrences from `first` on and up to `until` that were found too late.
+
+    So a sweep asks: a misfire is what is due more than the policy's window before the instant at which
+    that is judged. What is not is no part of the answer: all of it fires.
+    """
+    through = judged_at - policy.window_ms - 1
+    if until is not None:
+        through = min(through, until)
+    if first.due_at > through:
+        return Misfires()
+    return _decided(Span(first, series.last_through(through, first)), series, policy.mode)
+
+
+def _decided(span: Span, series: Series, mode: CatchUpMode) -> Misfires:
+    if mode == "all":
+        return Misfires(fire=span)
+    if mode == "none":
+        return Misfires(skipped=span)
+    if span.count == 1:
+        return Misfires(fire=span)
+    before = series.numbered(span.last.sequence - 1, span.first)
+    return Misfires(fire=replace(span, first=span.last), skipped=replace(span, last=before))
