@@ -9,6 +9,7 @@ import pytest
 from infra import dynamodb_local
 from moto import mock_aws
 from tests.fakes.memory import (
+    MemoryChanges,
     MemoryJobs,
     MemoryKeys,
     MemoryLeases,
@@ -19,6 +20,7 @@ from tests.fakes.memory import (
 from tests.fakes.tables import create_table
 
 from sweephand.ports import (
+    ChangeStore,
     JobStore,
     KeyStore,
     LeaseStore,
@@ -28,6 +30,7 @@ from sweephand.ports import (
 )
 from sweephand.storage import connect
 from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payloads import S3Payloads
@@ -52,6 +55,7 @@ class Stores:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    changes: ChangeStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -75,6 +79,7 @@ class Dynamo:
             DynamoTimers(timers),
             DynamoLeases(timers),
             DynamoRuns(jobs),
+            DynamoChanges(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -86,6 +91,7 @@ def in_memory() -> Stores:
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
+        MemoryChanges(),
         MemorySecrets(),
         MemoryKeys(),
     )

@@ -30,7 +30,7 @@ def created(
         updated_at=now,
         owner=who,
         expires_at=expiry(series, definition),
-        change=Change(now, who, "created"),
+        change=Change(now, who, "created", token),
     )
     return Draft(job, now - 1)
 
@@ -40,7 +40,7 @@ def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: 
     is_same_series = goes_on(stored, definition, now)
     series = restarted(stored, definition, now) if is_same_series else begun(definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "replaced"))
+    job = replace(job, change=Change(now, who, "replaced", token))
     return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
 
 
@@ -48,7 +48,7 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     """A stored job of which some is written anew; it goes on counting. InvalidError as in created()."""
     series = patched(stored, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "patched"))
+    job = replace(job, change=Change(now, who, "patched", token))
     is_same_series = definition.has_same_timing(stored.definition)
     return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
 
@@ -67,7 +67,7 @@ def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) 
         paused_at=None,
         pause_reason=None,
         expires_at=expires_at,
-        change=Change(now, who, "resumed"),
+        change=Change(now, who, "resumed", token),
     )
     return Draft(job, after)
 

@@ -44,7 +44,7 @@ def _handler() -> BatchHandler:
             own_queues=parts.settings().own_queues,
         ),
         signing=SigningKeys(secrets=parts.secrets(), ids=parts.ids(), clock=clock),
-        pauses=JobPauses(jobs=parts.jobs(), clock=clock, ids=parts.ids()),
+        pauses=JobPauses(jobs=parts.jobs(), changes=parts.changes(), clock=clock, ids=parts.ids()),
         letters=encode,
         clock=clock,
         ids=parts.ids(),

@@ -272,6 +272,14 @@ class FilterDocument(Document):
     cursor: str | None = Field(None, description="The nextCursor of the answer before; left out to begin.")
 
 
+class PauseManyDocument(FilterDocument, PauseDocument):
+    """Which jobs are paused, and why."""
+
+
+class ResumeManyDocument(FilterDocument, ResumeDocument):
+    """Which jobs are resumed, and how."""
+
+
 class PreviewDocument(Timing):
     """A schedule that is not stored."""
 
