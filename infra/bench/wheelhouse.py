@@ -20,6 +20,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.storage.changes import DynamoChanges
@@ -181,16 +182,17 @@ class Wheelhouse:
         )
 
     def _made_handler(self) -> BatchHandler:
-        secrets = DynamoSecrets(self._runs_table)
+        secrets, runs = DynamoSecrets(self._runs_table), DynamoRuns(self._runs_table)
         deliverer = Deliverer(
             jobs=self._jobs,
-            runs=DynamoRuns(self._runs_table),
+            runs=runs,
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
             pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
+            completions=Completions(jobs=self._jobs, runs=runs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

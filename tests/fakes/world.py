@@ -27,6 +27,7 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
@@ -394,6 +395,12 @@ class World:
             pauses=JobPauses(
                 jobs=self._port(self.jobs, "jobs"),
                 changes=self._port(self.changes, "changes"),
+                clock=self.delivery_clock,
+                ids=self.ids,
+            ),
+            completions=Completions(
+                jobs=self._port(self.jobs, "jobs"),
+                runs=self._port(self.runs, "runs"),
                 clock=self.delivery_clock,
                 ids=self.ids,
             ),

@@ -175,6 +175,12 @@ class Definition:
             window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,
         )
 
+    @property
+    def deletes_after_completion(self) -> bool:
+        """Whether the job goes once its last run is over (`deleteAfterCompletion`)."""
+        written: bool = self.written.get("deleteAfterCompletion", False)
+        return written
+
     def has_same_timing(self, other: "Definition") -> bool:
         """Whether the series may go on: schedule, dueTime and time zone are what they were."""
         names = ("schedule", "dueTime", "timezone")

@@ -36,6 +36,14 @@ class Pauses(Protocol):
         ...
 
 
+class Completions(Protocol):
+    """What becomes of a job with the end of its last run."""
+
+    def ended(self, job: Job, run: Run) -> None:
+        """Deal with a run of the job that is over, and is about to be recorded."""
+        ...
+
+
 class Settler:
     """Sends what follows an attempt, then records it: a crash between the two repeats the attempt.
 
@@ -49,12 +57,14 @@ class Settler:
         queue: Queue,
         later: Later,
         pauses: Pauses,
+        completions: Completions,
         letters: Letters,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._runs = runs
         self._pauses = pauses
+        self._completions = completions
         self._queue = queue
         self._later = later
         self._letters = letters
@@ -73,6 +83,7 @@ class Settler:
         return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        self._completions.ended(job, run)
         if is_claimed:
             self._runs.record(run)
         elif job.definition.records_successes:
@@ -99,7 +110,9 @@ class Settler:
             if decision.is_gone or job.definition.pauses_on_error:
                 reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
                 self._pauses.pause(job.key, uid=job.uid, reason=reason)
-            self._runs.record(replace(run, state="failed", reason=decision.reason))
+            failed = replace(run, state="failed", reason=decision.reason)
+            self._completions.ended(job, failed)
+            self._runs.record(failed)
             return "failed"
         following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
         self._later.send_at(following, job.shard)

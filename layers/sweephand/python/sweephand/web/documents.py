@@ -26,7 +26,6 @@ LATER = frozenset(
         "onComplete",
         "policy",
         "priority",
-        "deleteAfterCompletion",
     }
 )
 
@@ -177,6 +176,9 @@ class JobDocument(Timing):
         None,
         description=f"How long a completed job is kept; 7d by default, at most {limits.RETENTION_DAYS_MAX}d. "
         f"{DURATION_RULE}",
+    )
+    delete_after_completion: bool | None = Field(
+        None, description="Whether the job is deleted once its last run is over; false by default."
     )
     labels: (
         dict[

@@ -83,6 +83,7 @@ class JobResource(TypedDict):
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
+    deleteAfterCompletion: NotRequired[bool]
     labels: NotRequired[dict[str, str]]
     description: NotRequired[str]
 
