@@ -152,6 +152,12 @@ def counted_anew(timing: Timing, asked_at: int) -> Timing:
     return replace(timing, counted_at=asked_at, counted=0)
 
 
+def length_ms(text: str) -> int:
+    """Whole milliseconds of a duration without calendar parts."""
+    length = length_of(text)
+    return length.days * 86_400_000 + floor(length.elapsed_ms)
+
+
 def has_same_timing(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether a series goes on from the one definition to the other."""
     return all(one.get(name) == other.get(name) for name in TIMING)
