@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -82,26 +83,38 @@ class Occurrences:
 
     def between(self, since: int, until: int) -> list[tuple[int, int]]:
         """Due times and numbers with `since < due <= until`."""
-        while not self._is_over and (not self._known or self._known[-1][0] <= until):
+        self._look(until)
+        return self._known[self._place(since) : self._place(until)]
+
+    def next_after(self, instant: int) -> int | None:
+        """The first due time after an instant, None if there is none."""
+        self._look(instant)
+        place = self._place(instant)
+        return self._known[place][0] if place < len(self._known) else None
+
+    def number_of(self, due_at: int) -> int | None:
+        """The number of the occurrence at that instant, None if there is none."""
+        found = self.between(due_at - 1, due_at)
+        return found[0][1] if found else None
+
+    def counted_through(self, instant: int) -> int:
+        """The number of the last occurrence up to an instant."""
+        self._look(instant)
+        place = self._place(instant)
+        return self._known[place - 1][1] if place else self.timing.counted
+
+    def _look(self, instant: int) -> None:
+        """Know everything up to that instant, and the one after it."""
+        while not self._is_over and (not self._known or self._known[-1][0] <= instant):
             following = next(self._coming, None)
             if following is None:
                 self._is_over = True
             else:
                 self._known.append(following)
-        return [each for each in self._known if since < each[0] <= until]
 
-    def next_after(self, instant: int) -> int | None:
-        """The first due time after an instant, None if there is none."""
-        self.between(0, instant)
-        return next((due_at for due_at, _ in self._known if due_at > instant), None)
-
-    def number_of(self, due_at: int) -> int | None:
-        """The number of the occurrence at that instant, None if there is none."""
-        return next((number for at, number in self.between(due_at - 1, due_at) if at == due_at), None)
-
-    def counted_through(self, instant: int) -> int:
-        """The number of the last occurrence up to an instant."""
-        return max((number for _, number in self.between(0, instant)), default=self.timing.counted)
+    def _place(self, instant: int) -> int:
+        """How many of those that are known lie up to an instant."""
+        return bisect_right(self._known, instant, key=lambda known: known[0])
 
 
 def begun(definition: Mapping[str, Any], asked_at: int, counted: int = 0) -> Timing:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.lives import READ_AGE_MS, Life, told
-from tests.simulation.owed import misfires, must_fire
+from tests.simulation.owed import is_excused, misfires, owed
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Requested
 
@@ -17,9 +17,10 @@ def nothing_is_lost(tale: Tale) -> Iterator[str]:
     """At least once: every due time that a job owed was requested, whatever crashed."""
     requested = {(each.uid, each.due_at) for each in tale.requests if not each.is_on_demand}
     for life in tale.lives.values():
-        for rev, due_at in must_fire(tale, life):
-            if (life.uid, due_at) not in requested:
-                yield f"{life.name}: {life.uid} owed {told(due_at)} (revision {rev}); nothing left for it"
+        for reign, due_at in owed(tale, life):
+            if (life.uid, due_at) not in requested and not is_excused(tale, life, reign, due_at):
+                what = f"{life.name}: {life.uid} owed {told(due_at)} (revision {reign.rev})"
+                yield f"{what}; nothing left for it"
 
 
 def nothing_is_early(tale: Tale) -> Iterator[str]:
@@ -133,10 +134,12 @@ def repeats_are_exact(tale: Tale) -> Iterator[str]:
 
 def _unowed(life: Life, request: Requested) -> str | None:
     """Why no version of the job that may have been read let that trigger leave; None if one did."""
-    reasons = []
+    reasons: list[str] = []
     for number in life.readable(request.at):
         reign = life.reign(request.rev, number)
-        if reign is None:
+        if life.writes[number].paused_at is not None:
+            reasons.append("was held: its job is paused")
+        elif reign is None:
             reasons.append("is of a revision that was not committed")
         elif not reign.owns(request.due_at):
             until = "" if reign.until is None else f" until {told(reign.until)}"

@@ -75,12 +75,7 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:
-    runs = [
-        stored
-        for (uid, run_id), stored in tale.runs_of.items()
-        if uid == request.uid and run_id.startswith(str(request.due_at))
-    ]
-    return any(stored[-1].state in ("skipped", "cancelled") for stored in runs)
+    return any(each.state in ("skipped", "cancelled") for each in tale.runs_at(request.uid, request.due_at))
 
 
 def _is_waiting(tale: Tale, trigger_id: str) -> bool:
