@@ -117,7 +117,7 @@ class Occurrences:
         return bisect_right(self._known, instant, key=lambda known: known[0])
 
 
-def begun(definition: Mapping[str, Any], asked_at: int, counted: int = 0) -> Timing:
+def begun(definition: Mapping[str, Any], asked_at: int) -> Timing:
     """The timing of a definition that begins a series, by the request's own clock."""
     zone_name = _zone_name(definition)
     dst = definition.get("dst") or {}
@@ -139,7 +139,6 @@ def begun(definition: Mapping[str, Any], asked_at: int, counted: int = 0) -> Tim
         due_at=due_at,
         ttl_at=_ttl(definition, asked_at, asked_at if due_at is None else due_at),
         repeats=definition.get("repeats"),
-        counted=counted,
     )
 
 
@@ -160,8 +159,28 @@ def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Tim
     )
 
 
+def patched(
+    before: Timing, former: Mapping[str, Any], definition: Mapping[str, Any], asked_at: int
+) -> Timing:
+    """The timing of a PATCH: what it leaves as it was written keeps the instant that it meant at first."""
+    if has_same_timing(former, definition):
+        timing = gone_on(before, definition, asked_at)
+    else:
+        timing = begun(definition, asked_at)
+        if before.due_at is not None and former.get("dueTime") == definition.get("dueTime"):
+            timing = replace(timing, due_at=before.due_at)
+    if former.get("ttl") == definition.get("ttl"):
+        timing = replace(timing, ttl_at=before.ttl_at)
+    return timing
+
+
+def counted_on(timing: Timing, asked_at: int, counted: int) -> Timing:
+    """A series that a PATCH began: nothing of it lies before the request, and its numbers go on."""
+    return replace(timing, counted_at=asked_at - 1, counted=counted)
+
+
 def counted_anew(timing: Timing, asked_at: int) -> Timing:
-    """The same series, its occurrences after the request numbered from 1."""
+    """The same series, its occurrences after that instant numbered from 1."""
     return replace(timing, counted_at=asked_at, counted=0)
 
 
@@ -207,12 +226,12 @@ def _every(timing: Timing, schedule: str, after: int) -> Iterator[int]:
     return _periods(timing.start_at, period_ms, 1, after)
 
 
-def _rate(timing: Timing, schedule: str, after: int) -> Iterator[int]:
+def _rate(timing: Timing, schedule: str, _: int) -> Iterator[int]:
     """A period from the dueTime on, or else from the request itself."""
     number, unit = schedule[5:-1].split()
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
     period_ms = length_of(number + unit[0]).elapsed_ms
-    return _periods(anchor_at, period_ms, 0, _before_first(timing, after))
+    return _periods(anchor_at, period_ms, 0, _before_first(timing))
 
 
 def _periods(anchor_at: int, period_ms: Fraction, first: int, after: int) -> Iterator[int]:
@@ -222,7 +241,7 @@ def _periods(anchor_at: int, period_ms: Fraction, first: int, after: int) -> Ite
     return (each for each in instants if each > after)
 
 
-def _repetition(timing: Timing, schedule: str, after: int) -> Iterator[int]:
+def _repetition(timing: Timing, schedule: str, _: int) -> Iterator[int]:
     """`R4/PT3S` from the request or dueTime on, `R/2027-01-01T00:00:00Z/P1D` from the start given."""
     times, *start, written = schedule[1:].split("/")
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
@@ -231,12 +250,13 @@ def _repetition(timing: Timing, schedule: str, after: int) -> Iterator[int]:
     numbers: Iterable[int] = range(int(times)) if times else count()
     zone = _zone(timing.zone_name)
     instants = (floor(moved(anchor_at, length_of(written), number, zone)) for number in numbers)
-    return (each for each in instants if each > _before_first(timing, after))
+    return (each for each in instants if each > _before_first(timing))
 
 
-def _before_first(timing: Timing, after: int) -> int:
+def _before_first(timing: Timing) -> int:
     """The floor of what may fire at the very request."""
-    return after if timing.counted_at is not None or timing.due_at is not None else timing.start_at - 1
+    floor_at = (timing.start_at if timing.due_at is None else timing.due_at) - 1
+    return floor_at if timing.counted_at is None else max(floor_at, timing.counted_at)
 
 
 def _at(timing: Timing, schedule: str, after: int) -> Iterator[int]:

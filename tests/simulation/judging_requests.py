@@ -5,12 +5,17 @@ from collections.abc import Iterator
 
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.lives import READ_AGE_MS, Life, told
-from tests.simulation.owed import is_excused, misfires, owed
+from tests.simulation.misfires import misfires
+from tests.simulation.owed import is_excused, owed
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Requested
 
 #: What a job without data sends.
 NO_DATA = "null"
+
+#: A request is made and signed before its connection stands, which takes at most the target's time-out, 15 s
+#: unless the job says otherwise. Whether it is alive is asked again then; what it carries stays.
+CONNECT_MAX_MS = 15_000
 
 
 def nothing_is_lost(tale: Tale) -> Iterator[str]:
@@ -96,12 +101,13 @@ def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
 
 
 def data_is_of_the_present(tale: Tale) -> Iterator[str]:
-    """A request carries the data of the job as it stood at most 1 s before."""
+    """A request carries the data of the job as it stood at most 1 s before it was made."""
     for request in tale.requests:
         life = tale.lives.get(request.uid)
         if life is None or request.is_on_demand:
             continue
-        texts = {life.writes[number].definition.get("data", NO_DATA) for number in life.readable(request.at)}
+        stood = life.stood(request.at - CONNECT_MAX_MS - READ_AGE_MS, request.at)
+        texts = {life.writes[number].definition.get("data", NO_DATA) for number in stood}
         if texts and request.data not in texts:
             yield f"{_named(request)} carries {request.data!r}; in force was {' or '.join(sorted(texts))!r}"
 

@@ -53,7 +53,7 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
     """A trigger is given up only after an attempt that failed, or after we ourselves failed often."""
     for trigger_id, reason in tale.buried.items():
         outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
-        if "failed" not in outcomes and not reason.startswith("Sweephand failed"):
+        if not {"failed", "lost"} & set(outcomes) and not reason.startswith("Sweephand failed"):
             yield f"{trigger_id} was buried ({reason}) and never failed"
 
 

@@ -1,11 +1,11 @@
 """What a job owes without any excuse: its revisions' due times less what the protocol lets go."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 from tests.simulation.enumeration import length_ms
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.lives import Life, Reign, position
+from tests.simulation.misfires import catchup_of, misfires
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Mishap
 
@@ -47,32 +47,15 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     is_buried = any(life.uid in each and str(due_at) in each for each in tale.buried)
     if is_buried and len(tale.of(Mishap)) > FAULTS_MAX:
         return True
-    if any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
-        return bool(life.last.definition.get("overlap", "allow") != "allow")
+    has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
+    if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
+        return True
     return _may_be_misfire(tale, life, due_at)
-
-
-class Misfires(NamedTuple):
-    """What fell due during a pause: the due times that are caught up with, and those that are skipped."""
-
-    fire: list[int]
-    skipped: list[int]
-
-
-def misfires(life: Life, number: int) -> Misfires:
-    """What the resume that is the write of that number makes of its pause, by its own mode or its job's."""
-    write, before = life.writes[number], life.writes[number - 1]
-    if before.paused_at is None:
-        return Misfires([], [])
-    due = [due_at for due_at, _ in life.occurrences[number].between(before.paused_at, write.asked_at)]
-    mode = write.catchup or _catchup(write.definition).get("mode", "latest")
-    kept = max(len(due) - {"all": len(due), "latest": 1, "none": 0}[mode], 0)
-    return Misfires(due[kept:], due[:kept])
 
 
 def _may_be_misfire(tale: Tale, life: Life, due_at: int) -> bool:
     """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
-    catchup = _catchup(life.last.definition)
+    catchup = catchup_of(life.last.definition)
     mode = catchup.get("mode", "latest")
     latest = max((each.due_at for each in tale.requests if each.uid == life.uid), default=0)
     if mode == "all" or (mode == "latest" and latest <= due_at):
@@ -85,8 +68,3 @@ def _may_be_misfire(tale: Tale, life: Life, due_at: int) -> bool:
         if passed_at is not None and passed_at - due_at > window_ms - SKEW_MS:
             return True
     return False
-
-
-def _catchup(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = definition.get("catchup") or {}
-    return found
