@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -82,29 +83,41 @@ class Occurrences:
 
     def between(self, since: int, until: int) -> list[tuple[int, int]]:
         """Due times and numbers with `since < due <= until`."""
-        while not self._is_over and (not self._known or self._known[-1][0] <= until):
+        self._look(until)
+        return self._known[self._place(since) : self._place(until)]
+
+    def next_after(self, instant: int) -> int | None:
+        """The first due time after an instant, None if there is none."""
+        self._look(instant)
+        place = self._place(instant)
+        return self._known[place][0] if place < len(self._known) else None
+
+    def number_of(self, due_at: int) -> int | None:
+        """The number of the occurrence at that instant, None if there is none."""
+        found = self.between(due_at - 1, due_at)
+        return found[0][1] if found else None
+
+    def counted_through(self, instant: int) -> int:
+        """The number of the last occurrence up to an instant."""
+        self._look(instant)
+        place = self._place(instant)
+        return self._known[place - 1][1] if place else self.timing.counted
+
+    def _look(self, instant: int) -> None:
+        """Know everything up to that instant, and the one after it."""
+        while not self._is_over and (not self._known or self._known[-1][0] <= instant):
             following = next(self._coming, None)
             if following is None:
                 self._is_over = True
             else:
                 self._known.append(following)
-        return [each for each in self._known if since < each[0] <= until]
 
-    def next_after(self, instant: int) -> int | None:
-        """The first due time after an instant, None if there is none."""
-        self.between(0, instant)
-        return next((due_at for due_at, _ in self._known if due_at > instant), None)
-
-    def number_of(self, due_at: int) -> int | None:
-        """The number of the occurrence at that instant, None if there is none."""
-        return next((number for at, number in self.between(due_at - 1, due_at) if at == due_at), None)
-
-    def counted_through(self, instant: int) -> int:
-        """The number of the last occurrence up to an instant."""
-        return max((number for _, number in self.between(0, instant)), default=self.timing.counted)
+    def _place(self, instant: int) -> int:
+        """How many of those that are known lie up to an instant."""
+        return bisect_right(self._known, instant, key=lambda known: known[0])
 
 
-def begun(definition: Mapping[str, Any], asked_at: int, counted: int = 0) -> Timing:
+def begun(definition: Mapping[str, Any], asked_at: int) -> Timing:
     """The timing of a definition that begins a series, by the request's own clock."""
     zone_name = _zone_name(definition)
     dst = definition.get("dst") or {}
@@ -126,7 +139,6 @@ def begun(definition: Mapping[str, Any], asked_at: int, counted: int = 0) -> Tim
         due_at=due_at,
         ttl_at=_ttl(definition, asked_at, asked_at if due_at is None else due_at),
         repeats=definition.get("repeats"),
-        counted=counted,
     )
 
 
@@ -147,8 +159,28 @@ def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Tim
     )
 
 
+def patched(
+    before: Timing, former: Mapping[str, Any], definition: Mapping[str, Any], asked_at: int
+) -> Timing:
+    """The timing of a PATCH: what it leaves as it was written keeps the instant that it meant at first."""
+    if has_same_timing(former, definition):
+        timing = gone_on(before, definition, asked_at)
+    else:
+        timing = begun(definition, asked_at)
+        if before.due_at is not None and former.get("dueTime") == definition.get("dueTime"):
+            timing = replace(timing, due_at=before.due_at)
+    if former.get("ttl") == definition.get("ttl"):
+        timing = replace(timing, ttl_at=before.ttl_at)
+    return timing
+
+
+def counted_on(timing: Timing, asked_at: int, counted: int) -> Timing:
+    """A series that a PATCH began: nothing of it lies before the request, and its numbers go on."""
+    return replace(timing, counted_at=asked_at - 1, counted=counted)
+
+
 def counted_anew(timing: Timing, asked_at: int) -> Timing:
-    """The same series, its occurrences after the request numbered from 1."""
+    """The same series, its occurrences after that instant numbered from 1."""
     return replace(timing, counted_at=asked_at, counted=0)
 
 
@@ -194,12 +226,12 @@ def _every(timing: Timing, schedule: str, after: int) -> Iterator[int]:
     return _periods(timing.start_at, period_ms, 1, after)
 
 
-def _rate(timing: Timing, schedule: str, after: int) -> Iterator[int]:
+def _rate(timing: Timing, schedule: str, _: int) -> Iterator[int]:
     """A period from the dueTime on, or else from the request itself."""
     number, unit = schedule[5:-1].split()
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
     period_ms = length_of(number + unit[0]).elapsed_ms
-    return _periods(anchor_at, period_ms, 0, _before_first(timing, after))
+    return _periods(anchor_at, period_ms, 0, _before_first(timing))
 
 
 def _periods(anchor_at: int, period_ms: Fraction, first: int, after: int) -> Iterator[int]:
@@ -209,7 +241,7 @@ def _periods(anchor_at: int, period_ms: Fraction, first: int, after: int) -> Ite
     return (each for each in instants if each > after)
 
 
-def _repetition(timing: Timing, schedule: str, after: int) -> Iterator[int]:
+def _repetition(timing: Timing, schedule: str, _: int) -> Iterator[int]:
     """`R4/PT3S` from the request or dueTime on, `R/2027-01-01T00:00:00Z/P1D` from the start given."""
     times, *start, written = schedule[1:].split("/")
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
@@ -218,12 +250,13 @@ def _repetition(timing: Timing, schedule: str, after: int) -> Iterator[int]:
     numbers: Iterable[int] = range(int(times)) if times else count()
     zone = _zone(timing.zone_name)
     instants = (floor(moved(anchor_at, length_of(written), number, zone)) for number in numbers)
-    return (each for each in instants if each > _before_first(timing, after))
+    return (each for each in instants if each > _before_first(timing))
 
 
-def _before_first(timing: Timing, after: int) -> int:
+def _before_first(timing: Timing) -> int:
     """The floor of what may fire at the very request."""
-    return after if timing.counted_at is not None or timing.due_at is not None else timing.start_at - 1
+    floor_at = (timing.start_at if timing.due_at is None else timing.due_at) - 1
+    return floor_at if timing.counted_at is None else max(floor_at, timing.counted_at)
 
 
 def _at(timing: Timing, schedule: str, after: int) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tests.simulation.lives import Life, told
+from tests.simulation.misfires import misfires
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Answered, Deleted, Written
 
@@ -28,7 +29,10 @@ def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
 
 
 def cuts_are_sound(tale: Tale) -> Iterator[str]:
-    """`cut` is max(now, the stored cut), read between request and commit: it never decreases."""
+    """`cut` is max(now, the stored cut), read between request and commit: it never decreases.
+
+    It may be carried up to the moment of a pause, too, which is where the revision before it ends.
+    """
     for life, number, before, write in _writes(tale):
         what = f"{life.name}: revision {write.rev} of {told(write.at)}"
         if before is not None and write.cut < before.cut:
@@ -37,7 +41,8 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
             if (write.cut, write.since) != (before.cut, before.since):
                 yield f"{what} was given another cut without being another revision"
             continue
-        latest = max(write.at + write.ahead_ms, before.cut if before else 0)
+        carried = max(before.cut, before.paused_at or 0) if before else 0
+        latest = max(write.at + write.ahead_ms, carried)
         if not write.asked_at <= write.cut <= latest:
             yield f"{what} has its cut at {told(write.cut)}, not between its request and its commit"
         if any(each.rev == write.rev for each in life.writes[: max(number - 1, 0)]):
@@ -86,7 +91,8 @@ def _since(life: Life, number: int, before: Written | None, write: Written) -> t
         return write.asked_at - JUST_BEFORE_MS, write.asked_at - 1, "just before its request"
     if write.verb == "resume":
         moment = before.paused_at if before.paused_at is not None else write.cut
-        return moment, moment, "the moment of the pause"
+        # The misfires that are skipped need not be any revision's.
+        return moment, max([moment, *misfires(life, number).skipped]), "the moment of the pause"
     earlier = life.occurrences[number - 1]
     if before.paused_at is not None or earlier.next_after(write.cut) is not None:
         return write.cut, write.cut, "its cut"

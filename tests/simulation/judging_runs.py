@@ -53,7 +53,7 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
     """A trigger is given up only after an attempt that failed, or after we ourselves failed often."""
     for trigger_id, reason in tale.buried.items():
         outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
-        if "failed" not in outcomes and not reason.startswith("Sweephand failed"):
+        if not {"failed", "lost"} & set(outcomes) and not reason.startswith("Sweephand failed"):
             yield f"{trigger_id} was buried ({reason}) and never failed"
 
 
@@ -75,12 +75,7 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:
-    runs = [
-        stored
-        for (uid, run_id), stored in tale.runs_of.items()
-        if uid == request.uid and run_id.startswith(str(request.due_at))
-    ]
-    return any(stored[-1].state in ("skipped", "cancelled") for stored in runs)
+    return any(each.state in ("skipped", "cancelled") for each in tale.runs_at(request.uid, request.due_at))
 
 
 def _is_waiting(tale: Tale, trigger_id: str) -> bool:

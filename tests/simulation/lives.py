@@ -4,7 +4,15 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tests.simulation.enumeration import Occurrences, begun, counted_anew, gone_on, has_same_timing
+from tests.simulation.enumeration import (
+    Occurrences,
+    begun,
+    counted_anew,
+    counted_on,
+    gone_on,
+    has_same_timing,
+    patched,
+)
 from tests.simulation.trace import Deleted, Event, Written
 
 #: How long before a request leaves its job may have been read (README of the design, promise 3).
@@ -118,21 +126,19 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
     before, known = life.writes[-1], life.occurrences[-1]
     if write.rev == before.rev or write.verb == "resume":
         return False, known
-    if not _goes_on(before, known, write):
-        # A PUT counts anew, a PATCH goes on counting.
-        counted = known.counted_through(write.asked_at) if write.verb == "patch" else 0
-        return True, Occurrences(begun(write.definition, write.asked_at, counted))
-    timing = gone_on(known.timing, write.definition, write.asked_at)
-    return False, Occurrences(timing if write.verb == "patch" else counted_anew(timing, write.asked_at))
-
-
-def _goes_on(before: Written, known: Occurrences, write: Written) -> bool:
-    """Whether an update leaves the series its start; a PUT of a completed job begins it again."""
-    if not has_same_timing(before.definition, write.definition):
-        return False
-    return (
-        write.verb == "patch" or before.paused_at is not None or known.next_after(write.asked_at) is not None
-    )
+    reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
+    goes_on = has_same_timing(before.definition, write.definition)
+    if write.verb == "patch":
+        # A PATCH goes on counting, and leaves the instants that it does not speak of.
+        timing = patched(known.timing, before.definition, write.definition, write.asked_at)
+        if not goes_on:
+            timing = counted_on(timing, write.asked_at, known.counted_through(reached))
+        return not goes_on, Occurrences(timing)
+    if goes_on and known.next_after(reached) is not None:
+        # A PUT counts anew: from the pause on, if there is one, since what fell due in it is still open.
+        timing = gone_on(known.timing, write.definition, write.asked_at)
+        return False, Occurrences(counted_anew(timing, reached))
+    return True, Occurrences(begun(write.definition, write.asked_at))
 
 
 def told(instant: int) -> str:

@@ -1,13 +1,13 @@
 """What a job owes without any excuse: its revisions' due times less what the protocol lets go."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 from tests.simulation.enumeration import length_ms
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.lives import Life, Reign, position
+from tests.simulation.misfires import catchup_of, misfires
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Mishap, RunStored
+from tests.simulation.trace import Mishap
 
 #: A job keeps its last 20 earlier revisions; a trigger that waits for more updates than that is lost.
 EARLIER_MAX = 20
@@ -22,8 +22,8 @@ FAULTS_MAX = 60
 WINDOW_DEFAULT = "1h"
 
 
-def must_fire(tale: Tale, life: Life) -> Iterator[tuple[str, int]]:
-    """The revisions and due times for which a request has to have left by the end."""
+def owed(tale: Tale, life: Life) -> Iterator[tuple[Reign, int]]:
+    """The reigns and due times for which a request has to have left by the end, but for what excuses it."""
     if life.deleted_at is not None or life.is_held:
         # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
         return
@@ -33,47 +33,31 @@ def must_fire(tale: Tale, life: Life) -> Iterator[tuple[str, int]]:
         if write.verb == "resume"
         for due_at in misfires(life, number).skipped
     }
-    latest = max((each.due_at for each in tale.requests if each.uid == life.uid), default=0)
     for reign in life.reigns():
-        for due_at in reign.dues(tale.through):
-            if (reign.rev, due_at) not in skipped and not _is_excused(tale, life, reign, due_at, latest):
-                yield reign.rev, due_at
+        yield from (
+            (reign, due_at) for due_at in reign.dues(tale.through) if (reign.rev, due_at) not in skipped
+        )
 
 
-class Misfires(NamedTuple):
-    """What fell due during a pause: the due times that are caught up with, and those that are skipped."""
-
-    fire: list[int]
-    skipped: list[int]
-
-
-def misfires(life: Life, number: int) -> Misfires:
-    """What the resume that is the write of that number makes of its pause, by its own mode or its job's."""
-    write, before = life.writes[number], life.writes[number - 1]
-    if before.paused_at is None:
-        return Misfires([], [])
-    due = [due_at for due_at, _ in life.occurrences[number].between(before.paused_at, write.asked_at)]
-    mode = write.catchup or _catchup(write.definition).get("mode", "latest")
-    kept = max(len(due) - {"all": len(due), "latest": 1, "none": 0}[mode], 0)
-    return Misfires(due[kept:], due[:kept])
-
-
-def _is_excused(tale: Tale, life: Life, reign: Reign, due_at: int, latest: int) -> bool:
+def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+    """Whether the trace explains that nothing left for what a reign owed."""
     later = life.later_revisions(reign.rev)
     if len(later) > EARLIER_MAX and later[EARLIER_MAX].at < due_at + BAD_DAY_MS:
         return True
-    trigger_ids = {trigger_id for trigger_id in tale.buried if _is_of(trigger_id, life.uid, due_at)}
-    if trigger_ids and len(tale.of(Mishap)) > FAULTS_MAX:
+    is_buried = any(life.uid in each and str(due_at) in each for each in tale.buried)
+    if is_buried and len(tale.of(Mishap)) > FAULTS_MAX:
         return True
-    if any(_is_skipped(each, life.uid, due_at) for each in tale.of(RunStored)):
-        return bool(life.last.definition.get("overlap", "allow") != "allow")
-    return _may_be_misfire(tale, life, due_at, latest)
+    has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
+    if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
+        return True
+    return _may_be_misfire(tale, life, due_at)
 
 
-def _may_be_misfire(tale: Tale, life: Life, due_at: int, latest: int) -> bool:
+def _may_be_misfire(tale: Tale, life: Life, due_at: int) -> bool:
     """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
-    catchup = _catchup(life.last.definition)
+    catchup = catchup_of(life.last.definition)
     mode = catchup.get("mode", "latest")
+    latest = max((each.due_at for each in tale.requests if each.uid == life.uid), default=0)
     if mode == "all" or (mode == "latest" and latest <= due_at):
         return False
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
@@ -84,16 +68,3 @@ def _may_be_misfire(tale: Tale, life: Life, due_at: int, latest: int) -> bool:
         if passed_at is not None and passed_at - due_at > window_ms - SKEW_MS:
             return True
     return False
-
-
-def _catchup(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = definition.get("catchup") or {}
-    return found
-
-
-def _is_of(trigger_id: str, uid: str, due_at: int) -> bool:
-    return uid in trigger_id and str(due_at) in trigger_id
-
-
-def _is_skipped(run: RunStored, uid: str, due_at: int) -> bool:
-    return run.uid == uid and run.state == "skipped" and run.run_id.startswith(str(due_at))

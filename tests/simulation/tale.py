@@ -83,6 +83,14 @@ class Tale:
             runs[each.uid, each.run_id].append(each)
         return runs
 
+    def runs_at(self, uid: str, due_at: int) -> list[RunStored]:
+        """What was stored last of each run of a job that was due then."""
+        return [
+            stored[-1]
+            for (of, run_id), stored in self.runs_of.items()
+            if of == uid and run_id.startswith(str(due_at))
+        ]
+
     @cached_property
     def timers(self) -> list[TimerStored]:
         """All timers that were written."""
