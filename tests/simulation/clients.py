@@ -79,6 +79,10 @@ RETRIES: Final[tuple[dict[str, Any], ...]] = (
     {"maxAttempts": 2, "initialDelay": "32m"},
 )
 
+#: Instants at which cron schedules fire, and how far around them a client may ask.
+ROUND_MS: Final = 20 * SECOND_MS
+AROUND_MS: Final = 2_500
+
 #: Data over 2 KB is kept apart from the job.
 _LARGE: Final = 3_000
 
@@ -218,6 +222,9 @@ def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, wri
     weights = [ACTIONS[each].weight for each in actions]
     while len(wished) < writes:
         at = begins_at + random.randrange(ends_at - begins_at)
+        if random.random() < 1 / 3:
+            # Much is due at these instants: what races with its delivery is asked for just then.
+            at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
         name = random.choice(names)
         apart_ms = random.choice((200, 2_000, 20_000))
         for _ in range(random.choice((1, 1, 2, 3, 5))):

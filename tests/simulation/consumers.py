@@ -25,8 +25,11 @@ _TIMEOUT_MS: Final = 15 * SECOND_MS
 _RETRY_AFTER_MS_MAX: Final = 20 * MINUTE_MS
 
 #: The chance that an attempt fails, at level 1; it is never more than the other.
-_FAILURES: Final = 0.15
+_FAILURES: Final = 0.2
 _FAILURES_MAX: Final = 0.6
+
+#: The chance that a connection takes seconds, at level 1.
+_SLOW_CONNECTIONS: Final = 0.05
 
 #: A 5xx is the usual failure; the others come now and then.
 _WAYS: Final = ("503", "503", "503", "404", "429", "silence", "silence", "slow", "400", "410")
@@ -41,6 +44,7 @@ class Consumers:
     gate: Gate
     seed: int
     failures: float
+    slow_connections: float
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -49,7 +53,8 @@ class Consumers:
     ) -> "Consumers":
         """The consumers of a seed."""
         failures = min(_FAILURES * troubles["consumers"], _FAILURES_MAX)
-        return cls(scheduler, chronicle, gate, seed, failures)
+        slow_connections = _SLOW_CONNECTIONS * troubles["slowness"]
+        return cls(scheduler, chronicle, gate, seed, failures, slow_connections)
 
     def deliver(self, attempt: Attempt) -> Answer:
         """As ports.Targets promises."""
@@ -60,7 +65,8 @@ class Consumers:
         self.attempts[trigger.id] += 1
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self.failures else "200"
-        scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if way == "slow" else _CONNECT_MS_MAX)))
+        is_slow = fraction(code, 5) < self.slow_connections
+        scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
         strand.is_leaving = True
         try:
             is_wanted = attempt.is_wanted()
@@ -79,7 +85,7 @@ class Consumers:
 
     def calm(self) -> None:
         """Every request is answered from now on."""
-        self.failures = 0.0
+        self.failures = self.slow_connections = 0.0
 
     def _answer(self, way: str, code: int) -> Answer:
         scheduler = self.scheduler

@@ -66,7 +66,7 @@ TROUBLE_OF: Final[Mapping[CallKind, str]] = {
 }
 
 #: The rate at a call that a kind has at level 1, by role: those who make few calls are hit more often.
-RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.004}
+RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.006}
 
 #: The longest pause of each role (protocol: up to five minutes, the API up to ten).
 PAUSE_MAX_MS: Final[Mapping[Role, int]] = {

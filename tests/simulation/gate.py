@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Final, TypeVar, cast
 
 from tests.simulation.chronicle import Chronicle
@@ -86,7 +87,7 @@ class Gate:
         latency_ms = self._latencies[process.turn % _LATENCIES]
         if kinds:
             if "slow" in kinds:
-                latency_ms += process.faults.random.randrange(_SLOW_MAX_MS)
+                latency_ms += self.random.randrange(_SLOW_MAX_MS)
             if "pause" in kinds:
                 self._pause(f"before {where}")
             scheduler.sleep(latency_ms)
@@ -126,8 +127,16 @@ class Gate:
         if "part" not in kinds:
             return None
         self._mishap("part", where)
-        random = self._scheduler.strand.process.faults.random
-        return [each for each in entries if random.random() < 1 / 2]
+        return [each for each in entries if self.random.random() < 1 / 2]
+
+    @property
+    def random(self) -> Random:
+        """The chance of the running process."""
+        return self._scheduler.strand.process.faults.random
+
+    def sleep(self, duration_ms: int) -> None:
+        """Let so much time pass in the running process."""
+        self._scheduler.sleep(duration_ms)
 
     @property
     def is_telling(self) -> bool:
@@ -159,8 +168,7 @@ class Gate:
         raise Killed
 
     def _pause(self, where: str) -> None:
-        process = self._scheduler.strand.process
-        random, longest_ms = process.faults.random, PAUSE_MAX_MS[process.role]
+        random, longest_ms = self.random, PAUSE_MAX_MS[self._scheduler.strand.process.role]
         pause_ms = int(longest_ms * random.random() ** random.choice((1, 4)))
         self._mishap(f"pause of {pause_ms} ms", where)
         self._scheduler.freeze(pause_ms)
