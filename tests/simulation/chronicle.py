@@ -17,9 +17,7 @@ class Chronicle(Recorder):
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(lambda: scheduler.now)
-        self._scheduler = scheduler
         self.figures: Counter[str] = Counter()
-        self.jobs: list[tuple[Instant, Job]] = []
         self.payloads: dict[tuple[str, str], str] = {}
         self.last_other_timer_at: Instant = 0
 
@@ -36,7 +34,6 @@ class Chronicle(Recorder):
         """A job's item was written, or is gone."""
         if after is not None:
             self.figures["writes"] += 1
-            self.jobs.append((self._scheduler.now, after))
             self.written(before, after, self._data_of(after))
         elif before is not None:
             self.figures["deletions"] += 1

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 from tests.fakes.world import definition, key_of
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
-from tests.simulation.functions import Platform, Services
+from tests.simulation.functions import Functions
+from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
 from tests.simulation.trace import Verb
 
@@ -42,7 +43,9 @@ BOUND: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@every 23s", "ttl": "90s"},
     {"schedule": "@every 31s", "ttl": "400s"},
     {"schedule": "@every 41s", "dueTime": "250s", "ttl": "300s"},
+    {"schedule": "@every 13s", "repeats": 4, "retention": "1m"},
     {"dueTime": "0s"},
+    {"dueTime": "5s", "retention": "30s"},
     {"dueTime": "20s"},
     {"dueTime": "239s"},
     {"dueTime": "241s"},
@@ -72,8 +75,13 @@ RETRIES: Final[tuple[dict[str, Any], ...]] = (
     {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
     {"maxAttempts": 6, "initialDelay": "1s", "maxDelay": "20s"},
     {"maxAttempts": 4, "maxAge": "60s", "initialDelay": "20s"},
+    {"maxAttempts": 2, "maxAge": "30s", "initialDelay": "5s"},
     {"maxAttempts": 2, "initialDelay": "32m"},
 )
+
+#: Instants at which cron schedules fire, and how far around them a client may ask.
+ROUND_MS: Final = 20 * SECOND_MS
+AROUND_MS: Final = 2_500
 
 #: Data over 2 KB is kept apart from the job.
 _LARGE: Final = 3_000
@@ -214,6 +222,9 @@ def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, wri
     weights = [ACTIONS[each].weight for each in actions]
     while len(wished) < writes:
         at = begins_at + random.randrange(ends_at - begins_at)
+        if random.random() < 1 / 3:
+            # Much is due at these instants: what races with its delivery is asked for just then.
+            at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
         name = random.choice(names)
         apart_ms = random.choice((200, 2_000, 20_000))
         for _ in range(random.choice((1, 1, 2, 3, 5))):
@@ -231,14 +242,14 @@ class Clients:
         seed: int,
         scheduler: Scheduler,
         chronicle: Chronicle,
-        platform: Platform,
+        functions: Functions,
         mask: Mask,
         is_sparse: bool,
     ) -> None:
         self._seed = seed
         self._scheduler = scheduler
         self._chronicle = chronicle
-        self._platform = platform
+        self._functions = functions
         self._mask = mask
         self._is_sparse = is_sparse
         self._known: dict[str, Known] = {}
@@ -273,4 +284,4 @@ class Clients:
                 if at <= self.ends_at:
                     self._scheduler.call_at(at, partial(self._take, step, tries + 1))
 
-        self._platform.api(action.verb, step.name, ask, answered)
+        self._functions.api(action.verb, step.name, step.number << 8 | tries, ask, answered)

@@ -1,18 +1,19 @@
-"""What goes wrong in a seed, how often, and at which call: each kind from a stream of its own.
+"""What goes wrong in a seed, how often, and at which call: by chance of its own for each kind and process.
 
 Swarm testing: some seeds have all kinds at low rates, most have a few at high ones, since one kind of
 trouble often hides what another would show.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from random import Random
 from typing import Final, Literal, TypeAlias
 
-from tests.simulation.processes import Role
-
 from sweephand.instants import MINUTE_MS, SECOND_MS
+
+#: The functions that are simulated.
+Role: TypeAlias = Literal["api", "tick", "sweep", "deliver"]
 
 #: What happens at a call of a port. `throttle`: StoreError before anything was done. `loss`: StoreError
 #: after it was done. `part`: StoreError when some entries were accepted. `slow`: a call takes seconds.
@@ -65,7 +66,7 @@ TROUBLE_OF: Final[Mapping[CallKind, str]] = {
 }
 
 #: The rate at a call that a kind has at level 1, by role: those who make few calls are hit more often.
-RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.004}
+RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.006}
 
 #: The longest pause of each role (protocol: up to five minutes, the API up to ten).
 PAUSE_MAX_MS: Final[Mapping[Role, int]] = {
@@ -78,6 +79,11 @@ PAUSE_MAX_MS: Final[Mapping[Role, int]] = {
 #: No call is this far away.
 _NO_CALL: Final = 1 << 60
 
+_RATE_MAX: Final = 0.5
+
+_RANGE: Final = 1 << 64
+_BITS: Final = _RANGE - 1
+
 #: A machine's clock is at most so far ahead or behind: two differ by up to 60 s.
 SKEW_MAX_MS: Final = 30 * SECOND_MS
 
@@ -89,6 +95,21 @@ _KIND: Final = 0.3
 def stream(seed: int, name: str) -> Random:
     """A seed's chance for one purpose, the same on every machine and whatever else is drawn."""
     return Random(f"{seed}/{name}")  # noqa: S311 - a simulation has to be repeatable
+
+
+def mixed(*numbers: int) -> int:
+    """64 bits of chance that hang on nothing but those numbers (after SplitMix64)."""
+    bits = 0
+    for number in numbers:
+        bits = (bits ^ number) * 0xBF58476D1CE4E5B9 & _BITS
+        bits ^= bits >> 29
+    bits = bits * 0x94D049BB133111EB & _BITS
+    return bits ^ bits >> 32
+
+
+def fraction(*numbers: int) -> float:
+    """From 0 up to 1, likewise."""
+    return mixed(*numbers) / _RANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,43 +150,49 @@ class Troubles:
         return self.levels[kind]
 
 
-@dataclass(slots=True)
+class RoleFaults:
+    """How often what goes wrong at a call of one role."""
+
+    def __init__(self, role: Role, troubles: Troubles) -> None:
+        rates = ((kind, RATES[role] * troubles[TROUBLE_OF[kind]]) for kind in CALL_KINDS)
+        # By this a logarithm of chance becomes the number of calls between two mishaps.
+        self.spans = [(kind, 1 / log(1 - min(rate, _RATE_MAX))) for kind, rate in rates if rate]
+
+
 class CallFaults:
-    """At which calls of one role what goes wrong: for each kind, how many calls are between two mishaps."""
+    """At which calls of one process what goes wrong, by its own chance.
 
-    random: Mapping[CallKind, Random]
-    rates: Mapping[CallKind, float]
-    calls: int = 0
-    _next: dict[CallKind, int] = field(default_factory=dict)
-    _soonest: int = 0
+    So leaving out another process, or another kind of trouble, changes nothing here.
+    """
 
-    @classmethod
-    def of(cls, seed: int, role: Role, troubles: Troubles) -> "CallFaults":
-        """The faults of a role in a seed."""
-        random = {kind: stream(seed, f"{role}/{kind}") for kind in CALL_KINDS}
-        rates = {kind: min(RATES[role] * troubles[TROUBLE_OF[kind]], 0.5) for kind in CALL_KINDS}
-        faults = cls(random, rates)
-        faults._next = {kind: faults._gap(kind) for kind in CALL_KINDS}
-        faults._soonest = min(faults._next.values())
-        return faults
+    __slots__ = ("_calls", "_next", "_random", "_soonest", "_spans", "code")
+
+    def __init__(self, code: int, role: RoleFaults) -> None:
+        self.code = code
+        self._random: Random | None = None
+        self._spans = role.spans
+        self._calls = 0
+        self._next = {
+            kind: 1 + int(log(1 - fraction(code, number)) * span)
+            for number, (kind, span) in enumerate(role.spans)
+        }
+        self._soonest = min(self._next.values(), default=_NO_CALL)
+
+    @property
+    def random(self) -> Random:
+        """The process's own chance."""
+        if self._random is None:
+            self._random = Random(self.code)  # noqa: S311 - a simulation has to be repeatable
+        return self._random
 
     def at_next_call(self) -> tuple[CallKind, ...]:
         """What goes wrong at the next call: nothing, as a rule."""
-        self.calls += 1
-        if self.calls < self._soonest:
+        self._calls += 1
+        if self._calls < self._soonest:
             return ()
-        kinds = tuple(kind for kind, call in self._next.items() if call <= self.calls)
-        for kind in kinds:
-            self._next[kind] = self.calls + self._gap(kind)
+        kinds = tuple(kind for kind, call in self._next.items() if call <= self._calls)
+        for kind, span in self._spans:
+            if kind in kinds:
+                self._next[kind] = self._calls + 1 + int(log(1 - self.random.random()) * span)
         self._soonest = min(self._next.values())
         return kinds
-
-    def stop(self) -> None:
-        """Let nothing go wrong from now on."""
-        self._soonest = _NO_CALL
-
-    def _gap(self, kind: CallKind) -> int:
-        rate = self.rates[kind]
-        if rate == 0:
-            return _NO_CALL
-        return 1 + int(log(1 - self.random[kind].random()) / log(1 - rate))

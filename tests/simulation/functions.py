@@ -1,48 +1,28 @@
-"""The functions of the stack on their machines, and who invokes them: EventBridge, SQS, the gateway."""
+"""The functions of the stack, and who invokes them: EventBridge, SQS, the gateway, and tick."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from random import Random
 from typing import Final
 
-from tests.fakes.world import OneSecret
 from tests.simulation.chronicle import Chronicle
-from tests.simulation.consumers import Consumers
-from tests.simulation.faults import SKEW_MAX_MS, Troubles, stream
-from tests.simulation.gate import Gate
-from tests.simulation.processes import (
-    LIMITS_MS,
-    NEVER,
-    TIME_LIMIT,
-    Machine,
-    MachineClock,
-    Process,
-    Role,
-    Scheduler,
-)
+from tests.simulation.faults import Role, Troubles, mixed
+from tests.simulation.gate import RECEIVES, Gate
+from tests.simulation.machines import Fleet, Services
+from tests.simulation.processes import LIMITS_MS, NEVER, TIME_LIMIT, Process, Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError, PoisonError, StoreError, UnavailableError
 from sweephand.instants import Instant
-from sweephand.jobs.write import Writer
-from sweephand.ports import Ids
-from sweephand.runs.batch import BatchHandler, Received
-from sweephand.runs.deliver import Deliverer
-from sweephand.wheel.codec import encode
-from sweephand.wheel.shards import ShardCount
-from sweephand.wheel.sweep import Sweeper
-from sweephand.wheel.tick import Ticker
+from sweephand.runs.batch import Received
 
-#: Machines of each role: as many as differ in what the others must bear.
-_MACHINES: Final = 3
+#: How many messages SQS hands over at once, at most (template.yaml: 10).
+_BATCHES: Final = (1, 3, 10, 10)
 
-_SWEEPERS_MAX: Final = 4
-
-_BATCH_MAX: Final = 10
+#: Processes begin at different places in the list of latencies.
+_TURNS: Final = 499
 
 #: Lambda starts what was invoked asynchronously within this.
 _START_MS_MAX: Final = 300
@@ -58,85 +38,38 @@ def unexpected(error: BaseException) -> list[BaseException]:
     return [] if isinstance(error, EXPECTED) else [error]
 
 
-class SeededIds:
-    """ports.Ids: tokens count up, fractions are drawn."""
-
-    def __init__(self, random: Random) -> None:
-        self._numbers = count(1)
-        self._random = random
-
-    def token(self) -> str:
-        """Digits, so that a story can be read."""
-        return f"{next(self._numbers):016d}"
-
-    def secret(self) -> str:
-        """43 digits."""
-        return f"{next(self._numbers):043d}"
-
-    def fraction(self) -> float:
-        """From 0 up to 1."""
-        return self._random.random()
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What an API process can do for its client."""
-
-    writer: Writer
-
-
-class Platform:
-    """All functions, and when each is invoked."""
+class Functions:
+    """Begins processes. What one raises that nobody was promised is kept in `complaints`."""
 
     def __init__(
         self,
         *,
-        seed: int,
         scheduler: Scheduler,
         chronicle: Chronicle,
         gate: Gate,
         ports: Ports,
         sqs: Sqs,
-        consumers: Consumers,
+        fleet: Fleet,
         troubles: Troubles,
-        shards: int,
         deliveries_at_once: int,
     ) -> None:
         self._scheduler = scheduler
         self._chronicle = chronicle
-        self._ports = ports
-        self._sqs = sqs
         self._gate = gate
-        self._random = stream(seed, "platform")
-        self._ids: Ids = SeededIds(stream(seed, "ids"))
-        self.shards = shards
-        self.complaints: list[str] = []
+        self._leases = ports.leases
+        self._sqs = sqs
+        self._fleet = fleet
+        self._outlives = troubles["outliving sweepers"] > 0
         self._deliveries_at_once = deliveries_at_once
         self._delivering = 0
         self._is_waited_for = False
         self._poll_at: Instant = NEVER
-        self._outlives = troubles["outliving sweepers"] > 0
         self._numbers = {role: count(1) for role in LIMITS_MS}
-        skew = stream(seed, "skew")
-        level = troubles["skew"] and skew.choice((0.05, 1.0, 1.0))
-        self._machines: dict[Role, list[Machine]] = {
-            role: [
-                Machine(f"{role}-{number}", int(level * skew.uniform(-SKEW_MAX_MS, SKEW_MAX_MS)))
-                for number in range(_MACHINES)
-            ]
-            for role in LIMITS_MS
-        }
-        machines = [machine for each in self._machines.values() for machine in each]
-        self._clocks = {machine: MachineClock(scheduler, machine) for machine in machines}
-        self._services = {machine: self._services_of(machine) for machine in self._machines["api"]}
-        self._handlers = {machine: self._handler(machine, consumers) for machine in self._machines["deliver"]}
+        self.complaints: list[str] = []
         sqs.seen = self._seen
 
     def calm(self) -> None:
-        """Let clocks be right, and whoever was paused go on."""
-        for machines in self._machines.values():
-            for machine in machines:
-                machine.ahead_ms = 0
+        """Let whoever was paused go on."""
         for process in self._scheduler.alive:
             process.frozen_until = 0
 
@@ -144,23 +77,23 @@ class Platform:
         self,
         verb: Verb,
         name: str,
+        number: int,
         ask: Callable[[Services, Instant], tuple[str, str] | None],
         answered: Callable[[Exception | str | None], None],
     ) -> None:
-        """A request of a client. `ask` returns the uid and revision of the answer, if it has any.
+        """A request of a client; `number` tells it from others.
 
-        `answered` is told None, an error, or why there was no answer.
+        `ask` returns the uid and revision of the answer, if it has any. `answered` is told None,
+        an error, or why there was no answer.
         """
-        process = self._process("api", answered)
-        clock = self._clocks[process.machine]
+        process = self._process("api", answered, number)
+        machine = process.machine
 
         def body() -> None:
-            at = clock.now()
+            at = self._fleet.clock(machine).now()
             try:
-                with self._chronicle.asking(
-                    verb, name, asked_at=at, ahead_ms=process.machine.ahead_ms
-                ) as asking:
-                    told = ask(self._services[process.machine], at)
+                with self._chronicle.asking(verb, name, asked_at=at, ahead_ms=machine.ahead_ms) as asking:
+                    told = ask(self._fleet.services(machine), at)
                     asking.uid, asking.rev = told or (None, None)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)
@@ -170,21 +103,16 @@ class Platform:
 
         self._scheduler.start(process, body)
 
-    def tick(self) -> None:
-        """EventBridge wakes tick."""
-        process = self._process("tick", _nobody)
-        clock = self._clocks[process.machine]
-        ticker = Ticker(
-            leases=self._ports.leases,
-            sweeper=self._sweeper(clock),
-            sweepers=self,
-            clock=clock,
-            shards=self.shards,
-            sweepers_max=_SWEEPERS_MAX,
-        )
-        owner = self._ids.token()
+    def tick(self, number: int) -> None:
+        """EventBridge wakes tick; `number` tells one wake-up from another."""
+        process = self._process("tick", _nobody, number)
+        ticker, clock = self._fleet.ticker(process.machine, self), self._fleet.clock(process.machine)
         self._chronicle.figures["ticks"] += 1
-        self._start(process, lambda: ticker.tick(owner=owner, deadline=clock.now() + LIMITS_MS["tick"]))
+
+        def body() -> None:
+            ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
+
+        self._start(process, body)
 
     def start(self, first_shards: Sequence[int]) -> None:
         """ports.Sweepers: Lambda's asynchronous invocations, of which some may not be accepted."""
@@ -192,22 +120,21 @@ class Platform:
         kinds = self._gate.enter(where)
         accepted = self._gate.part(where, first_shards, kinds)
         for shard in first_shards if accepted is None else accepted:
-            at = self._scheduler.now + self._random.randrange(_START_MS_MAX)
-            self._scheduler.call_at(at, partial(self._sweep, shard))
+            number = mixed(self._scheduler.now, shard)
+            at = self._scheduler.now + number % _START_MS_MAX
+            self._scheduler.call_at(at, partial(self._sweep, shard, number))
         self._gate.leave(where, kinds)
         if accepted is not None:
             raise StoreError("some sweepers were not started")
 
-    def _sweep(self, first_shard: int) -> None:
-        process = self._process("sweep", _nobody)
-        clock = self._clocks[process.machine]
-        sweeper = self._sweeper(clock)
-        owner = self._ids.token()
+    def _sweep(self, first_shard: int, number: int) -> None:
+        process = self._process("sweep", _nobody, number)
+        sweeper, clock = self._fleet.sweeper(process.machine), self._fleet.clock(process.machine)
         self._chronicle.figures["sweeps"] += 1
 
         def body() -> None:
-            leases = self._ports.leases.state().leases
-            deadline = clock.now() + LIMITS_MS["sweep"]
+            leases = self._leases.state().leases
+            owner, deadline = self._fleet.ids.token(), clock.now() + LIMITS_MS["sweep"]
             sweeper.sweep(leases, owner=owner, first_shard=first_shard, deadline=deadline)
 
         self._start(process, body)
@@ -229,7 +156,7 @@ class Platform:
             if self._delivering == self._deliveries_at_once:
                 self._is_waited_for = True
                 return
-            batch = self._sqs.receive(self._random.choice((1, 3, _BATCH_MAX, _BATCH_MAX)))
+            batch = self._sqs.receive(_BATCHES[mixed(next_at) % len(_BATCHES)])
             if batch:
                 self._deliver(batch)
 
@@ -241,14 +168,14 @@ class Platform:
                 self._seen(self._scheduler.now)
 
         self._delivering += 1
-        process = self._process("deliver", lambda _: is_over())
-        clock = self._clocks[process.machine]
+        process = self._process("deliver", lambda _: is_over(), self._sqs.code_of(batch[0]))
+        handler, clock = self._fleet.handler(process.machine), self._fleet.clock(process.machine)
         self._chronicle.figures["batches"] += 1
 
         def body() -> None:
-            handled = self._handlers[process.machine].handle(
-                batch, deadline=clock.now() + LIMITS_MS["deliver"]
-            )
+            if self._gate.is_telling:
+                self._gate.told(RECEIVES, tuple(self._sqs.readable(batch)), None)
+            handled = handler.handle(batch, deadline=clock.now() + LIMITS_MS["deliver"])
             for each in handled:
                 if each.error is not None:
                     self._complain(process, each.error)
@@ -272,8 +199,8 @@ class Platform:
             notes = "".join(f" ({note})" for note in getattr(each, "__notes__", ()))
             self.complaints.append(f"{process.name} raised {type(each).__name__}: {each}{notes}")
 
-    def _process(self, role: Role, when_killed: Callable[[str], None]) -> Process:
-        machine = self._random.choice(self._machines[role])
+    def _process(self, role: Role, when_killed: Callable[[str], None], *purpose: int) -> Process:
+        faults = self._gate.faults(role, *purpose)
         # A sweeper may go on after a pause longer than its limit: the protocol does not rest on that one.
         is_bound = not (self._outlives and role in ("tick", "sweep"))
         ends_at = self._scheduler.now + LIMITS_MS[role] if is_bound else NEVER
@@ -284,58 +211,8 @@ class Platform:
                 self._chronicle.mishap(TIME_LIMIT, name)
             when_killed(reason)
 
-        return Process(name, role, machine, ends_at, killed)
-
-    def _services_of(self, machine: Machine) -> Services:
-        clock, ports = self._clocks[machine], self._ports
-        counts: dict[int, ShardCount] = {}
-
-        def shards() -> int:
-            # A deployment that raises the number brings new processes.
-            wanted = self.shards
-            if wanted not in counts:
-                counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
-            return counts[wanted]()
-
-        writer = Writer(
-            jobs=ports.jobs,
-            timers=ports.timers,
-            queue=ports.queue,
-            payloads=ports.payloads,
-            clock=clock,
-            ids=self._ids,
-            shards=shards,
-        )
-        return Services(writer)
-
-    def _sweeper(self, clock: MachineClock) -> Sweeper:
-        ports = self._ports
-        return Sweeper(
-            jobs=ports.jobs, timers=ports.timers, leases=ports.leases, queue=ports.queue, clock=clock
-        )
-
-    def _handler(self, machine: Machine, consumers: Consumers) -> BatchHandler:
-        clock, ports = self._clocks[machine], self._ports
-        deliverer = Deliverer(
-            jobs=ports.jobs,
-            runs=ports.runs,
-            timers=ports.timers,
-            queue=ports.queue,
-            payloads=ports.payloads,
-            targets=consumers,
-            signing=OneSecret(),
-            letters=encode,
-            clock=clock,
-            ids=self._ids,
-        )
-        return BatchHandler(
-            deliverer=deliverer,
-            jobs=ports.jobs,
-            queue=ports.queue,
-            decode=self._sqs.decode,
-            clock=clock,
-            concurrently=self._scheduler.together,
-        )
+        machine = self._fleet.pick(role, faults.code)
+        return Process(name, role, machine, ends_at, killed, faults, turn=faults.code % _TURNS)
 
 
 def _nobody(_: str) -> None:

@@ -1,13 +1,22 @@
 """What happens to a process at every call of a port: time passes, and sometimes more than that."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, TypeVar, cast
 
 from tests.simulation.chronicle import Chronicle
-from tests.simulation.faults import PAUSE_MAX_MS, CallFaults, CallKind
-from tests.simulation.processes import Killed, Role, Scheduler
+from tests.simulation.faults import (
+    PAUSE_MAX_MS,
+    CallFaults,
+    CallKind,
+    Role,
+    RoleFaults,
+    Troubles,
+    mixed,
+    stream,
+)
+from tests.simulation.processes import LIMITS_MS, Killed, Scheduler
 
 from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS, Instant
@@ -22,6 +31,10 @@ _LATENCIES: Final = 509
 
 #: An answer is under way for this long after what was asked has been done, as often as the list has it.
 _ANSWERS_MS: Final = (0, 0, 0, 0, 1, 2, 5, 20)
+
+
+#: What a delivery process begins with, as the story tells it.
+RECEIVES: Final = "receives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +55,20 @@ class Gate:
         self,
         scheduler: Scheduler,
         chronicle: Chronicle,
-        faults: Mapping[Role, CallFaults],
-        random: Random,
+        troubles: Troubles,
+        seed: int,
         *,
         is_telling: bool = False,
     ) -> None:
         self._scheduler = scheduler
         self._chronicle = chronicle
-        self._faults = faults
-        self.random = random
+        self._seed = seed
+        random = stream(seed, "latencies")
+        self._roles = {role: RoleFaults(role, troubles) for role in LIMITS_MS}
         # Mostly a few milliseconds, now and then some thirty.
         self._latencies = [1 + int(30 * random.random() ** 3) for _ in range(_LATENCIES)]
         self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
-        self._turn = 0
+        self._is_calm = False
         self.down: dict[str, Instant] = {}
         self.calls: list[Call] | None = [] if is_telling else None
 
@@ -68,9 +82,9 @@ class Gate:
         process = scheduler.strand.process
         if process.is_dead:
             raise Killed
-        kinds = self._faults[process.role].at_next_call()
-        self._turn = (self._turn + 1) % _LATENCIES
-        latency_ms = self._latencies[self._turn]
+        kinds = () if self._is_calm else process.faults.at_next_call()
+        process.turn += 1
+        latency_ms = self._latencies[process.turn % _LATENCIES]
         if kinds:
             if "slow" in kinds:
                 latency_ms += self.random.randrange(_SLOW_MAX_MS)
@@ -101,7 +115,7 @@ class Gate:
                 self._kill(f"after {where}")
             if "pause after" in kinds:
                 self._pause(f"after {where}")
-        answer_ms = self._answers[self._turn]
+        answer_ms = self._answers[strand.process.turn % _LATENCIES]
         if answer_ms or kinds:
             scheduler.sleep(answer_ms)
         if "loss" in kinds and may_fail:
@@ -115,6 +129,20 @@ class Gate:
         self._mishap("part", where)
         return [each for each in entries if self.random.random() < 1 / 2]
 
+    @property
+    def random(self) -> Random:
+        """The chance of the running process."""
+        return self._scheduler.strand.process.faults.random
+
+    def sleep(self, duration_ms: int) -> None:
+        """Let so much time pass in the running process."""
+        self._scheduler.sleep(duration_ms)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether a story is being told."""
+        return self.calls is not None
+
     def told(self, where: str, arguments: tuple[Any, ...], result: object) -> None:
         """Keep a call for the story."""
         if self.calls is not None:
@@ -123,9 +151,12 @@ class Gate:
 
     def calm(self) -> None:
         """Let nothing go wrong any more."""
-        for faults in self._faults.values():
-            faults.stop()
+        self._is_calm = True
         self.down.clear()
+
+    def faults(self, role: Role, *purpose: int) -> CallFaults:
+        """What goes wrong in a process of that role that is there for that purpose."""
+        return CallFaults(mixed(self._seed, *map(ord, role), *purpose), self._roles[role])
 
     def _mishap(self, kind: str, where: str) -> None:
         self._chronicle.mishap(kind, f"{self._scheduler.strand.process.name} {where}")
@@ -137,8 +168,7 @@ class Gate:
         raise Killed
 
     def _pause(self, where: str) -> None:
-        random = self.random
-        longest_ms = PAUSE_MAX_MS[self._scheduler.strand.process.role]
+        random, longest_ms = self.random, PAUSE_MAX_MS[self._scheduler.strand.process.role]
         pause_ms = int(longest_ms * random.random() ** random.choice((1, 4)))
         self._mishap(f"pause of {pause_ms} ms", where)
         self._scheduler.freeze(pause_ms)

@@ -13,9 +13,9 @@ from tests.simulation.trace import Requested
 #: What a job without data sends.
 NO_DATA = "null"
 
-#: A request is made and signed before its connection stands, which takes at most the target's time-out, 15 s
-#: unless the job says otherwise. Whether it is alive is asked again then; what it carries stays.
-CONNECT_MAX_MS = 15_000
+#: A request is made and signed before its connection stands. Whether it is alive is asked again then; what it
+#: carries stays, however long the process was stopped in between: at most its time limit, 90 s.
+MADE_BEFORE_MAX_MS = 90_000
 
 
 def nothing_is_lost(tale: Tale) -> Iterator[str]:
@@ -106,7 +106,7 @@ def data_is_of_the_present(tale: Tale) -> Iterator[str]:
         life = tale.lives.get(request.uid)
         if life is None or request.is_on_demand:
             continue
-        stood = life.stood(request.at - CONNECT_MAX_MS - READ_AGE_MS, request.at)
+        stood = life.stood(request.at - MADE_BEFORE_MAX_MS - READ_AGE_MS, request.at)
         texts = {life.writes[number].definition.get("data", NO_DATA) for number in stood}
         if texts and request.data not in texts:
             yield f"{_named(request)} carries {request.data!r}; in force was {' or '.join(sorted(texts))!r}"

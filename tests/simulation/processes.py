@@ -3,15 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from greenlet import getcurrent, greenlet
+from tests.simulation.faults import CallFaults, Role
 
 from sweephand.instants import SECOND_MS, Instant
 
 Result = TypeVar("Result")
-
-Role = Literal["api", "tick", "sweep", "deliver"]
 
 #: The time limits of the functions, as template.yaml sets them (tests/simulation/test_platform.py).
 LIMITS_MS: Final[dict[Role, int]] = {
@@ -46,6 +45,7 @@ class Process:
     """One invocation of a function, and what the platform knows of it.
 
     It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
+    `turn` and `tokens` count its calls and the ids it was given.
     """
 
     name: str
@@ -53,6 +53,9 @@ class Process:
     machine: Machine
     ends_at: Instant
     when_killed: Callable[[str], None]
+    faults: CallFaults
+    turn: int = 0
+    tokens: int = 0
     frozen_until: Instant = 0
     is_dead: bool = False
     is_over: bool = False

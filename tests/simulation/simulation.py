@@ -11,14 +11,16 @@ from unittest.mock import patch
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.clients import Clients, plan
 from tests.simulation.consumers import Consumers
-from tests.simulation.faults import NO_MASK, CallFaults, Mask, Troubles, stream
-from tests.simulation.functions import Platform
+from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
+from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
-from tests.simulation.ledger import Ledger
-from tests.simulation.processes import LIMITS_MS, Scheduler
+from tests.simulation.machines import Fleet
+from tests.simulation.oracle import judge
+from tests.simulation.processes import Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
 from tests.simulation.trace import Event, Requested
+from tests.simulation.wire import wire
 
 from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs import deliver
@@ -48,6 +50,9 @@ MARGIN_MS: Final = 90 * SECOND_MS
 
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
+
+#: One seed in so many runs on the production adapters over clients in memory, which take three times as long.
+_WIRE_EVERY: Final = 20
 
 #: The parts of the stack that may be gone for a while; "all" is the region.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
@@ -101,15 +106,17 @@ def run(
     *,
     mutation: Mutation | None = None,
     mask: Mask = NO_MASK,
-    stores: MakePorts = memory,
+    stores: MakePorts | None = None,
     is_telling: bool = False,
 ) -> Result:
     """Run one seed; the same seed and mask give the same trace, whatever ran before and wherever.
 
-    `mutation` breaks production code while the seed runs. `is_telling` keeps every call for the story.
+    `mutation` breaks production code while the seed runs. `stores` is chosen by the seed if it is not given:
+    mostly the memory stores, now and then the production adapters. `is_telling` keeps every call for the story.
     """
     with _bounds(seed, mask), (mutation or nullcontext)():
-        simulation = Simulation(seed, mask, stores, is_telling=is_telling)
+        chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)
+        simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         return simulation.run()
 
 
@@ -144,29 +151,35 @@ class Simulation:
         self._troubles = troubles = Troubles.of(seed, mask)
         self._scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)
-        faults = {role: CallFaults.of(seed, role, troubles) for role in LIMITS_MS}
-        self._gate = Gate(scheduler, chronicle, faults, stream(seed, "gate"), is_telling=is_telling)
-        self._sqs = Sqs(scheduler, chronicle, stream(seed, "queue"), troubles)
+        self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
+        self._sqs = Sqs(scheduler, chronicle, troubles, seed)
         ports = stores(self._gate, chronicle, self._sqs)
         self._leases = ports.leases
-        self._consumers = Consumers.of(scheduler, chronicle, self._gate, stream(seed, "consumers"), troubles)
-        self._platform = Platform(
+        self._consumers = Consumers.of(scheduler, chronicle, self._gate, troubles, seed)
+        self._fleet = Fleet(
             seed=seed,
             scheduler=scheduler,
-            chronicle=chronicle,
-            gate=self._gate,
             ports=ports,
             sqs=self._sqs,
             consumers=self._consumers,
             troubles=troubles,
             shards=scenario.shards,
+        )
+        self._functions = Functions(
+            scheduler=scheduler,
+            chronicle=chronicle,
+            gate=self._gate,
+            ports=ports,
+            sqs=self._sqs,
+            fleet=self._fleet,
+            troubles=troubles,
             deliveries_at_once=scenario.deliveries_at_once,
         )
         self._clients = Clients(
             seed=seed,
             scheduler=scheduler,
             chronicle=chronicle,
-            platform=self._platform,
+            functions=self._functions,
             mask=mask,
             is_sparse=scenario.is_sparse,
         )
@@ -195,8 +208,8 @@ class Simulation:
         self._calm_down()
         through, complaints = self._await_rest()
         scheduler.end()
-        ledger = Ledger(self._chronicle.jobs, self._chronicle.events, self._calm_at + ECHO_MS)
-        complaints += self._platform.complaints + ledger.check(through)
+        complaints += self._functions.complaints
+        complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
         figures = self._chronicle.figures
         requests = (each for each in self._chronicle.events if isinstance(each, Requested))
         figures["triggers"] = len({each.trigger_id for each in requests})
@@ -235,10 +248,10 @@ class Simulation:
         # Days are long, and most of their minutes alike: not all of them are looked at.
         is_skipped = is_sparse and not self._is_calm and minutes < 7 / 8
         if self._is_calm or (at >= self._missing_until and not is_skipped):
-            self._scheduler.call_at(at + jitter, self._platform.tick)
+            self._scheduler.call_at(at + jitter, partial(self._functions.tick, at))
             if not self._is_calm and double < 0.1 * levels["double ticks"]:
                 figures["double ticks"] += 1
-                self._scheduler.call_at(at + jitter * 20, self._platform.tick)
+                self._scheduler.call_at(at + jitter * 20, partial(self._functions.tick, at + 1))
         elif not is_skipped:
             figures["ticks missed"] += 1
         self._scheduler.call_at(at + MINUTE_MS, lambda: self._wake(random, at + MINUTE_MS))
@@ -274,8 +287,8 @@ class Simulation:
 
     def _raise_shards(self, more: int) -> None:
         if not self._is_calm:
-            self._platform.shards += more
-            self._chronicle.mishap("raised shards", f"to {self._platform.shards}")
+            self._fleet.shards += more
+            self._chronicle.mishap("raised shards", f"to {self._fleet.shards}")
 
     def _plan_poison(self, ends_at: Instant) -> None:
         random = stream(self._seed, "poison")
@@ -288,7 +301,7 @@ class Simulation:
 
     def _calm_down(self) -> None:
         self._is_calm = True
-        for part in (self._gate, self._consumers, self._platform, self._sqs):
+        for part in (self._gate, self._consumers, self._fleet, self._functions, self._sqs):
             part.calm()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:

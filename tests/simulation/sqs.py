@@ -1,13 +1,15 @@
 """A queue like SQS: at least once, in no order, and what is received comes back unless it is deleted."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from random import Random
 from typing import Final
+from zlib import crc32
 
 from tests.simulation.chronicle import Chronicle
-from tests.simulation.faults import Troubles
+from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.processes import Scheduler
 from tests.simulation.trace import Buried
 
@@ -26,6 +28,11 @@ _DELAY_S_MAX: Final = 900
 #: A message is seen this much later than it might be, at most, in normal running.
 _JITTER_MS: Final = 150
 
+#: Chances are told apart by these.
+_COPY: Final = 1
+_DELAY: Final = 2
+_RECEIVED: Final = 3
+
 #: The chance of a copy when a message is received, and of a delay when one is sent, at level 1.
 _COPIES: Final = 0.03
 _DELAYS: Final = 0.03
@@ -37,10 +44,14 @@ _DELAY_MS_MAX: Final = 3 * MINUTE_MS
 
 @dataclass(eq=False, slots=True)
 class Envelope:
-    """A message in the queue. What was received with an earlier `turn` of it is in other hands."""
+    """A message in the queue, with its own chance.
+
+    What was received with an earlier `turn` of it is in other hands.
+    """
 
     id: str
     body: str
+    code: int
     receives: int = 0
     turn: int = 0
     is_deleted: bool = False
@@ -49,12 +60,11 @@ class Envelope:
 class Sqs:
     """The delivery queue and its dead letters. `seen` is told when a message can be received."""
 
-    def __init__(
-        self, scheduler: Scheduler, chronicle: Chronicle, random: Random, troubles: Troubles
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles, seed: int) -> None:
         self._scheduler = scheduler
         self._chronicle = chronicle
-        self._random = random
+        self._seed = seed
+        self._sent: Counter[str] = Counter()
         self._copies = _COPIES * troubles["copies"]
         self._delays = _DELAYS * troubles["delays"]
         self._heap: list[tuple[Instant, int, int, Envelope]] = []
@@ -66,13 +76,16 @@ class Sqs:
     def accept(self, body: str, delay_s: int) -> None:
         """One entry of a SendMessageBatch."""
         assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
-        delay_ms = delay_s * SECOND_MS + int(self._random.random() * _JITTER_MS)
-        if self._delays and self._random.random() < self._delays:
-            late_ms = int(_DELAY_MS_MAX * self._random.random() ** 3)
+        self._sent[body] += 1
+        # What happens to a message hangs on what it says, and on how often it was sent.
+        code = mixed(self._seed, crc32(body.encode()), self._sent[body])
+        delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
+        if self._delays and fraction(code, _DELAY) < self._delays:
+            late_ms = int(_DELAY_MS_MAX * fraction(code, _DELAY, 1) ** 3)
             delay_ms += late_ms
             self._chronicle.mishap(f"delay of {late_ms} ms", "queue")
         self._number += 1
-        self._show(Envelope(str(self._number), body), self._scheduler.now + delay_ms)
+        self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
 
     def receive(self, limit: int) -> list[Received]:
         """Up to `limit` messages that are visible; each stays away for the visibility time-out."""
@@ -92,7 +105,7 @@ class Sqs:
             self._receipts[receipt] = envelope
             batch.append(Received(envelope.id, receipt, envelope.receives, envelope.body))
             self._show(envelope, now + VISIBILITY_MS)
-            if self._copies and self._random.random() < self._copies:
+            if self._copies and fraction(envelope.code, _COPY, envelope.receives) < self._copies:
                 self._copy(envelope)
         return batch
 
@@ -120,14 +133,20 @@ class Sqs:
         heapify(self._heap)
         self.seen(now)
 
+    def code_of(self, received: Received) -> int:
+        """The chance of the process that begins with that message."""
+        return mixed(self._receipts[received.receipt].code, _RECEIVED, received.receives)
+
     def messages(self) -> Iterator[Message]:
-        """What is in the queue, received or not."""
-        for _, _, turn, envelope in self._heap:
-            if not envelope.is_deleted and envelope.turn == turn:
-                try:
-                    yield self.decode(envelope.body)
-                except PoisonError:
-                    continue
+        """What is in the queue, received or not, that can be read."""
+        waiting = (each for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn)
+        return self.readable(waiting)
+
+    def readable(self, entries: Iterable[Envelope | Received]) -> Iterator[Message]:
+        """The messages that can be read."""
+        for each in entries:
+            with suppress(PoisonError):
+                yield self.decode(each.body)
 
     def next_at(self) -> Instant | None:
         """When there is something to receive."""
@@ -144,9 +163,9 @@ class Sqs:
         return message
 
     def _copy(self, envelope: Envelope) -> None:
-        late_ms = int(_COPY_MS_MAX * self._random.random() ** 4)
+        late_ms = int(_COPY_MS_MAX * fraction(envelope.code, _COPY, envelope.receives, 1) ** 4)
         self._chronicle.mishap(f"copy of {late_ms} ms later", f"queue, message {envelope.id}")
-        copy = Envelope(envelope.id, envelope.body, envelope.receives)
+        copy = Envelope(envelope.id, envelope.body, mixed(envelope.code, _COPY), envelope.receives)
         self._show(copy, self._scheduler.now + late_ms)
 
     def _show(self, envelope: Envelope, at: Instant) -> None:

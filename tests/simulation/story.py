@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.simulation.gate import Call
+from tests.simulation.gate import RECEIVES, Call
 from tests.simulation.simulation import Result
 from tests.simulation.trace import (
     Answered,
     Buried,
     Concluded,
-    CursorStored,
     Deleted,
     Event,
     Mishap,
@@ -21,14 +20,17 @@ from tests.simulation.trace import (
     Written,
 )
 
-from sweephand.instants import Instant, rfc3339
+from sweephand.instants import MINUTE_MS, Instant, rfc3339
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs.run import Run
-from sweephand.wheel.timer import Lease, OccurrenceTimer, RetryTimer
+from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
 from sweephand.wheel.trigger import SpanMessage, TriggerMessage
 
 #: A story longer than this is told by its last lines: the complaint is about its end.
 LINES_MAX: Final = 200
+
+#: It ends so long after the trigger that is complained of was due, or with the last of it.
+AFTER_MS: Final = 3 * MINUTE_MS
 
 COMPLAINTS_MAX: Final = 10
 
@@ -94,13 +96,37 @@ class Subject:
 def story(result: Result) -> str:
     """The story of what a seed's first complaint is about; the result has to have been told (is_telling)."""
     subject = Subject.of(result.complaints, result.events)
+    calls = list(_concerning(result.calls, subject))
     lines = [(each.at, 1, line) for each in result.events for line in _lines(each, subject)]
-    lines += [(each.at, 0, line) for each in result.calls for line in _lines(each, subject)]
+    lines += [(each.at, 0, line) for each in calls for line in _lines(each, subject)]
     # What happened at one instant stays in its order: the sort is stable, calls come before what they did.
-    told = [f"{_time(at)}  {line}" for at, _, line in sorted(lines, key=lambda each: each[:2])]
+    lines.sort(key=lambda each: each[:2])
+    if subject.dues:
+        ends_at = max(subject.dues) + AFTER_MS
+        ends_at = max([ends_at, *(each.at for each in result.events if _is_of_trigger(each, subject))])
+        lines = [each for each in lines if each[0] <= ends_at]
+    told = [f"{_time(at)}  {line}" for at, _, line in lines]
     if len(told) > LINES_MAX:
         told = [f"… {len(told) - LINES_MAX} lines before this …", *told[-LINES_MAX:]]
     return "\n".join([*told, "", *(f"✗ {each}" for each in result.complaints[:COMPLAINTS_MAX])])
+
+
+def _concerning(calls: Iterable[Call], subject: Subject) -> Iterator[Call]:
+    """Without the calls of batches in which nothing is of the subject: they read its job for others."""
+    concerned: set[str] = set()
+    for call in calls:
+        if call.where == RECEIVES and any(_touched(call.arguments, subject)):
+            concerned.add(call.process)
+        if call.process in concerned or not call.process.startswith("deliver"):
+            yield call
+
+
+def _is_of_trigger(event: Event, subject: Subject) -> bool:
+    match event:
+        case Requested() | Concluded() | Buried():
+            return subject.has_trigger_id(event.trigger_id)
+        case _:
+            return False
 
 
 def _time(at: Instant) -> str:
@@ -164,24 +190,14 @@ def _run_stored(event: RunStored, subject: Subject) -> str | None:
     return f"  run {event.run_id}: {event.before} → {event.state} attempt {event.attempts}"
 
 
-def _timer_stored(event: TimerStored, subject: Subject) -> str | None:
-    if not subject.has_job(event.uid):
-        return None
-    return f"  timer in shard {event.shard}: {event.kind} {event.rev} due {_time(event.due_at)}"
-
-
-def _cursor_stored(event: CursorStored, subject: Subject) -> str | None:
-    if not subject.has_shard(event.shard):
-        return None
-    within = f" within, up to {_time(event.within_at)}" if event.within_at is not None else ""
-    return f"  cursor of shard {event.shard}, fence {event.fence}: {event.key}{within}"
-
-
 def _called(call: Call, subject: Subject) -> str | None:
     """A call that touches the subject."""
     touched = "; ".join(_touched(call.arguments, subject))
     if not touched:
         return None
+    if call.where == "leases.commit":
+        cursors = (each for each in call.arguments if isinstance(each, Cursor))
+        touched += "".join(f" {_cursor(each)}" for each in cursors)
     answer = f" → {call.result}" if isinstance(call.result, bool) else ""
     return f"  {call.process} {call.where}: {touched}{answer}"
 
@@ -211,8 +227,20 @@ def _span(message: SpanMessage, subject: Subject) -> str | None:
     return f"span {_time(message.first.due_at)} to {_time(message.until)} rev {message.rev}"
 
 
-def _timer(timer: OccurrenceTimer | RetryTimer, subject: Subject) -> str | None:
-    return f"timer due {_time(timer.due_at)}" if subject.has_name(timer.key.name) else None
+def _occurrence_timer(timer: OccurrenceTimer, subject: Subject) -> str | None:
+    if not subject.has_job(timer.uid):
+        return None
+    return f"timer of {timer.rev} from {_time(timer.first.due_at)} at {_time(timer.due_at)}"
+
+
+def _retry_timer(timer: RetryTimer, subject: Subject) -> str | None:
+    told = _trigger(timer.message, subject)
+    return told and f"timer at {_time(timer.due_at)} of {told}"
+
+
+def _cursor(cursor: Cursor) -> str:
+    within = f" within, up to {_time(cursor.within.due_at)}" if cursor.within is not None else ""
+    return f"to {cursor.key}{within}"
 
 
 def _job(job: Job, subject: Subject) -> str | None:
@@ -239,14 +267,12 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Concluded: _concluded,
     Buried: _buried,
     RunStored: _run_stored,
-    TimerStored: _timer_stored,
-    CursorStored: _cursor_stored,
     Call: _called,
     JobKey: _key,
     TriggerMessage: _trigger,
     SpanMessage: _span,
-    OccurrenceTimer: _timer,
-    RetryTimer: _timer,
+    OccurrenceTimer: _occurrence_timer,
+    RetryTimer: _retry_timer,
     Job: _job,
     Run: _run,
     Lease: _lease,

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from tests.simulation.faults import KINDS, CallFaults, RoleFaults, Troubles
 from tests.simulation.processes import NEVER, Killed, Machine, MachineClock, Process, Scheduler
+
+UNTROUBLED = RoleFaults("sweep", Troubles(dict.fromkeys(KINDS, 0.0)))
 
 
 class Log(list[tuple[int, str]]):
@@ -11,7 +14,7 @@ class Log(list[tuple[int, str]]):
 
 
 def process_of(name: str, *, ends_at: int = NEVER, ahead_ms: int = 0) -> Process:
-    return Process(name, "sweep", Machine(name, ahead_ms), ends_at, lambda _: None)
+    return Process(name, "sweep", Machine(name, ahead_ms), ends_at, lambda _: None, CallFaults(0, UNTROUBLED))
 
 
 def counting(scheduler: Scheduler, log: Log, name: str, every_ms: int) -> Callable[[], None]:

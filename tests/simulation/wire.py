@@ -47,14 +47,14 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
 
     def table(port: str, name: str) -> Table:
         client = FakeDynamoDB(GateTrouble(gate, port), tables)
-        return Table(cast("DynamoDBClient", client), name, gate._scheduler.sleep)
+        return Table(cast("DynamoDBClient", client), name, gate.sleep)
 
     payloads = MemoryPayloads()
     payloads._payloads = chronicle.payloads
     inboxes: dict[str, Inbox] = {DELIVERY_URL: sqs, DEAD_LETTERS_URL: _DeadLetters(sqs)}
     queue = sqs_queue(
         FakeSqs(inboxes, GateTrouble(gate, "queue")),
-        lambda wait_s: gate._scheduler.sleep(round(wait_s * SECOND_MS)),
+        lambda wait_s: gate.sleep(round(wait_s * SECOND_MS)),
     )
     return Ports(
         jobs=_told(gate, jobs.DynamoJobs(table("jobs", "jobs")), "jobs"),
@@ -102,7 +102,7 @@ class GateTrouble(Trouble):
         except StoreError as error:
             raise ReadTimeoutError(endpoint_url=_URL) from error
         if fate.is_lost:
-            self._gate._scheduler.sleep(self._gate.random.choice(_WAITS_MS))
+            self._gate.sleep(self._gate.random.choice(_WAITS_MS))
 
 
 @dataclass(frozen=True, slots=True)
