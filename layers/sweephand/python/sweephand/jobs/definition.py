@@ -89,6 +89,16 @@ class Definition:
         return self.written.get("repeats")
 
     @property
+    def dst(self) -> Mapping[str, Any] | None:
+        """`dst`: the rule for clock changes; None for the default."""
+        return self.written.get("dst")
+
+    @property
+    def jitter(self) -> str | None:
+        """`jitter`: the window within which the series moves later; None for no move."""
+        return self.written.get("jitter")
+
+    @property
     def target(self) -> Mapping[str, Any]:
         """The target: `type`, and what that type takes."""
         target: Mapping[str, Any] = self.written["target"]
@@ -139,7 +149,10 @@ class Definition:
         )
 
     def has_same_timing(self, other: "Definition") -> bool:
-        """Whether the series may go on: schedule, dueTime and time zone are what they were."""
+        """Whether the series may go on: schedule, dueTime and time zone are what they were.
+
+        It goes on with another `dst` or `jitter` too: neither moves what the period of `@every` counts from.
+        """
         names = ("schedule", "dueTime", "timezone")
         return all(self.written.get(name) == other.written.get(name) for name in names)
 

@@ -4,9 +4,10 @@ References: Debian's cron(8) and crontab(5) for matching and for clock changes, 
 (seconds first) and the macros, cronsim as the oracle for five fields. What they disagree on, semantics.md
 settles.
 
-A fixed expression fires once for each local time it names: in a gap of less than three hours at the instant
-at which the gap ends (once, however much was skipped), in an overlap the first time. A wildcard one, whose
-minute or hour field begins with a star, follows real time: it neither makes up nor drops.
+A fixed expression fires once for each local time it names, unless its job asks for another rule: in a gap of
+less than three hours at the instant at which the gap ends (once, however much was skipped), in an overlap the
+first time. A wildcard one, whose minute or hour field begins with a star, follows real time: it neither makes
+up nor drops.
 """
 
 from collections.abc import Iterator
@@ -17,13 +18,11 @@ from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.schedules import cron_fields
 from sweephand.schedules.cron_days import DayRule
 from sweephand.schedules.cron_fields import parse_field
+from sweephand.schedules.dst import REAL_TIME, ClockEffect, DstRule
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Beginning
 from sweephand.schedules.wall import TimesOfDay, WallPattern
 from sweephand.schedules.zones import CYCLE_S, DAY_S, STEADY_YEAR, Span, Zone, year_start_s
-
-#: Debian's cron takes a longer jump of the clock for a correction and makes up nothing.
-GAP_MADE_UP_BELOW_S: Final = 3 * 3_600
 
 MACROS: Final = {
     "@yearly": "0 0 0 1 1 *",
@@ -56,7 +55,8 @@ class Cron:
 
     def timeline(self, beginning: Beginning) -> "CronTimeline":
         """Its matches in a zone, after the beginning's floor."""
-        return CronTimeline(self, beginning.zone, beginning.floor_at)
+        rule = REAL_TIME if self.is_wildcard else beginning.dst
+        return CronTimeline(self, beginning.zone, beginning.floor_at, rule)
 
 
 def parse_cron(text: str) -> Cron:
@@ -86,11 +86,12 @@ def parse_cron(text: str) -> Cron:
 
 @dataclass(frozen=True, slots=True)
 class CronTimeline:
-    """The instants of an expression in a zone, after `floor_at`."""
+    """The instants of an expression in a zone, after `floor_at`, by `rule` where the clock changes."""
 
     cron: Cron
     zone: Zone
     floor_at: Instant
+    rule: DstRule
 
     def instants(self, after: Instant) -> Iterator[Instant]:
         """From the first one after `after` on, up to the year 9999: one look per span of equal offset."""
@@ -119,8 +120,8 @@ class CronTimeline:
             if span.start_s > through_s:
                 break
             if span.end_s > after_s + 1:
-                from_s = self._wall_from(span, after_s)
-                before_s = min(span.end_s, through_s + 1) + span.offset_s
+                from_s, before_s = self._walls(span, after_s)
+                before_s = min(before_s, through_s + 1 + span.offset_s)
                 total += self.cron.pattern.count(from_s, before_s) + self._is_made_up(span, after_s)
         return total
 
@@ -162,24 +163,53 @@ class CronTimeline:
                 low_s = middle_s
         return high_s
 
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """What clock changes did to local times that a fixed expression names; nothing to a wildcard one."""
+        if self.cron.is_wildcard:
+            return
+        after_s = max(after, self.floor_at) // SECOND_MS
+        for span in self.zone.spans(after_s):
+            if span.start_s * SECOND_MS > through:
+                return
+            for effect in self._effects_on(span):
+                if after_s * SECOND_MS < effect.instant <= through:
+                    yield effect
+
+    def _effects_on(self, span: Span) -> Iterator[ClockEffect]:
+        begin_s, end_s = span.start_s + span.offset_s, span.end_s + span.offset_s
+        from_s, before_s = self.rule.walls_of(span)
+        is_made_up = self.rule.makes_up_gap_before(span)
+        for wall_s in self._matches(span.covered_s, begin_s):
+            yield ClockEffect(span.start_s * SECOND_MS, wall_s, "gap", is_made_up)
+        for wall_s in self._matches(begin_s, min(span.covered_s, end_s)):
+            yield ClockEffect((wall_s - span.offset_s) * SECOND_MS, wall_s, "second", wall_s >= from_s)
+        for wall_s in self._matches(max(span.repeated_s, begin_s), end_s):
+            yield ClockEffect((wall_s - span.offset_s) * SECOND_MS, wall_s, "first", wall_s < before_s)
+
     def _instants_in(self, span: Span, after_s: int) -> Iterator[int]:
         if self._is_made_up(span, after_s):
             yield span.start_s
-        wall_s = self.cron.pattern.at_or_after(self._wall_from(span, after_s))
-        while wall_s is not None and wall_s < span.end_s + span.offset_s:
+        for wall_s in self._matches(*self._walls(span, after_s)):
             yield wall_s - span.offset_s
+
+    def _matches(self, from_s: int, before_s: int) -> Iterator[int]:
+        """The wall times that match, `from_s` included and `before_s` not."""
+        if from_s >= before_s:
+            return
+        wall_s = self.cron.pattern.at_or_after(from_s)
+        while wall_s is not None and wall_s < before_s:
+            yield wall_s
             wall_s = self.cron.pattern.at_or_after(wall_s + 1)
 
-    def _wall_from(self, span: Span, after_s: int) -> int:
-        """The first wall time of a span that counts: after `after_s`, not shown yet where that matters."""
-        wall_s = max(span.start_s, after_s + 1) + span.offset_s
-        return wall_s if self.cron.is_wildcard else max(wall_s, span.covered_s)
+    def _walls(self, span: Span, after_s: int) -> tuple[int, int]:
+        """From which wall time on a span's matches fire, all of them after `after_s`, and before which."""
+        from_s, before_s = self.rule.walls_of(span)
+        return max(from_s, after_s + 1 + span.offset_s), before_s
 
     def _is_made_up(self, span: Span, after_s: int) -> bool:
         """Whether the span's first instant stands for a local time in the gap before it alone."""
-        wall_s = span.start_s + span.offset_s
-        gap_s = wall_s - span.covered_s
-        if self.cron.is_wildcard or span.start_s <= after_s or not 0 < gap_s < GAP_MADE_UP_BELOW_S:
+        if span.start_s <= after_s or not self.rule.makes_up_gap_before(span):
             return False
+        wall_s = span.start_s + span.offset_s
         match_s = self.cron.pattern.at_or_after(span.covered_s)
         return match_s is not None and match_s < wall_s and self.cron.pattern.at_or_after(wall_s) != wall_s

@@ -1,12 +1,15 @@
-"""What schedule, timezone, dueTime, ttl and repeats of a request mean together, and all that is wrong."""
+"""What schedule, timezone, dueTime, ttl, repeats, dst and jitter mean together, and all that is wrong."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant, rfc3339
 from sweephand.limits import REPEATS_MAX
+from sweephand.schedules.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
 from sweephand.schedules.moments import parse_moment
 from sweephand.schedules.parsing import Parsed, parse_schedule
 from sweephand.schedules.series import Series
@@ -23,12 +26,16 @@ def series_of(
     ttl: str | None,
     repeats: int | None,
     requested_at: Instant,
+    dst: Mapping[str, Any] | None = None,
+    jitter: str | None = None,
+    key: str | None = None,
 ) -> Series:
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
-    Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
-    /dueTime, /ttl, /repeats, in this order. The same texts and the same instant give the same series on any
-    machine.
+    `key` names the job, and so its place in the window of `jitter`; a series that is no job's has the first
+    place, which is no later at all. Raises InvalidError with a Violation for each field that cannot be
+    accepted: /schedule, /timezone, /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and
+    the same instant give the same series on any machine.
     """
     reader = _Reader(requested_at)
     parsed = reader.schedule(schedule)
@@ -36,8 +43,13 @@ def series_of(
     due_at = reader.due(due_time, zone, is_required=schedule is None)
     ttl_at = reader.ttl(ttl, zone, due_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
+    rule = reader.dst(dst)
+    window_ms = reader.jitter(jitter)
     reader.give_up_if_violated()
-    series = Series(schedule, zone.name, requested_at, due_at, ttl_at, repeats)
+    jitter_ms = 0 if key is None else offset_ms(key, window_ms)
+    series = Series(
+        schedule, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms
+    )
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
@@ -107,6 +119,20 @@ class _Reader:
             self._refuse(
                 "/repeats", f"{repeats} for a job without a schedule, which fires once; expected a schedule"
             )
+
+    def dst(self, written: Mapping[str, Any] | None) -> DstRule:
+        try:
+            return DEFAULT if written is None else read_dst(written)
+        except ScheduleError as fault:
+            self._refuse("/dst", fault)
+            return DEFAULT
+
+    def jitter(self, text: str | None) -> int:
+        try:
+            return 0 if text is None else parse_jitter_ms(text)
+        except ScheduleError as fault:
+            self._refuse("/jitter", fault)
+            return 0
 
     def check_first(self, series: Series) -> None:
         first = replace(series, ttl_at=None, repeats=None).next_after(series.start_at - 1)

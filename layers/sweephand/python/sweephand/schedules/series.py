@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sweephand.instants import Instant
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
+from sweephand.schedules.jitter import Later
 from sweephand.schedules.parsing import parse_schedule
 from sweephand.schedules.timeline import Beginning, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
@@ -32,6 +34,9 @@ class Series:
 
     After an update that changes neither schedule, dueTime nor timezone a series keeps its start, and so the
     phase of `@every`: its occurrences are then those after `counted_at`, numbered on from `counted`.
+
+    `dst` rules fixed local times where the clock changes. Every occurrence comes `jitter_ms` later than the
+    schedule says: what has to keep the bounds, and is due, is the later instant.
     """
 
     schedule: str | None
@@ -42,6 +47,8 @@ class Series:
     repeats: int | None = None
     counted_at: Instant | None = None
     counted: int = 0
+    dst: DstRule = DEFAULT
+    jitter_ms: int = 0
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant, ascending, lazily, within the bounds.
@@ -78,7 +85,7 @@ class Series:
         """
         timeline = self._timeline()
         if self.schedule is None:
-            return self.due_at
+            return timeline.last_through(INSTANT_MAX)
         by_ttl = None if self.ttl_at is None else timeline.last_through(self.ttl_at)
         if self.repeats is None or (self.ttl_at is not None and by_ttl is None):
             return by_ttl
@@ -86,6 +93,18 @@ class Series:
             return self.counted_at
         by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
         return min((each for each in (by_ttl, by_repeats) if each is not None), default=None)
+
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """What clock changes did to the local times of this series, within its start and its `ttl`.
+
+        Those whose instant lies after the one and up to the other, ascending, lazily: why an occurrence is
+        where it is, and what did not become one. Of elapsed time, and of an expression that follows real
+        time, there are none.
+        """
+        timeline = self._timeline()
+        if isinstance(timeline, OnTheWall):
+            through = through if self.ttl_at is None else min(through, self.ttl_at)
+            yield from timeline.clock_effects(max(after, self._counted_from_at), through)
 
     def to_item(self) -> dict[str, str | int]:
         """A flat map of strings and whole numbers, without the fields that are absent."""
@@ -98,6 +117,9 @@ class Series:
             "repeats": self.repeats,
             "countedAt": self.counted_at,
             "counted": self.counted or None,
+            "gap": None if self.dst.gap == DEFAULT.gap else self.dst.gap,
+            "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
+            "jitterMs": self.jitter_ms or None,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -117,6 +139,8 @@ class Series:
             repeats=number("repeats"),
             counted_at=number("countedAt"),
             counted=number("counted") or 0,
+            dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
+            jitter_ms=number("jitterMs") or 0,
         )
 
     @property
@@ -126,13 +150,26 @@ class Series:
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
-        return timeline_of(self.schedule, self.timezone, self.start_at, self.due_at)
+        return timeline_of(
+            self.schedule, self.timezone, self.start_at, self.due_at, self.dst, self.jitter_ms
+        )
 
 
 @lru_cache(maxsize=4096)
-def timeline_of(schedule: str | None, timezone: str, start_at: Instant, due_at: Instant | None) -> Timeline:
+def timeline_of(
+    schedule: str | None,
+    timezone: str,
+    start_at: Instant,
+    due_at: Instant | None,
+    dst: DstRule = DEFAULT,
+    jitter_ms: int = 0,
+) -> Timeline:
     """The occurrences without ttl and repeats. Raises ScheduleError for what cannot be read."""
+    timeline: Timeline
     if schedule is None:
         assert due_at is not None, "a series without a schedule has a dueTime"
-        return OneOff(due_at)
-    return parse_schedule(schedule).form.timeline(Beginning(start_at, due_at, zone_named(timezone)))
+        timeline = OneOff(due_at)
+    else:
+        beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
+        timeline = parse_schedule(schedule).form.timeline(beginning)
+    return Later(timeline, jitter_ms) if jitter_ms else timeline

@@ -6,21 +6,28 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.dst import DEFAULT, DstRule
 from sweephand.schedules.durations import MS_NS
 from sweephand.schedules.zones import Zone
 
 
 class Beginning(NamedTuple):
-    """Where a series begins: its anchor, the earliest instant at which it may fire, its zone."""
+    """Where a series begins: its anchor, the earliest instant at which it may fire, its zone.
+
+    `later_ms` is by how much the whole series will be moved after it was made (`jitter`): the anchor is that
+    of the series before, the bound that of the series after.
+    """
 
     start_at: Instant
     due_at: Instant | None
     zone: Zone
+    dst: DstRule = DEFAULT
+    later_ms: int = 0
 
     @property
     def floor_at(self) -> Instant:
         """The last instant without an occurrence: at `due_at` one may fire, at `start_at` none."""
-        return self.start_at if self.due_at is None else self.due_at - 1
+        return (self.start_at if self.due_at is None else self.due_at - 1) - self.later_ms
 
 
 class Timeline(Protocol):

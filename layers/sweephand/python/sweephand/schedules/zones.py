@@ -8,6 +8,7 @@ import datetime as dt
 import importlib.resources
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -28,8 +29,8 @@ CYCLE_S: Final = 146_097 * DAY_S
 #: From this year on every zone follows a yearly rule for good (the data spell out years up to 2087): each
 #: year has the transitions of the one 400 years before.
 STEADY_YEAR: Final = 2100
-#: No transition repeats or skips more than 24 hours, so what came two days earlier no longer matters.
-_LOOKBACK_S: Final = 2 * DAY_S
+#: No transition repeats or skips more than 24 hours: two days off it no longer matters to a span.
+_REACH_S: Final = 2 * DAY_S
 
 
 class Transition(NamedTuple):
@@ -44,13 +45,15 @@ class Span(NamedTuple):
     """A stretch of instants `start_s <= instant < end_s` (epoch seconds) under one offset.
 
     `covered_s` is how far the wall clock had got before: a span that begins later on the wall begins with a
-    gap, one that begins earlier repeats what was shown already.
+    gap, one that begins earlier repeats what was shown already. `repeated_s` is the wall time from which on
+    a later span shows again what this one has shown; the end of the span on the wall if none does.
     """
 
     start_s: int
     end_s: int
     offset_s: int
     covered_s: int
+    repeated_s: int
 
 
 class Zone:
@@ -60,6 +63,7 @@ class Zone:
         self.name = name
         self._info = info
         self._transitions: dict[int, tuple[Transition, ...]] = {}
+        self._spans: dict[int, tuple[Span, ...]] = {}
 
     def offset_at(self, instant_s: int) -> int:
         """The seconds that the wall clock is ahead of UTC at an instant (epoch seconds)."""
@@ -70,37 +74,69 @@ class Zone:
         return offset // dt.timedelta(seconds=1)
 
     def spans(self, from_s: int) -> Iterator[Span]:
-        """The spans up to the year 9999, lazily, beginning early enough to tell what `from_s` repeats."""
-        start_s = from_s - _LOOKBACK_S
-        offset_s = self.offset_at(start_s)
-        covered_s = start_s + offset_s
-        for year in range(_year_of(start_s), _YEAR_LAST + 1):
-            # A year's end is cut as well, so that a zone without transitions yields without walking to 9999.
-            year_end = Transition(year_start_s(year + 1), 0, 0)
-            for change in (*self._transitions_in(year), year_end):
-                if change.at_s <= start_s:
-                    continue
-                yield Span(start_s, change.at_s, offset_s, covered_s)
-                covered_s = max(covered_s, change.at_s + offset_s)
-                start_s = change.at_s
-                if change is not year_end:
-                    offset_s = change.after_s
+        """The spans from the one that holds `from_s` on, up to the year 9999, lazily.
+
+        A span ends with its year at the latest, so that a zone without transitions yields without walking
+        to the year 9999.
+        """
+        for year in range(_year_of(from_s), _YEAR_LAST + 1):
+            for span in self._spans_in(year):
+                if span.end_s > from_s:
+                    yield span
 
     def instant_of(self, wall_s: int) -> int:
         """The first instant (epoch seconds) that shows a wall time; the end of the gap if none does."""
-        for span in self.spans(wall_s - _LOOKBACK_S):
+        for span in self.spans(wall_s - _REACH_S):
             if wall_s < span.end_s + span.offset_s:
                 return max(span.start_s, wall_s - span.offset_s)
         # Only the last day of the year 9999 lies behind every span.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
-    def _transitions_in(self, year: int) -> tuple[Transition, ...]:
+    def _spans_in(self, year: int) -> tuple[Span, ...]:
         cycles = max(0, year - STEADY_YEAR) // 400
         if cycles:
+            later_s = cycles * CYCLE_S
             return tuple(
-                change._replace(at_s=change.at_s + cycles * CYCLE_S)
-                for change in self._transitions_in(year - 400 * cycles)
+                Span(
+                    span.start_s + later_s,
+                    span.end_s + later_s,
+                    span.offset_s,
+                    span.covered_s + later_s,
+                    span.repeated_s + later_s,
+                )
+                for span in self._spans_in(year - 400 * cycles)
             )
+        known = self._spans.get(year)
+        if known is None:
+            # Two threads may both find them; they find the same.
+            known = self._spans[year] = tuple(self._find_spans(year))
+        return known
+
+    def _find_spans(self, year: int) -> Iterator[Span]:
+        start_s, end_s = year_start_s(year), year_start_s(year + 1)
+        changes = self._transitions_around(year)
+        cuts = [start_s, *(change.at_s for change in changes if start_s < change.at_s < end_s), end_s]
+        for low_s, high_s in pairwise(cuts):
+            offset_s = self.offset_at(low_s)
+            shown = [each.at_s + each.before_s for each in changes if each.at_s <= low_s]
+            to_show = [each.at_s + each.after_s for each in changes if each.at_s >= high_s]
+            if low_s == start_s and start_s not in {each.at_s for each in changes}:
+                # Here the year begins and nothing else: the wall clock goes on as it went.
+                shown.append(low_s + offset_s)
+            yield Span(low_s, high_s, offset_s, max(shown), min([*to_show, high_s + offset_s]))
+
+    def _transitions_around(self, year: int) -> list[Transition]:
+        """Those of a year, and those so near to it that a span of the year repeats or is repeated by them."""
+        start_s, end_s = year_start_s(year), year_start_s(year + 1)
+        found = list(self._transitions_in(year))
+        if self.offset_at(start_s - _REACH_S) != self.offset_at(start_s - 1):
+            earlier = self._transitions_in(year - 1)
+            found[:0] = [each for each in earlier if each.at_s >= start_s - _REACH_S]
+        if self.offset_at(end_s - 1) != self.offset_at(end_s + _REACH_S):
+            found += [each for each in self._transitions_in(year + 1) if each.at_s <= end_s + _REACH_S]
+        return found
+
+    def _transitions_in(self, year: int) -> tuple[Transition, ...]:
         known = self._transitions.get(year)
         if known is None:
             # Two threads may both find them; they find the same.

@@ -13,8 +13,6 @@ DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
 LATER = frozenset(
     {
-        "dst",
-        "jitter",
         "batch",
         "onError",
         "overlap",
@@ -132,6 +130,29 @@ _DUE_TIME = (
 )
 _TTL = "No fire after it: RFC 3339 with its offset, or a duration from dueTime, else from now."
 _REPEATS = f"How many occurrences in all; a whole number from 1 to {limits.REPEATS_MAX}."
+_DST = (
+    "What becomes of a fixed local time on the days on which the clock changes: an object. An expression whose "
+    "minute or hour begins with a star follows real time whatever this says."
+)
+_JITTER = (
+    "The whole series comes later by one offset within this window, always the same for one job, made from its "
+    "namespace and name, so that many jobs of one schedule do not fire at once. A duration of more than 0, at "
+    f"most {limits.JITTER_S_MAX} s."
+)
+
+
+class Dst(Document):
+    """What becomes of a fixed local time on the days on which the clock changes."""
+
+    gap: Literal["shift", "skip"] | None = Field(
+        None,
+        description="A local time that does not exist that day: `shift` (default) fires once at the instant the "
+        "gap ends, `skip` does not fire. Gaps of three hours and more are never made up.",
+    )
+    overlap: Literal["first", "last", "both"] | None = Field(
+        None,
+        description="A local time that exists twice that day: `first` (default), `last`, or `both`.",
+    )
 
 
 class Timing(Document):
@@ -142,6 +163,8 @@ class Timing(Document):
     due_time: str | None = Field(None, max_length=64, description=_DUE_TIME)
     ttl: str | None = Field(None, max_length=64, description=_TTL)
     repeats: int | None = Field(None, ge=1, le=limits.REPEATS_MAX, description=_REPEATS)
+    dst: Dst | None = Field(None, description=_DST)
+    jitter: str | None = Field(None, max_length=64, description=_JITTER)
 
 
 class JobDocument(Timing):

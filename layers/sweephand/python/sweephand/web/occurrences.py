@@ -102,6 +102,8 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
         due_time=asked.due_time,
         ttl=asked.ttl,
         repeats=asked.repeats,
+        dst=given.get("dst"),
+        jitter=asked.jitter,
         requested_at=requested_at,
     )
     return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))

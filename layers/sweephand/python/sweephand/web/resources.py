@@ -54,6 +54,8 @@ class JobResource(TypedDict):
     dueTime: NotRequired[str]
     ttl: NotRequired[str]
     repeats: NotRequired[int]
+    dst: NotRequired[dict[str, str]]
+    jitter: NotRequired[str]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
     deadLetterQueue: NotRequired[str]
