@@ -1,6 +1,8 @@
 """Zones are those of the packaged data, and their spans tile time."""
 
 import datetime as dt
+import importlib.resources
+import struct
 from itertools import islice, pairwise, takewhile
 
 import pytest
@@ -8,7 +10,7 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.zones import zone_named, zone_names
+from sweephand.schedules.zones import _PROBE_S, _REACH_S, zone_named, zone_names
 
 
 def seconds(text: str) -> int:
@@ -65,6 +67,32 @@ def test_a_zone_without_transitions_yields_year_after_year_without_a_gap() -> No
     assert all(span.covered_s == span.start_s and span.repeated_s == span.end_s for span in spans)
 
 
+def test_no_two_transitions_lie_so_near_to_each_other_that_looking_for_them_could_miss_both() -> None:
+    begin = seconds("1970-01-01")
+    nearest = min(
+        (later[0] - earlier[0], name)
+        for name in zone_names()
+        for earlier, later in pairwise(written_transitions(name))
+        if later[0] > begin
+    )
+    # Rules for all years to come, in the footers, change twice a year.
+    assert nearest[0] > 2 * _PROBE_S, nearest
+    moves = [after - before for name in zone_names() for _, before, after in written_transitions(name)]
+    assert max(map(abs, moves)) < _REACH_S
+
+
+@pytest.mark.parametrize("name", sorted({*sorted(zone_names())[::11], "Asia/Gaza", "America/Recife"}))
+def test_every_transition_that_the_data_spell_out_is_found(name: str) -> None:
+    zone = zone_named(name)
+    found = [change for year in range(1970, 2060) for change in zone._transitions_in(year)]
+    end = seconds("2060-01-01")
+    written = [each for each in written_transitions(name) if 0 <= each[0] < end]
+    assert set(written) <= set(found)
+    # Beyond what is spelled out only rules for all years to come are left.
+    last = written[-1][0] if written else 0
+    assert [each for each in found if each.at_s <= last] == written
+
+
 @pytest.mark.parametrize("name", sorted(zone_names())[::23])
 def test_a_far_year_has_the_spans_of_the_one_400_years_before(name: str) -> None:
     zone = zone_named(name)
@@ -91,6 +119,22 @@ def test_the_machines_own_zone_and_zone_files_are_not_asked(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     monkeypatch.setenv("PYTHONTZPATH", str(tmp_path_factory.mktemp("zones")))
     assert zone_named.__wrapped__("Europe/Paris").offset_at(seconds("2026-07-01")) == 7200
+
+
+def written_transitions(name: str) -> list[tuple[int, int, int]]:
+    """What a zone's file (RFC 9636, version 2) spells out: the instant, the offset before and after it."""
+    data = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
+    header = struct.Struct(">4s1s15x6l")
+    _, _, utc, standard, leaps, times, types, letters = header.unpack_from(data)
+    at = header.size + times * 5 + types * 6 + letters + leaps * 8 + standard + utc
+    _, _, _, _, _, times, types, _ = header.unpack_from(data, at)
+    at += header.size
+    instants = struct.unpack_from(f">{times}q", data, at)
+    kinds = data[at + 8 * times : at + 9 * times]
+    offsets = [struct.unpack_from(">lbb", data, at + 9 * times + 6 * kind)[0] for kind in range(types)]
+    ruling = [offsets[0], *(offsets[kind] for kind in kinds)]
+    changes = zip(instants, ruling, ruling[1:], strict=False)
+    return [(instant, before, after) for instant, before, after in changes if before != after]
 
 
 def _offset(name: str, instant_s: int) -> int:

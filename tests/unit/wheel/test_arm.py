@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
 WINDOW = 240_000
 
 
-def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: int) -> Armable:
+def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: Any) -> Armable:
     series = Series(schedule, "UTC", NOON, due_at, **bounds)
     return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series)
 

@@ -47,9 +47,7 @@ def series_of(
     window_ms = reader.jitter(jitter)
     reader.give_up_if_violated()
     jitter_ms = 0 if key is None else offset_ms(key, window_ms)
-    series = Series(
-        schedule, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms
-    )
+    series = Series(schedule, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms)
     reader.check_first(series)
     reader.give_up_if_violated()
     return series

@@ -151,7 +151,12 @@ class Series:
 
     def _timeline(self) -> Timeline:
         return timeline_of(
-            self.schedule, self.timezone, self.start_at, self.due_at, self.dst, self.jitter_ms
+            self.schedule,
+            self.timezone,
+            self.start_at,
+            self.due_at,
+            dst=self.dst,
+            jitter_ms=self.jitter_ms,
         )
 
 
@@ -161,6 +166,7 @@ def timeline_of(
     timezone: str,
     start_at: Instant,
     due_at: Instant | None,
+    *,
     dst: DstRule = DEFAULT,
     jitter_ms: int = 0,
 ) -> Timeline:

@@ -131,13 +131,13 @@ _DUE_TIME = (
 _TTL = "No fire after it: RFC 3339 with its offset, or a duration from dueTime, else from now."
 _REPEATS = f"How many occurrences in all; a whole number from 1 to {limits.REPEATS_MAX}."
 _DST = (
-    "What becomes of a fixed local time on the days on which the clock changes: an object. An expression whose "
-    "minute or hour begins with a star follows real time whatever this says."
+    "What becomes of a fixed local time on the days on which the clock changes: an object. An expression "
+    "whose minute or hour begins with a star follows real time whatever this says."
 )
 _JITTER = (
-    "The whole series comes later by one offset within this window, always the same for one job, made from its "
-    "namespace and name, so that many jobs of one schedule do not fire at once. A duration of more than 0, at "
-    f"most {limits.JITTER_S_MAX} s."
+    "The whole series comes later by one offset within this window, always the same for one job, made from "
+    "its namespace and name, so that many jobs of one schedule do not fire at once. A duration of more than "
+    f"0, at most {limits.JITTER_S_MAX} s."
 )
 
 
@@ -146,8 +146,8 @@ class Dst(Document):
 
     gap: Literal["shift", "skip"] | None = Field(
         None,
-        description="A local time that does not exist that day: `shift` (default) fires once at the instant the "
-        "gap ends, `skip` does not fire. Gaps of three hours and more are never made up.",
+        description="A local time that does not exist that day: `shift` (default) fires once at the instant "
+        "the gap ends, `skip` does not fire. Gaps of three hours and more are never made up.",
     )
     overlap: Literal["first", "last", "both"] | None = Field(
         None,
