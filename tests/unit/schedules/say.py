@@ -6,7 +6,7 @@ from itertools import islice
 from hypothesis import HealthCheck, settings
 
 from sweephand.instants import Instant, from_datetime, to_datetime
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series, Written, series_of
 
 #: For properties: a busy machine is no fault of ours.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,7 +25,7 @@ def said(instant: Instant) -> str:
 
 
 def asked(
-    schedule: str | None = None,
+    schedule: Written | None = None,
     *,
     timezone: str | None = None,
     due_time: str | None = None,

@@ -9,6 +9,7 @@ from tests.unit.schedules.say import fires
 from sweephand.schedules import ScheduleError
 from sweephand.schedules.cron import MACROS, parse_cron
 from sweephand.schedules.cron_days import MonthKind, kind_of, kinds_of
+from sweephand.schedules.wall import WallPattern
 
 YEAR = "2026-01-01T00:00:00Z"
 
@@ -16,6 +17,7 @@ YEAR = "2026-01-01T00:00:00Z"
 def days(day_of_month: str, day_of_week: str, year: int = 2026, month: int = 11) -> list[int]:
     """The days of a month on which an expression matches."""
     cron = parse_cron(f"0 0 {day_of_month} * {day_of_week}")
+    assert isinstance(cron.pattern, WallPattern)
     return list(cron.pattern._days_of(year, month))
 
 

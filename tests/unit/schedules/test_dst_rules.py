@@ -194,6 +194,33 @@ def test_a_gap_of_a_day_is_told_and_not_made_up() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rule", "fired", "told"),
+    [
+        (DEFAULT, ["2027-10-31 00:30"], [True, False]),
+        (LAST, ["2027-10-31 01:30"], [False, True]),
+        (BOTH, ["2027-10-31 00:30", "2027-10-31 01:30"], [True, True]),
+    ],
+)
+@pytest.mark.parametrize("schedule", ["at(2027-10-31T02:30:00)", "R2/2027-10-30T02:30:00/P1D"])
+def test_every_form_that_names_local_times_keeps_the_rule(
+    schedule: str, rule: DstRule, fired: list[str], told: list[bool]
+) -> None:
+    series = Series(schedule, "Europe/Paris", at("2027-10-01"), dst=rule)
+    found = [said(each.due_at) for each in series.occurrences(at("2027-10-30T12:00"))]
+    assert found == fired
+    effects = list(series.clock_effects(at("2027-10-01"), at("2027-11-01")))
+    assert [each.fires for each in effects] == told
+    assert [each.cause for each in effects] == ["first", "second"]
+
+
+def test_an_at_whose_time_is_skipped_tells_so() -> None:
+    skipped = Series("at(2027-03-28T02:30:00)", "Europe/Paris", at("2027-03-01"), dst=SKIP)
+    assert skipped.next_after(skipped.start_at) is None
+    (effect,) = skipped.clock_effects(at("2027-03-01"), at("2027-04-01"))
+    assert (effect.cause, effect.fires) == ("gap", False)
+
+
 def test_only_what_lies_within_the_series_and_the_asked_time_is_told() -> None:
     assert effects("30 2 * * *", "Europe/Paris", "2027-03-28T01:00", "2027-10-31T00:29", DEFAULT) == []
     ends = {"ttl_at": at("2027-10-31T01:00")}

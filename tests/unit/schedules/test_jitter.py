@@ -105,6 +105,20 @@ def test_numbers_repeats_and_the_end_are_those_of_the_series_that_was_moved() ->
     assert asked("0 9 * * MON", jitter="1000s").last_at() is None
 
 
+def test_a_list_that_travels_in_parts_is_moved_once() -> None:
+    instants = [f"2026-12-{day:02d}T00:00:00Z" for day in range(1, 29)]
+    series = asked(instants, jitter="1000s")  # type: ignore[arg-type]
+    first = series.next_after(NOW)
+    assert first is not None
+    parts = list(series.parcels(first))
+    assert len(parts) == 2
+    travelled = [each for part, head in parts for each in (head, *part.occurrences(head.due_at, known=head))]
+    assert travelled == list(series.occurrences(NOW))
+    assert [each.due_at for each in travelled] == [at(each) + PLACE for each in instants]
+    for part, head in parts:
+        assert part.next_after(head.due_at - 1) == head
+
+
 def test_a_rule_for_clock_changes_is_applied_before_the_move() -> None:
     series = Series("30 2 * * *", "Europe/Paris", at("2027-03-27T12:00"), jitter_ms=600_000)
     assert [said(each.due_at) for each in islice(series.occurrences(series.start_at), 2)] == [
@@ -155,7 +169,7 @@ def test_any_other_window_is_refused(text: str) -> None:
 def test_a_refusal_points_at_the_fields() -> None:
     with pytest.raises(InvalidError) as refusal:
         asked("@hourly", jitter="2d", dst={"gap": "leap"})
-    assert [each.pointer for each in refusal.value.violations] == ["/dst", "/jitter"]
+    assert [each.pointer for each in refusal.value.violations] == ["/dst/gap", "/jitter"]
 
 
 def test_a_ttl_before_the_moved_fire_is_refused() -> None:

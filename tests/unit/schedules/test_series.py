@@ -132,7 +132,7 @@ def test_a_series_can_be_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "stored", [Series("rate(1 day)", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
+    "stored", [Series("fortnightly", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
 )
 def test_a_stored_series_that_can_no_longer_be_read_says_so(stored: Series) -> None:
     with pytest.raises(ScheduleError):

@@ -12,6 +12,7 @@ DATA_INLINE_BYTES_MAX: Final = 2_048
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 1_000
+INSTANTS_MAX: Final = 100
 URL_LENGTH_MAX: Final = 2_048
 HEADERS_MAX: Final = 30
 HEADER_BYTES_MAX: Final = 8_192
@@ -45,6 +46,7 @@ def table() -> dict[str, int]:
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
+        "instantsMax": INSTANTS_MAX,
         "urlLengthMax": URL_LENGTH_MAX,
         "headersMax": HEADERS_MAX,
         "headerBytesMax": HEADER_BYTES_MAX,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.limits import DATA_INLINE_BYTES_MAX
-from sweephand.schedules import parse_duration_ms
+from sweephand.schedules import Written, parse_duration_ms
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
@@ -64,8 +64,8 @@ class Definition:
     payload: Payload | None = None
 
     @property
-    def schedule(self) -> str | None:
-        """The schedule; None for a one-off."""
+    def schedule(self) -> Written | None:
+        """The schedule: text, fields by name, or a list of instants; None for a one-off."""
         return self.written.get("schedule")
 
     @property

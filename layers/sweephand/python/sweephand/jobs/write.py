@@ -146,8 +146,8 @@ class Writer:
     def _arm(self, job: Job, after: Instant, now: Instant) -> None:
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series)
         arming = arm(armable, after=after, now=now)
-        if arming.timer is not None:
-            self._timers.put([arming.timer])
+        if arming.timers:
+            self._timers.put(arming.timers)
         if arming.messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()

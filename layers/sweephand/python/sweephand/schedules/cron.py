@@ -12,16 +12,16 @@ up nor drops.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.schedules import cron_fields
 from sweephand.schedules.cron_days import DayRule
-from sweephand.schedules.cron_fields import parse_field
+from sweephand.schedules.cron_fields import Field, parse_field
 from sweephand.schedules.dst import REAL_TIME, ClockEffect, DstRule
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Beginning
-from sweephand.schedules.wall import TimesOfDay, WallPattern
+from sweephand.schedules.wall import Pattern, TimesOfDay, WallPattern
 from sweephand.schedules.zones import CYCLE_S, DAY_S, STEADY_YEAR, Span, Zone, year_start_s
 
 MACROS: Final = {
@@ -43,6 +43,7 @@ _FIELDS: Final = (
     cron_fields.DAY_OF_WEEK,
 )
 _SECONDS_PER_MONTH: Final = 31 * DAY_S
+_CALENDAR_LAST_S: Final = INSTANT_MAX // SECOND_MS
 _STEADY_S: Final = year_start_s(STEADY_YEAR)
 
 
@@ -50,13 +51,38 @@ _STEADY_S: Final = year_start_s(STEADY_YEAR)
 class Cron:
     """An expression that has been read: what matches on the wall, and whether it follows real time."""
 
-    pattern: WallPattern
+    pattern: Pattern
     is_wildcard: bool
 
     def timeline(self, beginning: Beginning) -> "CronTimeline":
         """Its matches in a zone, after the beginning's floor."""
         rule = REAL_TIME if self.is_wildcard else beginning.dst
         return CronTimeline(self, beginning.zone, beginning.floor_at, rule)
+
+
+class CronFields(NamedTuple):
+    """The fields of an expression, in whatever notation they were written; without `year` every year."""
+
+    second: Field
+    minute: Field
+    hour: Field
+    day_of_month: Field
+    month: Field
+    day_of_week: Field
+    year: Field | None = None
+
+
+def cron_of(fields: CronFields, days: str) -> Cron:
+    """The expression of its fields. Raises ScheduleError if no such day exists; `days` says which, quoted."""
+    pattern = WallPattern(
+        TimesOfDay(fields.hour.values, fields.minute.values, fields.second.values),
+        DayRule(fields.day_of_month, fields.day_of_week),
+        fields.month.values,
+        None if fields.year is None or fields.year.is_whole else fields.year.values,
+    )
+    if not pattern.ever_matches():
+        raise ScheduleError(f"{days} never comes; expected a day that exists in one of its months")
+    return Cron(pattern, is_wildcard=fields.minute.begins_with_star or fields.hour.begins_with_star)
 
 
 def parse_cron(text: str) -> Cron:
@@ -70,18 +96,7 @@ def parse_cron(text: str) -> Cron:
             "(minute hour day-of-month month day-of-week) or six (second first)"
         )
     fields = [parse_field(each, rule) for each, rule in zip(texts, _FIELDS, strict=True)]
-    second, minute, hour, day_of_month, month, day_of_week = fields
-    pattern = WallPattern(
-        TimesOfDay(hour.values, minute.values, second.values),
-        DayRule(day_of_month, day_of_week),
-        month.values,
-    )
-    if not pattern.ever_matches():
-        raise ScheduleError(
-            f"{quoted(' '.join(texts[3:]))} (day-of-month, month, day-of-week) never comes; "
-            "expected a day that exists in one of its months"
-        )
-    return Cron(pattern, is_wildcard=minute.begins_with_star or hour.begins_with_star)
+    return cron_of(CronFields(*fields), f"{quoted(' '.join(texts[3:]))} (day-of-month, month, day-of-week)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +108,18 @@ class CronTimeline:
     floor_at: Instant
     rule: DstRule
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether its years or its number end it."""
+        return self.cron.pattern.before_s is not None
+
     def instants(self, after: Instant) -> Iterator[Instant]:
         """From the first one after `after` on, up to the year 9999: one look per span of equal offset."""
         # Whole seconds: one is after an instant if it is after the second that the instant lies in.
         after_s = max(after, self.floor_at) // SECOND_MS
         for span in self.zone.spans(after_s):
+            if span.start_s > self._last_s:
+                return
             if span.end_s > after_s + 1:
                 for instant_s in self._instants_in(span, after_s):
                     if instant_s * SECOND_MS > INSTANT_MAX:
@@ -106,9 +128,10 @@ class CronTimeline:
 
     def count(self, after: Instant, through: Instant) -> int:
         """How many there are: a step per month and span, for 900 years at most, however many fire."""
-        after_s, through_s = max(after, self.floor_at) // SECOND_MS, through // SECOND_MS
+        after_s = max(after, self.floor_at) // SECOND_MS
+        through_s = min(through // SECOND_MS, self._last_s)
         # What the calendar and every zone repeat is counted once.
-        cycles = (through_s - max(after_s, _STEADY_S)) // CYCLE_S
+        cycles = 0 if self.is_finite else (through_s - max(after_s, _STEADY_S)) // CYCLE_S
         if cycles > 0:
             through_s -= cycles * CYCLE_S
             return self._count(after_s, through_s) + cycles * self._count(through_s, through_s + CYCLE_S)
@@ -128,7 +151,7 @@ class CronTimeline:
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
         """Found by counting: in stretches that double in length, then by halving the last one."""
         low_s = max(after, self.floor_at) // SECOND_MS
-        end_s = min(low_s + months_max * _SECONDS_PER_MONTH, INSTANT_MAX // SECOND_MS)
+        end_s = max(low_s, min(low_s + months_max * _SECONDS_PER_MONTH, self._last_s))
         stretch_s = DAY_S
         while True:
             high_s = min(low_s + stretch_s, end_s)
@@ -142,7 +165,7 @@ class CronTimeline:
 
     def last_through(self, through: Instant) -> Instant | None:
         """Found by counting back in stretches that double in length, until one of them holds a match."""
-        floor_s, high_s = self.floor_at // SECOND_MS, min(through, INSTANT_MAX) // SECOND_MS
+        floor_s, high_s = self.floor_at // SECOND_MS, min(through // SECOND_MS, self._last_s)
         stretch_s = DAY_S
         while high_s > floor_s:
             low_s = max(high_s - stretch_s, floor_s)
@@ -151,6 +174,12 @@ class CronTimeline:
                 return self._nth_between(count, low_s, high_s) * SECOND_MS
             high_s, stretch_s = low_s, stretch_s * 2
         return None
+
+    @property
+    def _last_s(self) -> int:
+        """A second behind all of it: the calendar's last, or one at which the pattern is over in any zone."""
+        before_s = self.cron.pattern.before_s
+        return _CALENDAR_LAST_S if before_s is None else min(before_s + 2 * DAY_S, _CALENDAR_LAST_S)
 
     def _nth_between(self, number: int, low_s: int, high_s: int) -> int:
         """The instant of that number after `low_s`, known to lie at or before `high_s`: by halving."""
@@ -169,7 +198,7 @@ class CronTimeline:
             return
         after_s = max(after, self.floor_at) // SECOND_MS
         for span in self.zone.spans(after_s):
-            if span.start_s * SECOND_MS > through:
+            if span.start_s > self._last_s or span.start_s * SECOND_MS > through:
                 return
             for effect in self._effects_on(span):
                 if after_s * SECOND_MS < effect.instant <= through:

@@ -63,6 +63,8 @@ def _days_of_field(field: Field, kind: MonthKind, *, is_weekday: bool) -> frozen
     for special in field.specials:
         if special.kind is Kind.LAST_WORKDAY:
             days.add(_last_workday(kind))
+        elif special.kind is Kind.LAST_DAY:
+            days.update({kind.length - special.value} & set(range(1, kind.length + 1)))
         elif special.kind is not Kind.NEAREST_WORKDAY or special.value <= kind.length:
             # Asked for `31W` in a shorter month, croniter would take the month's last workday.
             items.append(_spelled(special))
@@ -74,8 +76,6 @@ def _days_of_field(field: Field, kind: MonthKind, *, is_weekday: bool) -> frozen
 def _spelled(special: Special) -> str:
     """A special day as croniter writes it."""
     match special.kind:
-        case Kind.LAST_DAY:
-            return "l"
         case Kind.NEAREST_WORKDAY:
             return f"{special.value}w"
         case Kind.LAST_WEEKDAY:

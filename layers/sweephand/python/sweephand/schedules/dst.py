@@ -72,9 +72,13 @@ def read_dst(written: Mapping[str, Any]) -> DstRule:
     """The rule of a job's `dst`; what is left out or null is the default. Raises ScheduleError."""
     unknown = next((name for name in written if name not in DstRule._fields), None)
     if unknown is not None:
-        raise ScheduleError(f"{quoted(str(unknown))} is no choice; expected gap, overlap, or both")
+        raise ScheduleError(
+            f"{quoted(str(unknown))} is no choice; expected gap, overlap, or both", f"/{unknown}"
+        )
     given = {name: value for name, value in written.items() if value is not None}
     for name, choices in (("gap", get_args(Gap)), ("overlap", get_args(Overlap))):
         if name in given and given[name] not in choices:
-            raise ScheduleError(f"{quoted(str(given[name]))} as {name}; expected {' or '.join(choices)}")
+            raise ScheduleError(
+                f"{quoted(str(given[name]))} as {name}; expected {' or '.join(choices)}", f"/{name}"
+            )
     return DstRule(**given)

@@ -46,6 +46,11 @@ class Later:
     timeline: Timeline
     by_ms: int
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the timeline ends by itself."""
+        return self.timeline.is_finite
+
     def instants(self, after: Instant) -> Iterator[Instant]:
         """Those of the timeline, moved, up to the year 9999."""
         for instant in self.timeline.instants(after - self.by_ms):

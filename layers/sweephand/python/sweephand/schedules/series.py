@@ -5,16 +5,21 @@ occurrences from it, wherever they begin.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, Final, NamedTuple
 
 from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
 from sweephand.schedules.jitter import Later
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.listed import Instants
+from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
+
+#: Instants of a list that one timer carries, which keeps it below a kilobyte.
+PARCEL_MAX: Final = 20
 
 
 class Occurrence(NamedTuple):
@@ -28,7 +33,8 @@ class Occurrence(NamedTuple):
 class Series:
     """A schedule with its bounds, resolved to instants. Immutable; safe to share.
 
-    `schedule` is what the user wrote, None for a one-off at `due_at`. `timezone` is the IANA name that rules.
+    `schedule` is what the user wrote, a list as the instants that it names; None for a one-off at `due_at`.
+    `timezone` is the IANA name that rules.
     The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
     after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
 
@@ -39,7 +45,7 @@ class Series:
     schedule says: what has to keep the bounds, and is due, is the later instant.
     """
 
-    schedule: str | None
+    schedule: Schedule | None
     timezone: str
     start_at: Instant
     due_at: Instant | None = None
@@ -81,18 +87,20 @@ class Series:
         """The instant of the last occurrence; None if the series has no end or none that is cheaply known.
 
         Only of cron with `repeats` the end may be unknown: it is looked for within `walk_max` months of
-        calendar. If there is a `ttl` too, the last occurrence up to that is the answer then, an upper bound.
+        calendar. If there is another end too, the last occurrence up to that is the answer then, an upper
+        bound.
         """
         timeline = self._timeline()
-        if self.schedule is None:
-            return timeline.last_through(INSTANT_MAX)
-        by_ttl = None if self.ttl_at is None else timeline.last_through(self.ttl_at)
-        if self.repeats is None or (self.ttl_at is not None and by_ttl is None):
-            return by_ttl
+        bound = self.ttl_at
+        if bound is None and timeline.is_finite:
+            bound = INSTANT_MAX
+        by_bound = None if bound is None else timeline.last_through(bound)
+        if self.repeats is None or (bound is not None and by_bound is None):
+            return by_bound
         if self.repeats <= self.counted:
             return self.counted_at
         by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
-        return min((each for each in (by_ttl, by_repeats) if each is not None), default=None)
+        return min((each for each in (by_bound, by_repeats) if each is not None), default=None)
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """What clock changes did to the local times of this series, within its start and its `ttl`.
@@ -106,10 +114,30 @@ class Series:
             through = through if self.ttl_at is None else min(through, self.ttl_at)
             yield from timeline.clock_effects(max(after, self._counted_from_at), through)
 
-    def to_item(self) -> dict[str, str | int]:
-        """A flat map of strings and whole numbers, without the fields that are absent."""
-        fields: dict[str, str | int | None] = {
-            "schedule": self.schedule,
+    def parcels(self, first: Occurrence) -> Iterator[tuple["Series", Occurrence]]:
+        """The series from `first` on as timers carry it: in parts, each with its own first occurrence.
+
+        A long list of instants travels PARCEL_MAX at a time; every other series is one part. A part is whole
+        in itself: nothing else has to be asked what comes after it, and its occurrences bear the numbers that
+        they bear in the series.
+        """
+        if not isinstance(self.schedule, Instants):
+            yield self, first
+            return
+        following = chain((first,), self.occurrences(first.due_at, known=first))
+        while part := tuple(islice(following, PARCEL_MAX)):
+            head = part[0]
+            schedule = Instants(tuple(each.due_at - self.jitter_ms for each in part))
+            yield (
+                replace(self, schedule=schedule, counted_at=head.due_at - 1, counted=head.sequence - 1),
+                head,
+            )
+
+    def to_item(self) -> dict[str, Any]:
+        """A map of strings, whole numbers and what a schedule is made of; absent fields are left out."""
+        schedule = self.schedule
+        fields: dict[str, Any] = {
+            "schedule": schedule if schedule is None or isinstance(schedule, str) else schedule.to_item(),
             "timezone": self.timezone,
             "startAt": self.start_at,
             "dueAt": self.due_at,
@@ -131,7 +159,7 @@ class Series:
             return None if item.get(name) is None else int(item[name])
 
         return cls(
-            schedule=item.get("schedule"),
+            schedule=None if item.get("schedule") is None else schedule_of_item(item["schedule"]),
             timezone=item["timezone"],
             start_at=int(item["startAt"]),
             due_at=number("dueAt"),
@@ -146,7 +174,7 @@ class Series:
     @property
     def _counted_from_at(self) -> Instant:
         """The instant after which numbers are counted; nothing occurs up to it."""
-        begun_at = self.start_at if self.due_at is None else min(self.start_at, self.due_at - 1)
+        begun_at = (self.start_at if self.due_at is None else min(self.start_at, self.due_at)) - 1
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
@@ -162,7 +190,7 @@ class Series:
 
 @lru_cache(maxsize=4096)
 def timeline_of(
-    schedule: str | None,
+    schedule: Schedule | None,
     timezone: str,
     start_at: Instant,
     due_at: Instant | None,
@@ -177,5 +205,5 @@ def timeline_of(
         timeline = OneOff(due_at)
     else:
         beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
-        timeline = parse_schedule(schedule).form.timeline(beginning)
+        timeline = parse(schedule).form.timeline(beginning)
     return Later(timeline, jitter_ms) if jitter_ms else timeline

@@ -166,5 +166,5 @@ def timing_violations(
         )
     except InvalidError as error:
         # That a time is missing is no news where one was written that could not be read.
-        return [each for each in error.violations if each.pointer[1:] in sound or not is_timed]
+        return [each for each in error.violations if _top(each)[1:] in sound or not is_timed]
     return []

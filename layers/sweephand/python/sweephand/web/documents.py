@@ -120,9 +120,36 @@ Target = Annotated[
 ]
 
 _SCHEDULE = (
-    "When it recurs: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, or @every "
-    "1h30m. Left out for a one-off, which has a dueTime."
+    "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
+    "`@every 1h30m`, EventBridge's `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or "
+    "`at(2027-03-01T09:00:00)`, or an ISO 8601 repetition such as `R4/PT3S` or "
+    "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before it sets the zone. An object: cron's fields "
+    f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out for a one-off, which has a dueTime."
 )
+_FIELD_NAMES = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year")
+#: What a schedule may be is judged by the schedules alone, which know each form.
+Schedule = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "oneOf": [
+                {"type": "string", "maxLength": limits.SCHEDULE_LENGTH_MAX},
+                {
+                    "type": "object",
+                    "properties": {name: {"type": ["string", "integer"]} for name in _FIELD_NAMES},
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                },
+                {
+                    "type": "array",
+                    "items": {"type": "string", "format": "date-time"},
+                    "minItems": 1,
+                    "maxItems": limits.INSTANTS_MAX,
+                },
+            ]
+        }
+    ),
+]
 _TIMEZONE = "An IANA time zone such as Europe/Paris; UTC by default."
 _DUE_TIME = (
     "When a one-off fires, or the earliest a recurring job may: RFC 3339 with its offset, or a duration from "
@@ -158,7 +185,7 @@ class Dst(Document):
 class Timing(Document):
     """When something is due."""
 
-    schedule: str | None = Field(None, max_length=limits.SCHEDULE_LENGTH_MAX, description=_SCHEDULE)
+    schedule: Schedule = Field(None, description=_SCHEDULE)
     timezone: str | None = Field(None, max_length=64, description=_TIMEZONE)
     due_time: str | None = Field(None, max_length=64, description=_DUE_TIME)
     ttl: str | None = Field(None, max_length=64, description=_TTL)

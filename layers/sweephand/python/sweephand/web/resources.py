@@ -49,7 +49,7 @@ class JobResource(TypedDict):
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
     expiresAt: NotRequired[Annotated[Time, Field(description="When it goes, its end being known.")]]
-    schedule: NotRequired[str]
+    schedule: NotRequired[Annotated[Any, Field(description="As it was written: text, object or list.")]]
     timezone: NotRequired[str]
     dueTime: NotRequired[str]
     ttl: NotRequired[str]
