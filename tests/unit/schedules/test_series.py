@@ -196,12 +196,12 @@ def test_what_the_calendar_repeats_is_counted_once_and_counted_right(expression:
         assert timeline.count(NOW, at(through)) == timeline._count(NOW // 1000, at(through) // 1000)
 
 
-def test_eight_thousand_years_cost_cron_what_nine_hundred_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eight_thousand_years_cost_cron_what_fourteen_do(monkeypatch: pytest.MonkeyPatch) -> None:
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     end_at = at("9999-06-01")
     assert series.next_after(end_at) == (end_at + 1000, (end_at - NOW) // 1000 + 1)
-    assert looks.count < 100_000
+    assert looks.count < 1_000
 
 
 def test_with_a_known_occurrence_nothing_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

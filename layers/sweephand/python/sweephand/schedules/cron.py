@@ -10,8 +10,10 @@ first time. A wildcard one, whose minute or hour field begins with a star, follo
 up nor drops.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
@@ -22,7 +24,7 @@ from sweephand.schedules.dst import REAL_TIME, ClockEffect, DstRule
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Beginning
 from sweephand.schedules.wall import Pattern, TimesOfDay, WallPattern
-from sweephand.schedules.zones import CYCLE_S, DAY_S, STEADY_YEAR, Span, Zone, year_start_s
+from sweephand.schedules.zones import CYCLE_YEARS, DAY_S, Span, Zone, year_like, year_of, year_start_s
 
 MACROS: Final = {
     "@yearly": "0 0 0 1 1 *",
@@ -44,7 +46,6 @@ _FIELDS: Final = (
 )
 _SECONDS_PER_MONTH: Final = 31 * DAY_S
 _CALENDAR_LAST_S: Final = INSTANT_MAX // SECOND_MS
-_STEADY_S: Final = year_start_s(STEADY_YEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +128,29 @@ class CronTimeline:
                     yield instant_s * SECOND_MS
 
     def count(self, after: Instant, through: Instant) -> int:
-        """How many there are: a step per month and span, for 900 years at most, however many fire."""
+        """How many there are: a step per month and span near the ends, one per kind of year between them."""
         after_s = max(after, self.floor_at) // SECOND_MS
         through_s = min(through // SECOND_MS, self._last_s)
-        # What the calendar and every zone repeat is counted once.
-        cycles = 0 if self.is_finite else (through_s - max(after_s, _STEADY_S)) // CYCLE_S
-        if cycles > 0:
-            through_s -= cycles * CYCLE_S
-            return self._count(after_s, through_s) + cycles * self._count(through_s, through_s + CYCLE_S)
-        return self._count(after_s, through_s)
+        first, last = max(year_of(after_s) + 1, self.zone.steady_year), year_of(through_s)
+        if self.is_finite or last <= first:
+            return self._count(after_s, through_s)
+        return (
+            self._count(after_s, year_start_s(first) - 1)
+            + self._count_in_years(first, last)
+            + self._count(year_start_s(last) - 1, through_s)
+        )
+
+    def _count_in_years(self, first: int, last: int) -> int:
+        """In whole years, `first` included and `last` not: of those with the same days all have as many."""
+        since = self.zone.steady_year
+        cycles, rest = divmod(last - first, CYCLE_YEARS)
+        years = Counter(year_like(year, since) for year in range(first, first + rest))
+        if cycles:
+            for year in range(first, first + CYCLE_YEARS):
+                years[year_like(year, since)] += cycles
+        return sum(
+            _count_in_year(self.cron, self.zone, self.rule, year) * many for year, many in years.items()
+        )
 
     def _count(self, after_s: int, through_s: int) -> int:
         total = 0
@@ -242,3 +257,8 @@ class CronTimeline:
         wall_s = span.start_s + span.offset_s
         match_s = self.cron.pattern.at_or_after(span.covered_s)
         return match_s is not None and match_s < wall_s and self.cron.pattern.at_or_after(wall_s) != wall_s
+
+
+@lru_cache(maxsize=4096)
+def _count_in_year(cron: Cron, zone: Zone, rule: DstRule, year: int) -> int:
+    return CronTimeline(cron, zone, 0, rule)._count(year_start_s(year) - 1, year_start_s(year + 1) - 1)  # noqa: SLF001 - kept for all of the same expression
