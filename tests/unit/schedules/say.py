@@ -1,6 +1,7 @@
 """Instants and series as the tests of this room write them."""
 
 import datetime as dt
+from collections.abc import Mapping
 from itertools import islice
 
 from hypothesis import HealthCheck, settings
@@ -31,6 +32,7 @@ def asked(
     due_time: str | None = None,
     ttl: str | None = None,
     repeats: int | None = None,
+    dst: Mapping[str, str] | None = None,
     now: str = "2026-11-21T07:00:00Z",
 ) -> Series:
     """The series of a request."""
@@ -40,6 +42,7 @@ def asked(
         due_time=due_time,
         ttl=ttl,
         repeats=repeats,
+        dst=dst,
         requested_at=at(now),
     )
 

@@ -141,6 +141,46 @@ def test_it_starts_anywhere_with_the_numbers_it_has_from_the_start(schedule: str
 
 
 @pytest.mark.parametrize(
+    ("dst", "expected"),
+    [
+        ({}, ["2027-03-27 01:30", "2027-03-28 01:00", "2027-03-29 00:30"]),
+        ({"gap": "skip"}, ["2027-03-27 01:30", "2027-03-29 00:30", "2027-03-30 00:30"]),
+    ],
+)
+def test_r3_is_three_fires_whatever_a_gap_drops(dst: dict[str, str], expected: list[str]) -> None:
+    series = asked("R3/2027-03-27T02:30:00/P1D", timezone="Europe/Paris", dst=dst)
+    assert dues(series) == expected
+    assert series.last_at() == at(expected[-1])
+
+
+@pytest.mark.parametrize(
+    ("overlap", "expected"),
+    [
+        ("first", ["2027-10-30 00:30", "2027-10-31 00:30", "2027-11-01 01:30"]),
+        ("last", ["2027-10-30 00:30", "2027-10-31 01:30", "2027-11-01 01:30"]),
+        ("both", ["2027-10-30 00:30", "2027-10-31 00:30", "2027-10-31 01:30"]),
+    ],
+)
+def test_r3_is_three_fires_whatever_an_overlap_doubles(overlap: str, expected: list[str]) -> None:
+    series = asked("R3/2027-10-30T02:30:00/P1D", timezone="Europe/Paris", dst={"overlap": overlap})
+    assert dues(series) == expected
+    assert series.last_at() == at(expected[-1])
+    two = asked("R2/2027-10-30T02:30:00/P1D", timezone="Europe/Paris", dst={"overlap": overlap})
+    assert dues(two) == expected[:2]
+
+
+@pytest.mark.parametrize("overlap", ["first", "last", "both"])
+@pytest.mark.parametrize("period", ["P1D", "P5D", "P1M", "P7M", "P1M1D"])
+def test_the_last_of_many_is_the_one_of_that_number(period: str, overlap: str) -> None:
+    series = asked(f"R30000/2090-03-28T02:30:00/{period}", timezone="Europe/Paris", dst={"overlap": overlap})
+    last_at = series.last_at()
+    assert last_at is not None
+    assert series.next_after(last_at) is None
+    if overlap != "both" and last_at < at("2600-01-01"):
+        assert series.next_after(last_at - 1) == (last_at, 30_000)
+
+
+@pytest.mark.parametrize(
     ("text", "part"),
     [
         ("R", "'R' has 1 part"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
+from sweephand.instants import HOUR_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.limits import REPEATS_MAX
 from sweephand.schedules.cron import Cron
 from sweephand.schedules.dst import ClockEffect, OnTheWall
@@ -20,12 +20,16 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.moments import PAST_MAX_MS, parse_instant, parse_local
 from sweephand.schedules.steps import Steps
 from sweephand.schedules.timeline import Beginning, Periodic, Timeline
-from sweephand.schedules.zones import DAY_S, Zone
+from sweephand.schedules.zones import DAY_S, STEADY_YEAR, Zone, year_start_s
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
 _BEGINS: Final = r"R[0-9]*(?:/|\Z)"
 _NUMBER: Final = r"R([0-9]{1,16})?"
 _DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CALENDAR_MONTHS: Final = 10_000 * 12
+_STEADY_AT: Final = year_start_s(STEADY_YEAR) * SECOND_MS
+#: More than an overlap, less than a period on the calendar.
+_HALF_DAY_MS: Final = 12 * HOUR_MS
 _EXPECTED: Final = (
     "R, how often or nothing, perhaps a start, and a period: R4/PT3S, R/2027-01-01T00:00:00Z/P1D"
 )
@@ -77,12 +81,44 @@ class Repetition:
             first_s=anchor_s + beginning.zone.offset_at(anchor_s),
             months=self.period.months,
             seconds=self.period.days * DAY_S + self.period.elapsed_ns // SECOND_NS,
-            number=self.number,
         )
         floor_at = beginning.eager_floor_at
-        since = beginning._replace(start_at=max(anchor_at, floor_at) - shift_ms, due_at=None, later_ms=0)
-        rest = Cron(steps, is_wildcard=False).timeline(since)
-        return Begun(anchor_at, anchor_at > floor_at, rest, shift_ms, is_finite=self.number is not None)
+        whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, later_ms=0)
+        rest = Cron(steps, is_wildcard=False).timeline(whole)
+        end_at = None if self.number is None else _end_at(rest, whole, steps, self.number)
+        return Begun(
+            begun_at=anchor_at,
+            is_counted=anchor_at > floor_at,
+            rest=rest,
+            floor_at=max(anchor_at, floor_at),
+            shift_ms=shift_ms,
+            end_at=end_at if end_at is None else min(end_at + shift_ms, INSTANT_MAX),
+        )
+
+
+def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> Instant:
+    """The last of so many fires, the first of which is the start; of the rest there is none after it.
+
+    Clock changes can make more or fewer fires than there are local times. That is looked at up to STEADY_YEAR.
+    Behind it the local times alone are counted, which no zone's yearly rule drops or doubles unless the job
+    asks for it: to follow it to the year 9999 would cost seconds.
+    """
+    begun_at, left = beginning.start_at, number - 1
+    if left == 0:
+        return begun_at
+    about_at = min((steps.at(left) + 2 * DAY_S) * SECOND_MS, INSTANT_MAX)
+    if about_at > _STEADY_AT:
+        steady_s = max(_STEADY_AT, begun_at) // SECOND_MS
+        counted = rest.count(begun_at, steady_s * SECOND_MS)
+        if counted < left:
+            behind = steps.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
+            last_s = beginning.zone.instant_of(steps.at(behind + left - counted - 1))
+            return min(last_s * SECOND_MS + _HALF_DAY_MS, INSTANT_MAX)
+    if rest.count(begun_at, about_at) == left:
+        found = rest.last_through(about_at)
+    else:
+        found = rest.nth(left, begun_at, _CALENDAR_MONTHS)
+    return INSTANT_MAX if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +132,29 @@ class Begun:
     begun_at: Instant
     is_counted: bool
     rest: Timeline
+    #: Nothing of the rest comes up to the one nor, unless that is None, after the other.
+    floor_at: Instant
     shift_ms: int
-    is_finite: bool
+    end_at: Instant | None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it was said how often it comes."""
+        return self.end_at is not None
 
     def instants(self, after: Instant) -> Iterator[Instant]:
         """The beginning, unless it is past, and the rest."""
         if self._begins(after, self.begun_at):
             yield self.begun_at
-        for instant in self.rest.instants(max(after, self.begun_at) - self.shift_ms):
-            if instant + self.shift_ms > INSTANT_MAX:
+        for instant in self.rest.instants(self._within(after) - self.shift_ms):
+            if instant + self.shift_ms > self._last_at:
                 return
             yield instant + self.shift_ms
 
     def count(self, after: Instant, through: Instant) -> int:
         """The sum of both."""
-        rest = self.rest.count(max(after, self.begun_at) - self.shift_ms, through - self.shift_ms)
-        return self._begins(after, through) + rest
+        low, high = self._within(after), min(through, self._last_at)
+        return self._begins(after, through) + self.rest.count(low - self.shift_ms, high - self.shift_ms)
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
         """The beginning, or the one of the rest that has one number less."""
@@ -119,25 +162,29 @@ class Begun:
             if number == 1:
                 return self.begun_at
             number -= 1
-        found = self.rest.nth(number, max(after, self.begun_at) - self.shift_ms, months_max)
-        return None if found is None else self._shifted(found)
+        found = self.rest.nth(number, self._within(after) - self.shift_ms, months_max)
+        return None if found is None or found + self.shift_ms > self._last_at else found + self.shift_ms
 
     def last_through(self, through: Instant) -> Instant | None:
         """The last one of the rest, else the beginning."""
-        found = self.rest.last_through(through - self.shift_ms)
-        if found is not None and found + self.shift_ms > self.begun_at:
-            return self._shifted(found)
-        return self.begun_at if self.is_counted and self.begun_at <= through else None
+        found = self.rest.last_through(min(through, self._last_at) - self.shift_ms)
+        if found is not None and found + self.shift_ms > self.floor_at:
+            return found + self.shift_ms
+        return self.begun_at if self._begins(self.begun_at - 1, through) else None
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """Those of the rest: the beginning is an instant."""
         if isinstance(self.rest, OnTheWall):
-            after = max(after, self.begun_at)
-            for effect in self.rest.clock_effects(after - self.shift_ms, through - self.shift_ms):
+            low, high = self._within(after), min(through, self._last_at)
+            for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
                 yield effect._replace(instant=effect.instant + self.shift_ms)
 
-    def _shifted(self, instant: Instant) -> Instant | None:
-        return instant + self.shift_ms if instant + self.shift_ms <= INSTANT_MAX else None
+    @property
+    def _last_at(self) -> Instant:
+        return INSTANT_MAX if self.end_at is None else self.end_at
+
+    def _within(self, after: Instant) -> Instant:
+        return max(after, self.floor_at)
 
     def _begins(self, after: Instant, through: Instant) -> bool:
         return self.is_counted and after < self.begun_at <= through

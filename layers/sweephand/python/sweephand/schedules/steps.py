@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from sweephand.schedules.zones import DAY_S, year_start_s
+from sweephand.schedules.zones import CYCLE_S, DAY_S, year_start_s
 
 _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 _CALENDAR_END_S: Final = year_start_s(10_000)
 _MONTHS_END: Final = 10_000 * 12
+_CYCLE_MONTHS: Final = 400 * 12
 
 
 @dataclass(frozen=True)
@@ -37,24 +38,48 @@ class Steps:
         return cls(wall_s, 0, 1, 1)
 
     @cached_property
-    def before_s(self) -> int:
-        """Behind the last step, or the calendar's end: a period does not repeat with its 400 years."""
-        return min(self._at(self._steps - 1) + 1, _CALENDAR_END_S)
+    def before_s(self) -> int | None:
+        """Behind the last step; None for steps without end that meet the calendar's 400 years again."""
+        if self.number is not None:
+            return min(self.at(self._steps - 1) + 1, _CALENDAR_END_S)
+        is_repeated = (
+            (_CYCLE_MONTHS % self.months == 0 and self.seconds == 0)
+            if self.months
+            else CYCLE_S % self.seconds == 0
+        )
+        return None if is_repeated else _CALENDAR_END_S
+
+    def at(self, step: int) -> int:
+        """The wall time of a step, the first being 0; of one behind the last, the calendar's end."""
+        if step >= self._steps:
+            return _CALENDAR_END_S
+        if self.months == 0:
+            return self.first_s + step * self.seconds
+        year, month = divmod(self._first_month + step * self.months, 12)
+        day = min(self._first_date.day, calendar.monthrange(year, month + 1)[1])
+        date_s = (dt.date(year, month + 1, day).toordinal() - _EPOCH_DAY) * DAY_S
+        return date_s + self.first_s % DAY_S + step * self.seconds
 
     def at_or_after(self, wall_s: int) -> int | None:
         """The first wall time from this one on."""
-        step = self._reached(wall_s)
-        return self._at(step) if step < self._steps else None
+        step = self.reached(wall_s)
+        return self.at(step) if step < self._steps else None
 
     def count(self, from_s: int, before_s: int) -> int:
         """The difference of two steps."""
-        return max(0, self._reached(before_s) - self._reached(from_s))
+        return max(0, self.reached(before_s) - self.reached(from_s))
 
-    def _reached(self, wall_s: int) -> int:
+    def reached(self, wall_s: int) -> int:
         """The number of steps that lie before a wall time."""
         if self.months == 0:
             return min(max(0, -(-(wall_s - self.first_s) // self.seconds)), self._steps)
-        return bisect_left(range(self._steps), wall_s, key=self._at)
+        if self.seconds:
+            return bisect_left(range(self._steps), wall_s, key=self.at)
+        if wall_s <= self.first_s or wall_s >= _CALENDAR_END_S:
+            return 0 if wall_s <= self.first_s else self._steps
+        date = dt.date.fromordinal(wall_s // DAY_S + _EPOCH_DAY)
+        step = (date.year * 12 + date.month - 1 - self._first_month) // self.months
+        return min(step + (self.at(step) < wall_s), self._steps)
 
     @cached_property
     def _steps(self) -> int:
@@ -72,11 +97,3 @@ class Steps:
     @property
     def _first_month(self) -> int:
         return self._first_date.year * 12 + self._first_date.month - 1
-
-    def _at(self, step: int) -> int:
-        if self.months == 0:
-            return self.first_s + step * self.seconds
-        year, month = divmod(self._first_month + step * self.months, 12)
-        day = min(self._first_date.day, calendar.monthrange(year, month + 1)[1])
-        date_s = (dt.date(year, month + 1, day).toordinal() - _EPOCH_DAY) * DAY_S
-        return date_s + self.first_s % DAY_S + step * self.seconds
