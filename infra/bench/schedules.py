@@ -10,8 +10,8 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from croniter import croniter
-
 from infra.bench.report import Report, against, is_within
+
 from sweephand.instants import from_datetime
 from sweephand.schedules import Series
 from sweephand.schedules.parsing import parse_schedule
@@ -75,53 +75,64 @@ def measure() -> Report:
         },
         is_within=is_within(worst, _RATIO_MAX),
         notes=(
-            f"Walked: {_OCCURRENCES} occurrences from one iterator, as arming and expanding do. Asked: each for",
-            "itself from the one before, as a sweep asks for a successor. croniter: get_next() of one object, with",
-            "the zone. Read: parsing the expression; again: what the cache of parsed expressions makes of it.",
+            f"Walked: {_OCCURRENCES} occurrences from one iterator, as arming and expanding do. Asked: each",
+            "for itself from the one before, as a sweep asks for a successor. croniter: get_next() of one",
+            "object, with the zone. Read: the expression; again: what the cache of those read makes of it.",
         ),
     )
 
 
 def _cost(expression: str) -> _Cost:
-    series = Series(expression, _ZONE, from_datetime(_START))
-
-    def by_croniter() -> None:
-        finder = croniter(expression, _START.astimezone(ZoneInfo(_ZONE)), ret_type=float)
-        for _ in range(_OCCURRENCES):
-            finder.get_next()
-
-    def walked() -> None:
-        for _ in islice(series.occurrences(series.start_at), _OCCURRENCES):
-            pass
-
-    def asked() -> None:
-        known = series.next_after(series.start_at)
-        for _ in range(_OCCURRENCES):
-            assert known is not None, "an expression of the list goes on"
-            known = series.next_after(known.due_at, known)
-
-    def read_by_croniter() -> None:
-        for _ in range(_READINGS):
-            croniter(expression, _START)
-
-    def read() -> None:
-        for _ in range(_READINGS):
-            parse_schedule.__wrapped__(expression)
-
-    def read_again() -> None:
-        for _ in range(_READINGS):
-            parse_schedule(expression)
-
-    tasks = ((by_croniter, _OCCURRENCES), (walked, _OCCURRENCES), (asked, _OCCURRENCES),
-             (read_by_croniter, _READINGS), (read, _READINGS), (read_again, _READINGS))  # fmt: skip
+    tasks = (_by_croniter, _walked, _asked, _read_by_croniter, _read, _read_again)
     # In turn, so that a slow moment of the machine falls on all of them.
-    rounds = [[_us(task, number) for task, number in tasks] for _ in range(_ROUNDS)]
+    rounds = [[_us(task, expression) for task in tasks] for _ in range(_ROUNDS)]
     return _Cost(expression, *(min(each) for each in zip(*rounds, strict=True)))
 
 
-def _us(task: Callable[[], None], number: int) -> float:
+def _by_croniter(expression: str) -> int:
+    finder = croniter(expression, _START.astimezone(ZoneInfo(_ZONE)), ret_type=float)
+    for _ in range(_OCCURRENCES):
+        finder.get_next()
+    return _OCCURRENCES
+
+
+def _walked(expression: str) -> int:
+    series = Series(expression, _ZONE, from_datetime(_START))
+    for _ in islice(series.occurrences(series.start_at), _OCCURRENCES):
+        pass
+    return _OCCURRENCES
+
+
+def _asked(expression: str) -> int:
+    series = Series(expression, _ZONE, from_datetime(_START))
+    known = series.next_after(series.start_at)
+    for _ in range(_OCCURRENCES):
+        assert known is not None, "an expression of the list goes on"
+        known = series.next_after(known.due_at, known)
+    return _OCCURRENCES
+
+
+def _read_by_croniter(expression: str) -> int:
+    for _ in range(_READINGS):
+        croniter(expression, _START)
+    return _READINGS
+
+
+def _read(expression: str) -> int:
+    for _ in range(_READINGS):
+        parse_schedule.__wrapped__(expression)
+    return _READINGS
+
+
+def _read_again(expression: str) -> int:
+    for _ in range(_READINGS):
+        parse_schedule(expression)
+    return _READINGS
+
+
+def _us(task: Callable[[str], int], expression: str) -> float:
     began_s = process_time()
-    task()
+    number = task(expression)
     return (process_time() - began_s) / number * 1e6
 
 

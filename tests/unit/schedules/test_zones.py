@@ -99,7 +99,7 @@ def test_a_zone_whose_clock_is_never_changed_has_no_rule_to_ask_for() -> None:
 def test_a_year_is_made_of_one_like_it_and_is_what_looking_at_it_finds(name: str) -> None:
     zone = zone_named(name)
     for year in (2087, 2095, 2100, 2104, 2500, 2501, 2899, 3712, 9999):
-        spans = zone._spans_in(year)
+        spans = zone.spans_in(year)
         changes = list(zone._find_transitions(year))
         assert [span.start_s for span in spans[1:]] == [each.at_s for each in changes]
         assert [span.offset_s for span in spans[1:]] == [each.after_s for each in changes]

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.cron import Cron, CronTimeline
+from sweephand.schedules.cron import Cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.listed import Listed
 from sweephand.schedules.moments import PAST_MAX_MS, parse_local
+from sweephand.schedules.on_the_wall import WallTimeline
 from sweephand.schedules.steps import Steps
 from sweephand.schedules.timeline import Beginning
 
@@ -35,7 +36,7 @@ class At:
         )
 
 
-def _instants(shown: CronTimeline, beginning: Beginning) -> Iterator[Instant]:
+def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
     floor_at = _floor_at(beginning)
     for instant in shown.instants(floor_at - PAST_MAX_MS):
         if beginning.due_at is None or instant > floor_at:

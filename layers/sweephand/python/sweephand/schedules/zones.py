@@ -27,8 +27,11 @@ _ASKABLE_MAX_S: Final = 253_402_300_799 - DAY_S
 #: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data (Gaza, Recife),
 #: and a rule for all years has them months apart: looking every three days meets each of them.
 _PROBE_S: Final = 3 * DAY_S
-#: The calendar repeats itself, weekdays included, after so many years.
+#: The calendar repeats itself, weekdays included, after so many years, which are so many seconds.
 CYCLE_YEARS: Final = 400
+CYCLE_S: Final = 146_097 * DAY_S
+#: From this year on no zone has changes that are spelled out (the last are of 2086).
+STEADY_YEAR: Final = 2100
 #: No transition repeats or skips more than 24 hours: two days off it no longer matters to a span.
 _REACH_S: Final = 2 * DAY_S
 
@@ -84,7 +87,7 @@ class Zone:
         to the year 9999.
         """
         for year in range(year_of(from_s), _YEAR_LAST + 1):
-            for span in self._spans_in(year):
+            for span in self.spans_in(year):
                 if span.end_s > from_s:
                     yield span
 
@@ -96,12 +99,18 @@ class Zone:
         # Only the last day of the year 9999 lies behind every span.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
-    def _spans_in(self, year: int) -> tuple[Span, ...]:
+    def begins_within_overlap(self, year: int) -> bool:
+        """Whether a year begins (UTC) while the wall clock shows something again."""
+        first = self.spans_in(min(year, _YEAR_LAST))[0]
+        return first.covered_s != first.start_s + first.offset_s
+
+    def spans_in(self, year: int) -> tuple[Span, ...]:
+        """The spans of a year (UTC), each cut off at its ends."""
         if year >= self.steady_year:
             like = year_like(year, self.steady_year)
             if like != year:
                 return tuple(
-                    _moved(span, year_start_s(year) - year_start_s(like)) for span in self._spans_in(like)
+                    _moved(span, year_start_s(year) - year_start_s(like)) for span in self.spans_in(like)
                 )
         known = self._spans.get(year)
         if known is None:
@@ -188,6 +197,11 @@ def _years_like(since: int) -> tuple[int, ...]:
         first.setdefault((dt.date(year, 1, 1).weekday(), calendar.isleap(year)), year)
     years = (dt.date(CYCLE_YEARS + year, 1, 1) for year in range(CYCLE_YEARS))
     return tuple(first[date.weekday(), calendar.isleap(date.year)] for date in years)
+
+
+def years_alike(since: int) -> frozenset[int]:
+    """Of each of the 14 kinds the first year from `since` on."""
+    return frozenset(_years_like(since))
 
 
 def _moved(span: Span, by_s: int) -> Span:
