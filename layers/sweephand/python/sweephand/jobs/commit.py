@@ -96,8 +96,8 @@ class Commits:
         job = draft.job
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series)
         arming = arm(armable, after=draft.after, now=job.updated_at)
-        if arming.timer is not None:
-            self._timers.put([arming.timer])
+        if arming.timers:
+            self._timers.put(arming.timers)
         if arming.messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()

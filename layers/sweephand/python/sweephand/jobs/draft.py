@@ -15,7 +15,7 @@ def created(
     key: JobKey, definition: Definition, *, uid: str, token: str, shards: int, who: str, now: Instant
 ) -> Draft:
     """A new job. InvalidError for times that cannot be."""
-    series = begun(definition, now)
+    series = begun(key, definition, now)
     job = Job(
         key=key,
         uid=uid,
@@ -38,10 +38,10 @@ def created(
 def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """A stored job of which all is written anew; what it counts begins anew. InvalidError as in created()."""
     is_same_series = goes_on(stored, definition, now)
-    series = restarted(stored, definition, now) if is_same_series else begun(definition, now)
+    series = restarted(stored, definition, now) if is_same_series else begun(stored.key, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
     job = replace(job, change=Change(now, who, "replaced", token))
-    return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
 
 
 def amended(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
@@ -50,7 +50,7 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     job = _written(stored, definition, series, token=token, now=now)
     job = replace(job, change=Change(now, who, "patched", token))
     is_same_series = definition.has_same_timing(stored.definition)
-    return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
 
 
 def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) -> Draft:
@@ -81,6 +81,15 @@ def expiry(series: Series, definition: Definition) -> Instant | None:
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
     # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
     return min(last_at + definition.retry.age_max_ms + definition.retention_ms, INSTANT_MAX)
+
+
+def _following(stored: Job, job: Job, now: Instant) -> Draft:
+    """The draft of a job that goes on with the series of the stored one."""
+    counted_at = job.series.counted_at
+    if counted_at is not None and job.series.jitter_ms < stored.series.jitter_ms:
+        # Less jitter puts before the request what had not fired yet.
+        return Draft(job, min(now, counted_at))
+    return Draft(job, now, goes_on=True)
 
 
 def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
