@@ -10,7 +10,7 @@ from tests.fakes.engines import Stores
 from sweephand.instants import MINUTE_MS
 from sweephand.jobs.job import JobKey
 from sweephand.ports import RunStore
-from sweephand.runs.run import Run
+from sweephand.runs.run import Run, trigger_of
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")
@@ -46,6 +46,13 @@ EVERYTHING_SET = replace(
     answer="ü \x00 \ufffd \ud800" + "z" * 500,
     reason="",
     expires_at=NOON + 1_001,
+    round_from=3,
+    round_at=NOON + 60,
+    version="version000000001",
+    token="shr_" + "x" * 43,
+    heartbeat_ms=60_000,
+    heartbeat_by=NOON + 60_090,
+    run_until=NOON + 3_600_090,
 )
 
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
@@ -178,6 +185,21 @@ def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> Non
 def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
     runs.record(succeeded(run()))
     assert runs.get(KEY, run_id) is None
+
+
+def test_a_run_is_found_by_its_trigger_and_by_no_other(runs: RunStore) -> None:
+    stored = succeeded(run())
+    runs.record(stored)
+    runs.record(succeeded(run(uid="uid0000000000009")))
+    trigger = trigger_of(stored)
+    assert runs.of(trigger) == stored
+    for other in (
+        replace(trigger, uid="uid0000000000002"),
+        replace(trigger, due_at=NOON + 1),
+        replace(trigger, index=1),
+        replace(trigger, key=JobKey("other", "backup")),
+    ):
+        assert runs.of(other) is None
 
 
 def test_a_run_is_found_under_its_own_job_only(runs: RunStore) -> None:

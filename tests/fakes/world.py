@@ -19,6 +19,7 @@ from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
@@ -358,6 +359,15 @@ class World:
             runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=self.api_clock,
+        )
+
+    def reporter(self) -> Reporter:
+        return Reporter(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.api_clock,
+            ids=self.ids,
         )
 
     def redrive(self, run_id: str, name: str = "job") -> Run:

@@ -11,7 +11,15 @@ from sweephand.errors import PoisonError
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.codec import decode, encode, encode_letter
-from sweephand.wheel.trigger import DeadLetter, Redrive, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    FailureMessage,
+    Redrive,
+    SpanMessage,
+    Trigger,
+    TriggerMessage,
+)
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
 MESSAGE = TriggerMessage(
@@ -59,6 +67,57 @@ def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
 def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
     with pytest.raises(PoisonError):
         decode(encode(MESSAGE)[:-1] + f',"redrive":{redrive}}}')
+
+
+DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
+FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
+
+
+@given(
+    st.builds(
+        DeadlineMessage, st.just(MESSAGE.trigger), counts, names, counts, not_before=instants, faults=counts
+    )
+)
+def test_a_deadline_is_read_as_it_was_written(message: DeadlineMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        FailureMessage,
+        st.just(MESSAGE.trigger),
+        counts,
+        st.text(max_size=512),
+        is_final=st.booleans(),
+        not_before=instants,
+        faults=counts,
+    )
+)
+def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+def test_the_messages_of_a_run_stay_as_they_are_written() -> None:
+    of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
+    assert encode(DEADLINE) == (
+        f'{{"v":1,"kind":"deadline",{of_trigger},"at":1795262405000,"attempt":2,"owner":"oooooooooooooooo",'
+        '"shard":3,"faults":1}'
+    )
+    assert encode(FAILURE) == (
+        f'{{"v":1,"kind":"failure",{of_trigger},"at":5,"attempt":2,"reason":"out of \\ud800 paper",'
+        '"final":true,"faults":1}'
+    )
+
+
+@pytest.mark.parametrize("message", [DEADLINE, FAILURE])
+def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: DeadlineMessage | FailureMessage) -> None:
+    fields = json.loads(encode(message))
+    for name in fields:
+        for broken in ({key: value for key, value in fields.items() if key != name}, {**fields, name: []}):
+            with pytest.raises(PoisonError):
+                decode(json.dumps(broken))
+    with pytest.raises(PoisonError):
+        decode(json.dumps({**fields, "reason": "x" * 513, "owner": "x" * 257}))
 
 
 @pytest.mark.parametrize(

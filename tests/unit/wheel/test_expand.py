@@ -203,7 +203,7 @@ def swept(
         expansion = expand(page, {job.key: job}, cursor, triggers_max=triggers_max)
         assert expansion.cursor != cursor, "the cursor stands still"
         assert len(expansion.messages) <= triggers_max
-        yield from expansion.messages
+        yield from (each for each in expansion.messages if isinstance(each, TriggerMessage))
         waiting |= {timer.sort_key: timer for timer in expansion.successors}
         cursor = expansion.cursor
 

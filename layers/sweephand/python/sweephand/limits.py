@@ -18,6 +18,7 @@ HEADER_BYTES_MAX: Final = 8_192
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
+REASON_LENGTH_MAX: Final = 512
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
@@ -26,6 +27,7 @@ RETRY_DAYS_MAX: Final = 30
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
 RETENTION_DAYS_MAX: Final = 365
+RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
@@ -51,6 +53,7 @@ def table() -> dict[str, int]:
         "labelsMax": LABELS_MAX,
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
+        "reasonLengthMax": REASON_LENGTH_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
         "retryMultiplierMax": RETRY_MULTIPLIER_MAX,
@@ -58,6 +61,7 @@ def table() -> dict[str, int]:
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
         "retentionDaysMax": RETENTION_DAYS_MAX,
+        "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,

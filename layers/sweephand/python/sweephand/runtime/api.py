@@ -12,6 +12,7 @@ from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -55,6 +56,7 @@ def api() -> Handler:
             resumer=Resumer(jobs=jobs, commits=commits, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            reporter=Reporter(jobs=jobs, runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids),
             redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),

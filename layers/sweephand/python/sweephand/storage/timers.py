@@ -12,8 +12,8 @@ from sweephand.schedules import Occurrence, Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_key
-from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
+from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
+from sweephand.wheel.trigger import DeadlineMessage, Redrive, Trigger, TriggerMessage
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -22,7 +22,7 @@ class TimerItem(Item):
     """A timer as stored, under short names: a thousand are read at a time, and a write costs by the KB.
 
     The sort key says of which kind it is as well; the attributes say it for whoever reads. A retry has
-    what a trigger message has, an occurrence timer its series.
+    what a trigger message has, an occurrence timer its series, a deadline the owner of an attempt.
     """
 
     namespace = UnicodeAttribute(attr_name="n")
@@ -39,6 +39,7 @@ class TimerItem(Item):
     first_attempt_at = IntegerAttribute(null=True, attr_name="f")
     faults = IntegerAttribute(null=True, attr_name="x")
     redrive = JsonAttribute(null=True, attr_name="w")
+    owner = UnicodeAttribute(null=True, attr_name="o")
 
 
 class DynamoTimers:
@@ -93,7 +94,7 @@ def _item(timer: Timer) -> TimerItem:
             not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
-    return TimerItem(
+    item = TimerItem(
         *place,
         expires_at=expires_at,
         namespace=trigger.key.namespace,
@@ -106,10 +107,14 @@ def _item(timer: Timer) -> TimerItem:
         index=trigger.index,
         not_before=message.not_before,
         attempt=message.attempt,
-        first_attempt_at=message.first_attempt_at,
         faults=message.faults,
-        redrive=message.redrive and list(message.redrive),
     )
+    if isinstance(message, DeadlineMessage):
+        item.owner = message.owner
+    else:
+        item.first_attempt_at = message.first_attempt_at
+        item.redrive = message.redrive and list(message.redrive)
+    return item
 
 
 def _timers(raw: RawItem) -> Iterator[Timer]:
@@ -122,6 +127,11 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
         yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
         return
     trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    owner: str | None = item.owner
+    if owner is not None:
+        message = DeadlineMessage(trigger, item.attempt, owner, shard, item.not_before, item.faults)
+        yield DeadlineTimer(shard, message)
+        return
     redrive = Redrive(*item.redrive) if item.redrive else None
     yield RetryTimer(
         shard,

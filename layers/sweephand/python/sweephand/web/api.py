@@ -14,6 +14,7 @@ from sweephand.web import (
     patch,
     pausing,
     redrive,
+    reports,
     runs,
     signing_secrets,
 )
@@ -39,6 +40,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
     *redrive.OPERATIONS,
+    *reports.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

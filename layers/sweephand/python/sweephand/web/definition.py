@@ -6,7 +6,13 @@ from typing import Any, Final
 from sweephand.errors import BadRequestError, InvalidError, Violation
 from sweephand.instants import DAY_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.limits import DATA_BYTES_MAX, DEFINITION_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.limits import (
+    DATA_BYTES_MAX,
+    DEFINITION_BYTES_MAX,
+    RETENTION_DAYS_MAX,
+    RETRY_DAYS_MAX,
+    RUN_DAYS_MAX,
+)
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
@@ -22,6 +28,8 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
+    (("heartbeatTimeout",), False, RUN_DAYS_MAX),
+    (("maxRunTime",), False, RUN_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
     (("retention",), True, RETENTION_DAYS_MAX),
 )

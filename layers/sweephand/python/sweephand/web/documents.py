@@ -20,9 +20,6 @@ LATER = frozenset(
         "overlap",
         "waitLimit",
         "catchup",
-        "completion",
-        "heartbeatTimeout",
-        "maxRunTime",
         "onComplete",
         "policy",
         "priority",
@@ -159,6 +156,20 @@ class JobDocument(Timing):
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
     )
+    completion: Literal["sync", "async"] | None = Field(
+        None,
+        description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
+    )
+    heartbeat_timeout: str | None = Field(
+        None,
+        description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    max_run_time: str | None = Field(
+        None,
+        description=f"How long a consumer that answered 202 may take; 24h by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
     on_error: Literal["continue", "pause"] | None = Field(
         None,
         description="What becomes of the job when a trigger is given up: `continue` (default) or `pause`.",
@@ -238,6 +249,19 @@ class BulkDocument(Document):
         min_length=1,
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
+    )
+
+
+class FailureDocument(Document):
+    """What a consumer says of an attempt that has failed."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.REASON_LENGTH_MAX,
+        description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
+    )
+    retry: bool | None = Field(
+        None, description="Whether another attempt may help; true by default. With false the run is given up."
     )
 
 

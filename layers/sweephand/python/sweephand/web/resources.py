@@ -38,6 +38,8 @@ class RunResource(TypedDict):
     endedAt: Time | None
     latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
     nextAttemptAt: Time | None
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
@@ -71,6 +73,9 @@ class JobResource(TypedDict):
     retry: NotRequired[dict[str, Any]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    completion: NotRequired[str]
+    heartbeatTimeout: NotRequired[str]
+    maxRunTime: NotRequired[str]
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
@@ -191,6 +196,16 @@ class RedriveResource(TypedDict):
     attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
 
 
+class ReportResource(TypedDict):
+    """A run as its consumer is told of it."""
+
+    id: str
+    state: State
+    attempt: int
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
+
+
 class CountResource(TypedDict):
     """What a call about many did; `nextCursor` as long as there may be more."""
 
@@ -241,7 +256,7 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def run_resource(run: Run) -> RunResource:
     """A run's record."""
-    return {
+    shown: RunResource = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -256,6 +271,17 @@ def run_resource(run: Run) -> RunResource:
         "answer": run.answer,
         "reason": run.reason,
     }
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def report_resource(run: Run) -> ReportResource:
+    """What a consumer is told of the run that it reports on."""
+    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
 
 
 def pending_resource(pending: Pending) -> RunResource:

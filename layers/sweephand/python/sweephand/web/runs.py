@@ -12,7 +12,7 @@ from sweephand.web.query import RunsQuery
 from sweephand.web.resources import RunPage, RunResource, pending_resource, run_resource
 from sweephand.web.services import Services
 
-_RUN_ID: Final = re.compile(r"(?P<due>[0-9]{1,15})-(?P<index>[0-9]{1,7})", re.ASCII)
+RUN_ID: Final = re.compile(r"(?P<due>[0-9]{1,15})-(?P<index>[0-9]{1,7})", re.ASCII)
 
 
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
@@ -30,7 +30,7 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show one run."""
     run_id = request.path["runId"]
-    named = _RUN_ID.fullmatch(run_id)
+    named = RUN_ID.fullmatch(run_id)
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
         return Reply(200, run_resource(run))
@@ -58,6 +58,7 @@ def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
@@ -75,7 +76,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     Operation(
         method="GET",
-        path=_PATH + "/{runId}",
+        path=RUN_PATH,
         name="getRun",
         tag="Runs",
         access="read",

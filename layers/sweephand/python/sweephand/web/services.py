@@ -11,6 +11,7 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 
 Result = TypeVar("Result")
 
@@ -41,6 +42,7 @@ class Services:
     reader: Reader
     runs: RunStore
     redriver: Redriver
+    reporter: Reporter
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

@@ -124,7 +124,35 @@ class SpanMessage:
     faults: int = 0
 
 
-Message: TypeAlias = TriggerMessage | SpanMessage
+@dataclass(frozen=True, slots=True)
+class DeadlineMessage:
+    """That a run whose consumer has accepted the trigger is looked at: it may have been silent for too long.
+
+    It is about one acceptance: that of the attempt claimed by `owner`. `shard` is the job's, for the next
+    look.
+    """
+
+    trigger: Trigger
+    attempt: int
+    owner: str
+    shard: int
+    not_before: Instant
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMessage:
+    """What a consumer reports of an attempt that it had accepted: it failed, in vain if it `is_final`."""
+
+    trigger: Trigger
+    attempt: int
+    reason: str
+    is_final: bool
+    not_before: Instant
+    faults: int = 0
+
+
+Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage
 
 
 @dataclass(frozen=True, slots=True)
