@@ -250,6 +250,13 @@ def test_a_run_is_not_forgotten_before_it_is_over_and_then_kept_as_asked() -> No
     assert worker.complete().expires_at == NOON + 10_000 + DAY + HOUR
 
 
+def test_a_job_stays_for_as_long_as_its_consumers_may_work_for_it() -> None:
+    sync = World().put(dueTime="10s").job
+    job = World().put(dueTime="10s", completion="async", maxRunTime="3d").job
+    assert sync.expires_at is not None
+    assert job.expires_at == sync.expires_at + 3 * DAY
+
+
 def test_reports_that_are_repeated_are_taken_again() -> None:
     world = World()
     worker = running(world)
