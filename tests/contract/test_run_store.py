@@ -8,7 +8,9 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, run
 from tests.fakes.engines import Stores
 
 from sweephand.instants import MINUTE_MS
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.ports import RunStore
 from sweephand.runs.run import Run, trigger_of
 
@@ -55,14 +57,33 @@ EVERYTHING_SET = replace(
     run_until=NOON + 3_600_090,
 )
 
+ASKED_FOR = succeeded(run(demand=Demand("manual", "a" * 16), payload=Payload.of('{"n": 1.10}')))
+KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
+
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
 
 
-@pytest.mark.parametrize("written", [succeeded(run()), retrying(run()), EVERYTHING_SET, BARE])
+@pytest.mark.parametrize(
+    "written", [succeeded(run()), retrying(run()), EVERYTHING_SET, ASKED_FOR, KEPT_ELSEWHERE, BARE]
+)
 def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> None:
     assert runs.record(written)
     assert runs.get(written.key, written.run_id) == written
     assert runs.page(written.key, None, "", 10).items == (written,)
+
+
+def test_runs_of_one_due_time_that_were_asked_for_are_each_their_own(runs: RunStore) -> None:
+    demands = (None, Demand("manual", "a"), Demand("manual", "b"), Demand("backfill", "a"))
+    written = [succeeded(run(demand=demand)) for demand in demands]
+    assert all(runs.record(each) for each in written)
+    assert [stored(runs, each) for each in written] == written
+    assert stored(runs, run(demand=Demand("manual", "c"))) is None
+    shown = [*runs.page(KEY, None, "", 2).items]
+    following = runs.page(KEY, None, "", 2).next
+    assert following is not None
+    shown += runs.page(KEY, None, following, 10).items
+    assert {each.run_id for each in shown} == {each.run_id for each in written}
+    assert len(shown) == len(written)
 
 
 def test_a_claim_is_granted_where_nothing_is_stored(runs: RunStore) -> None:

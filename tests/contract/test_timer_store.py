@@ -7,7 +7,9 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry
 from tests.fakes.engines import Stores
 
 from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
 from sweephand.wheel.timer import Cursor, Timer, bucket_of
@@ -52,6 +54,9 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),
         deadline_timer(faults=3, attempt=100, owner="owner00000000002"),
+        retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("manual", "a" * 16))),
+        retry_timer(payload=Payload.of('{"n": 1.10, "s": "\u00fc\\u0000"}')),
+        retry_timer(payload=Payload("0" * 64, 5_000, None, "ref")),
     ],
 )
 def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer) -> None:

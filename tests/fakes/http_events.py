@@ -108,6 +108,7 @@ class Client:
             writer=self.world.writer(),
             pauser=self.world.pauser(),
             resumer=self.world.resumer(),
+            demands=self.world.demands(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
             redriver=self.world.redriver(),

@@ -196,7 +196,8 @@ class MemoryRuns:
 
 
 def _position(run: Run) -> str:
-    return f"{run.due_at:014d}#{run.index:07d}#{run.uid}"
+    demand = "" if run.demand is None else f"~{run.demand.kind}#{run.demand.token}#"
+    return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
 
 
 class MemorySecrets:

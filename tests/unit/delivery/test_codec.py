@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.errors import PoisonError
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.codec import decode, encode, encode_letter
 from sweephand.wheel.trigger import (
@@ -33,17 +35,30 @@ MESSAGE = TriggerMessage(
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
+DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill"]), names)
+KEPT = st.builds(Payload, names, counts, st.none(), names)
 
 
 @given(
     st.builds(
         TriggerMessage,
-        st.builds(Trigger, st.builds(JobKey, names, names), names, names, instants, counts, instants, counts),
+        st.builds(
+            Trigger,
+            st.builds(JobKey, names, names),
+            names,
+            names,
+            instants,
+            counts,
+            instants,
+            counts,
+            st.none() | DEMANDS,
+        ),
         instants,
         counts,
         st.none() | instants,
         counts,
         st.none() | st.builds(Redrive, counts, st.none() | instants),
+        st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -61,6 +76,29 @@ def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() ->
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
     text = encode(replace(MESSAGE, redrive=Redrive(2, None)))
     assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null]}'
+
+
+@pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
+def test_what_was_asked_for_says_so_and_its_span_too(demand: Demand) -> None:
+    asked = replace(MESSAGE, trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
+    assert f'"demand":["{demand.kind}","{demand.token}"]' in encode(asked)
+    assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
+    assert decode(encode(asked)) == asked
+    span = replace(SPAN, demand=demand)
+    assert decode(encode(span)) == span
+
+
+ODD_DEMANDS: list[Any] = ["manual", [], ["manual"], ["hand", "a"], ["manual", ""], ["manual", 1]]
+ODD_DATA: list[Any] = [7, True, [], {}, "x" * 2_049, {"ref": "a", "digest": "b"}, "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("demand", each) for each in ODD_DEMANDS), *(("data", each) for each in ODD_DATA)],
+)
+def test_a_demand_or_data_that_cannot_be_read_is_poison(name: str, value: Any) -> None:
+    with pytest.raises(PoisonError):
+        decode(json.dumps({**json.loads(encode(MESSAGE)), name: value}))
 
 
 @pytest.mark.parametrize("redrive", ["2", "[2]", "[null,5]", "[2,-1]", "[2,true]", "{}", "[2,5,5]"])

@@ -26,6 +26,13 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("PATCH", JOB_URL, {"repeats": 2}, (403, 200, 200)),
     ("POST", f"{JOB_URL}/pause", {"reason": "x"}, (403, 200, 200)),
     ("POST", f"{JOB_URL}/resume", {"catchup": "all"}, (403, 200, 200)),
+    ("POST", f"{JOB_URL}/trigger", {"data": 1}, (403, 202, 202)),
+    (
+        "POST",
+        f"{JOB_URL}/backfill",
+        {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"},
+        (403, 202, 202),
+    ),
     ("DELETE", JOB_URL, None, (403, 204, 204)),
     ("GET", "/v1/namespaces/ns/jobs", None, (200, 200, 200)),
     ("POST", "/v1/namespaces/ns/jobs", {"jobs": [{"name": "a", **JOB}]}, (403, 200, 200)),

@@ -33,6 +33,8 @@ PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: Triggers of one backfill: each is a message, and a delivery.
+BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Jobs and runs that one call about many looks at.
 BULK_EXAMINED_MAX: Final = 1_000
 
@@ -67,5 +69,6 @@ def table() -> dict[str, int]:
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
         "bulkExaminedMax": BULK_EXAMINED_MAX,
     }

@@ -64,7 +64,7 @@ class Attempts:
         """
         key = message.trigger.key
         secrets = self._signing.active(key.namespace)
-        body = self._body(job)
+        body = self._body(message, job)
         reads = 0
         while (again := self._reading.fresh(key, read)) is not read:
             # Something took long. If the trigger is not alive any more, the claim of the attempt stays:
@@ -75,7 +75,7 @@ class Attempts:
             if again.job is None or liveness_of(message, again) != "alive":
                 return Withdrawn(again)
             if again.job.version != job.version:
-                body = self._body(again.job)
+                body = self._body(message, again.job)
             read, job = again, again.job
         sent_at = self._clock.now()
         latest = read
@@ -99,8 +99,8 @@ class Attempts:
         )
         return Withdrawn(latest) if answer.was_withdrawn else Made(job, sent_at, answer)
 
-    def _body(self, job: Job) -> bytes:
-        payload = job.definition.payload
+    def _body(self, message: TriggerMessage, job: Job) -> bytes:
+        payload = message.payload or job.definition.payload
         if payload is None:
             return NO_DATA
         text = payload.text

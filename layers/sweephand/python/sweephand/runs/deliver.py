@@ -155,6 +155,8 @@ class Deliverer:
             claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
+            demand=trigger.demand,
+            payload=message.payload,
         )
 
     def _claim(self, run: Run) -> tuple[Run, Run | None]:
@@ -195,7 +197,7 @@ def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
     return replace(
         run,
         started_at=started_at,
-        lateness_ms=started_at - message.trigger.due_at,
+        lateness_ms=_lateness_ms(message, started_at),
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
     )
 
@@ -203,3 +205,10 @@ def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
 def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
     is_same = (stored.state, stored.attempts) == ("claimed", run.attempts)
     return is_same and stored.claimed_until is not None and stored.claimed_until <= now
+
+
+def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
+    """From the due time to the first attempt; None for what was asked for when its due time was long past."""
+    trigger = message.trigger
+    is_backfill = trigger.demand is not None and trigger.demand.kind == "backfill"
+    return None if is_backfill else started_at - trigger.due_at

@@ -117,7 +117,9 @@ class Redriver:
     def _send(self, runs: Sequence[Run]) -> None:
         now = self._clock.now()
         messages = [
-            TriggerMessage(trigger_of(run), now, attempt, redrive=Redrive(attempt, run.started_at))
+            TriggerMessage(
+                trigger_of(run), now, attempt, redrive=Redrive(attempt, run.started_at), payload=run.payload
+            )
             for run in runs
             for attempt in (run.attempts + 1,)
         ]

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName
 from sweephand.runs.transitions import OVER
 from sweephand.runs.transitions import State as State  # noqa: PLC0414 - said again: it is a run's
 from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
@@ -15,9 +17,10 @@ class Run:
 
     `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
     and until when, while `state` is `claimed`. A redrive begins a round of attempts at `round_from`.
-    `round_at` is when its first one began; None in the first round, which began at `started_at`. `version`
-    is the token of the latest change by somebody who did not hold the claim. `lateness_ms` is from the due
-    time to the first attempt's request. `answer` is the first 512 bytes of the last response, as text.
+    `round_at` is when its first one began; None in the first round, which began at `started_at`. One that was
+    asked for has a `demand`, and the `payload` that it was asked for with, if any. `version` is the token of
+    the latest change by somebody who did not hold the claim. `lateness_ms` is from the due time to the first
+    attempt's request. `answer` is the first 512 bytes of the last response, as text.
 
     An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
     report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
@@ -48,16 +51,18 @@ class Run:
     heartbeat_ms: int | None = None
     heartbeat_by: Instant | None = None
     run_until: Instant | None = None
+    demand: Demand | None = None
+    payload: Payload | None = None
 
     @property
     def run_id(self) -> str:
-        """The name of the run within its job: `{due as epoch ms}-{index}`."""
-        return f"{self.due_at}-{self.index}"
+        """The name of the run within its job."""
+        return str(RunName(self.due_at, self.index, self.demand))
 
     @property
     def trigger_id(self) -> str:
         """The id its trigger is delivered under."""
-        return f"{self.uid}-{self.due_at}-{self.index}"
+        return f"{self.uid}-{self.run_id}"
 
     @property
     def is_over(self) -> bool:
@@ -79,7 +84,16 @@ class Run:
 
 def trigger_of(run: Run) -> Trigger:
     """The trigger of a run that was attempted before: its commit is so long ago that no grace counts."""
-    return Trigger(run.key, run.uid, run.rev, run.due_at, run.sequence, armed_at=run.due_at, index=run.index)
+    return Trigger(
+        run.key,
+        run.uid,
+        run.rev,
+        run.due_at,
+        run.sequence,
+        armed_at=run.due_at,
+        index=run.index,
+        demand=run.demand,
+    )
 
 
 def attempted(run: Run) -> TriggerMessage:
@@ -90,4 +104,5 @@ def attempted(run: Run) -> TriggerMessage:
         attempt=run.attempts,
         first_attempt_at=run.round_at if run.is_redriven else run.started_at,
         redrive=Redrive(run.round_from, run.started_at) if run.is_redriven else None,
+        payload=run.payload,
     )

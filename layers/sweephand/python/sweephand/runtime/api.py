@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.commit import Commits
+from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
@@ -54,6 +55,7 @@ def api() -> Handler:
             writer=writer,
             pauser=Pauser(jobs=jobs, clock=clock, ids=ids),
             resumer=Resumer(jobs=jobs, commits=commits, ids=ids),
+            demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
             reporter=Reporter(jobs=jobs, runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids),

@@ -1,6 +1,5 @@
 """How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
 
-import re
 from functools import reduce
 from operator import or_
 from typing import Final, cast
@@ -8,19 +7,18 @@ from typing import Final, cast
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.wheel.trigger import Trigger
 
-_RUN_ID: Final = re.compile(r"(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})", re.ASCII)
-
-#: Sorts after every character of a uid.
-_AFTER_UIDS: Final = "\x7f"
+#: Sorts after every character of a uid. What was asked for has it before its own part of the key.
+_AFTER_UIDS: Final = "~"
 
 
 class RunItem(Item):
@@ -49,6 +47,8 @@ class RunItem(Item):
     heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
     heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
     run_until = IntegerAttribute(null=True, attr_name="run_until")
+    demand = JsonAttribute(null=True)
+    payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
 
 
@@ -76,16 +76,16 @@ class DynamoRuns:
 
     def of(self, trigger: Trigger) -> Run | None:
         """The run of that trigger, by its own key."""
-        place = _partition(trigger.key), _position(trigger.due_at, trigger.index, trigger.uid)
-        raw = self._table.get(place)
+        name = RunName(trigger.due_at, trigger.index, trigger.demand)
+        raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
         return None if raw is None else _run(raw)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last, among the few that jobs of one key can have had."""
-        match = _RUN_ID.fullmatch(run_id)
-        if match is None or int(match[1]) > INSTANT_MAX:
+        name = read_run_name(run_id)
+        if name is None:
             return None
-        low = _position(int(match[1]), int(match[2]), "")
+        low = _position(name, "")
         in_range = RunItem.sk.between(low, low + _AFTER_UIDS)
         found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
@@ -131,12 +131,14 @@ def _partition(key: JobKey) -> str:
     return f"runs#{key.namespace}#{key.name}"
 
 
-def _position(due_at: Instant, index: int, uid: str) -> str:
-    return f"{due_at:014d}#{index:07d}#{uid}"
+def _position(name: RunName, uid: str) -> str:
+    """Where a run lies among those of its job: what was asked for behind what the schedule made due."""
+    demand = "" if name.demand is None else f"{_AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
+    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
 
 
 def _key(run: Run) -> ItemKey:
-    return _partition(run.key), _position(run.due_at, run.index, run.uid)
+    return _partition(run.key), _position(RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 def _item(run: Run) -> RunItem:
@@ -165,6 +167,8 @@ def _item(run: Run) -> RunItem:
         heartbeat_by=run.heartbeat_by,
         run_until=run.run_until,
         version=run.version,
+        demand=run.demand and list(run.demand),
+        payload=payload_item(run.payload),
         gone_at=run.expires_at,
         expires_at=expiry(run.expires_at),
     )
@@ -199,4 +203,6 @@ def _run(raw: RawItem) -> Run:
         heartbeat_by=item.heartbeat_by,
         run_until=item.run_until,
         version=item.version,
+        demand=Demand(*item.demand) if item.demand else None,
+        payload=payload_of(item.payload),
     )

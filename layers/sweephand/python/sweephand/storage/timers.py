@@ -8,8 +8,9 @@ from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
@@ -40,6 +41,8 @@ class TimerItem(Item):
     faults = IntegerAttribute(null=True, attr_name="x")
     redrive = JsonAttribute(null=True, attr_name="w")
     owner = UnicodeAttribute(null=True, attr_name="o")
+    demand = JsonAttribute(null=True, attr_name="k")
+    payload = JsonAttribute(null=True, attr_name="p")
 
 
 class DynamoTimers:
@@ -108,12 +111,14 @@ def _item(timer: Timer) -> TimerItem:
         not_before=message.not_before,
         attempt=message.attempt,
         faults=message.faults,
+        demand=trigger.demand and list(trigger.demand),
     )
     if isinstance(message, DeadlineMessage):
         item.owner = message.owner
     else:
         item.first_attempt_at = message.first_attempt_at
         item.redrive = message.redrive and list(message.redrive)
+        item.payload = payload_item(message.payload)
     return item
 
 
@@ -126,7 +131,16 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
         yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
         return
-    trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    trigger = Trigger(
+        key,
+        item.uid,
+        item.rev,
+        item.due_at,
+        item.sequence,
+        item.armed_at,
+        item.index,
+        Demand(*item.demand) if item.demand else None,
+    )
     owner: str | None = item.owner
     if owner is not None:
         message = DeadlineMessage(trigger, item.attempt, owner, shard, item.not_before, item.faults)
@@ -136,6 +150,12 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
     yield RetryTimer(
         shard,
         TriggerMessage(
-            trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults, redrive=redrive
+            trigger,
+            item.not_before,
+            item.attempt,
+            item.first_attempt_at,
+            item.faults,
+            redrive=redrive,
+            payload=payload_of(item.payload),
         ),
     )

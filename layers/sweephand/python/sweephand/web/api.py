@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand.web import (
     bulk,
+    demand,
     jobs,
     json_text,
     keys,
@@ -36,6 +37,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
     *patch.OPERATIONS,
     *pausing.OPERATIONS,
+    *demand.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,

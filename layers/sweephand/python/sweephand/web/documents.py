@@ -236,6 +236,22 @@ class ResumeDocument(Document):
     )
 
 
+class TriggerDocument(Document):
+    """What a trigger on demand delivers."""
+
+    data: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, delivered instead of the job's data.",
+    )
+
+
+class BackfillDocument(Document):
+    """Which past triggers to make."""
+
+    from_: str = Field(alias="from", description="The first instant of the span (RFC 3339 with its offset).")
+    to: str = Field(description="Where the span ends: this instant is no part of it. It is past.")
+
+
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 

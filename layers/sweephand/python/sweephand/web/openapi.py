@@ -22,7 +22,7 @@ _REFS: Final = "#/components/schemas/{model}"
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "namespace": "The namespace: one that the key is for.",
     "name": "The job's name.",
-    "runId": "The run's name: due time in epoch milliseconds, and index.",
+    "runId": "The run's name, as its list shows it: due time in epoch milliseconds, and index.",
     "id": "The key's id.",
 }
 

@@ -6,12 +6,13 @@ from typing import Any, Final
 from sweephand.access.run_token import sent_run_token
 from sweephand.errors import NotFoundError
 from sweephand.instants import Instant
+from sweephand.jobs.naming import read_run_name
 from sweephand.runs.report import Reporter
 from sweephand.web import json_text
 from sweephand.web.documents import FailureDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.resources import ReportResource, RunResource, report_resource, run_resource
-from sweephand.web.runs import RUN_ID, RUN_PATH
+from sweephand.web.runs import RUN_PATH
 from sweephand.web.services import Services
 from sweephand.web.validation import check
 
@@ -50,7 +51,7 @@ def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def _run_id(request: Request[Any, Any]) -> str:
     run_id = request.path["runId"]
-    if sent_run_token(request.headers.get("authorization")) is None and not RUN_ID.fullmatch(run_id):
+    if sent_run_token(request.headers.get("authorization")) is None and read_run_name(run_id) is None:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
     return run_id
 

@@ -23,7 +23,13 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 class RunResource(TypedDict):
     """The record of delivering one trigger."""
 
-    id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
+    id: Annotated[
+        str,
+        Field(
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-` or "
+            "`backfill-` before and a token behind it if it was asked for."
+        ),
+    ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
     state: Annotated[
         State | PendingState,
@@ -32,7 +38,9 @@ class RunResource(TypedDict):
         ),
     ]
     dueAt: Time
-    sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
+    sequence: Annotated[
+        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
+    ]
     attempts: int
     startedAt: Time | None
     endedAt: Time | None
@@ -186,6 +194,22 @@ class RunPage(TypedDict):
 
     items: list[RunResource]
     nextCursor: NotRequired[str]
+
+
+class TriggerResource(TypedDict):
+    """A trigger that was asked for."""
+
+    id: Annotated[str, Field(description="The name of its run: there is a record once an attempt is over.")]
+    triggerId: str
+    dueAt: Time
+
+
+class BackfillResource(TypedDict):
+    """The triggers of a past span."""
+
+    count: int
+    firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
+    lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
 
 
 class RedriveResource(TypedDict):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
@@ -39,6 +40,7 @@ class Services:
     writer: Writer
     pauser: Pauser
     resumer: Resumer
+    demands: Demands
     reader: Reader
     runs: RunStore
     redriver: Redriver

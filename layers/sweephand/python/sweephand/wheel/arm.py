@@ -1,7 +1,7 @@
 """Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sweephand.instants import Instant
@@ -78,20 +78,20 @@ def split(span: SpanMessage) -> Iterator[Message]:
     whole = Span(first, series.last_through(span.until, first))
     if whole.count <= SPAN_PARTS:
         for each in _each(whole, series):
-            yield message_of(span, each, span.armed_at)
+            yield message_of(span, each, span.armed_at, span.demand)
         return
     size = -(-whole.count // SPAN_PARTS)
     for number in range(first.sequence, whole.last.sequence + 1, size):
         begins = series.numbered(number, first)
         ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
-        yield _span(span, Span(begins, ends), span.armed_at)
+        yield replace(span, first=begins, until=ends.due_at, faults=0)
 
 
 def _each(span: Span, series: Series) -> Iterator[Occurrence]:
     return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
 
 
-def _span(source: Armable | SpanMessage, span: Span, armed_at: Instant) -> SpanMessage:
+def _span(source: Armable, span: Span, armed_at: Instant) -> SpanMessage:
     return SpanMessage(
         key=source.key,
         uid=source.uid,

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.errors import PoisonError
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.fields import Fields
 from sweephand.wheel.trigger import (
@@ -37,6 +39,8 @@ def encode(message: Message) -> str:
             }
             if message.redrive is not None:
                 fields["redrive"] = list(message.redrive)
+            if message.payload is not None:
+                fields["data"] = _of_payload(message.payload)
         case DeadlineMessage():
             fields = {"kind": "deadline", **_of_trigger(message.trigger), "at": message.not_before}
             fields |= {
@@ -62,6 +66,7 @@ def encode(message: Message) -> str:
                 "until": message.until,
                 "faults": message.faults,
             }
+            fields |= _of_demand(message.demand)
     return _written({"v": VERSION, **fields})
 
 
@@ -112,6 +117,7 @@ def _read(fields: Fields) -> Message:
                 first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
                 redrive=fields.redrive(),
+                payload=fields.payload(),
             )
         case "deadline":
             return DeadlineMessage(
@@ -138,7 +144,8 @@ def _read(fields: Fields) -> Message:
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
             uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
-            return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults)
+            demand = fields.demand()
+            return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults, demand)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
 
@@ -149,7 +156,18 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
         "due": trigger.due_at,
         "seq": trigger.sequence,
         "index": trigger.index,
+        **_of_demand(trigger.demand),
     }
+
+
+def _of_demand(demand: Demand | None) -> dict[str, Any]:
+    return {} if demand is None else {"demand": list(demand)}
+
+
+def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
+    if payload.ref is None:
+        return payload.text
+    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size}
 
 
 def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, Any]:

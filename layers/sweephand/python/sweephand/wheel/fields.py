@@ -1,11 +1,13 @@
 """How the fields of a message are read: each has to be there, of its type and of a size that can be."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from sweephand.errors import PoisonError
 from sweephand.instants import INSTANT_MAX
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, DemandKind
 from sweephand.limits import REASON_LENGTH_MAX
 from sweephand.wheel.trigger import Redrive, Trigger
 
@@ -67,6 +69,29 @@ class Fields:
         started_at = None if value[1] is None else _whole(value[1], "redrive")
         return Redrive(_whole(value[0], "redrive"), started_at)
 
+    def demand(self) -> Demand | None:
+        """Who asked for a trigger, or None."""
+        value = self._fields.get("demand")
+        if value is None:
+            return None
+        kinds = get_args(DemandKind)
+        if not isinstance(value, list) or len(value) != 2 or value[0] not in kinds:  # noqa: PLR2004 - a pair
+            raise PoisonError("`demand` in a message is a kind and a token.")
+        return Demand(value[0], Fields({"demand": value[1]}).text("demand"))
+
+    def payload(self) -> Payload | None:
+        """The data of a trigger's own, or None."""
+        value = self._fields.get("data")
+        if value is None:
+            return None
+        if isinstance(value, str):
+            payload = Payload.of(value)
+            if not payload.is_inline:
+                raise PoisonError("`data` in a message is short, or says where it is kept.")
+            return payload
+        kept = Fields(value)
+        return Payload(kept.text("digest"), kept.number("size"), None, kept.text("ref"))
+
     def key(self) -> JobKey:
         """The job that the message is of."""
         return JobKey(self.text("ns"), self.text("job"))
@@ -81,6 +106,7 @@ class Fields:
             sequence=self.number("seq"),
             armed_at=self.number("armed"),
             index=self.number("index"),
+            demand=self.demand(),
         )
 
     def item(self, name: str) -> Mapping[str, Any]:
