@@ -12,7 +12,7 @@ from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.ports import RunStore
-from sweephand.runs.run import Run
+from sweephand.runs.run import Run, trigger_of
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")
@@ -48,6 +48,13 @@ EVERYTHING_SET = replace(
     answer="ü \x00 \ufffd \ud800" + "z" * 500,
     reason="",
     expires_at=NOON + 1_001,
+    round_from=3,
+    round_at=NOON + 60,
+    version="version000000001",
+    token="shr_" + "x" * 43,
+    heartbeat_ms=60_000,
+    heartbeat_by=NOON + 60_090,
+    run_until=NOON + 3_600_090,
 )
 
 ASKED_FOR = succeeded(run(demand=Demand("manual", "a" * 16), payload=Payload.of('{"n": 1.10}')))
@@ -199,6 +206,21 @@ def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> Non
 def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
     runs.record(succeeded(run()))
     assert runs.get(KEY, run_id) is None
+
+
+def test_a_run_is_found_by_its_trigger_and_by_no_other(runs: RunStore) -> None:
+    stored = succeeded(run())
+    runs.record(stored)
+    runs.record(succeeded(run(uid="uid0000000000009")))
+    trigger = trigger_of(stored)
+    assert runs.of(trigger) == stored
+    for other in (
+        replace(trigger, uid="uid0000000000002"),
+        replace(trigger, due_at=NOON + 1),
+        replace(trigger, index=1),
+        replace(trigger, key=JobKey("other", "backup")),
+    ):
+        assert runs.of(other) is None
 
 
 def test_a_run_is_found_under_its_own_job_only(runs: RunStore) -> None:

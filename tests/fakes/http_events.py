@@ -115,6 +115,7 @@ class Client:
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
             redriver=self.world.redriver(),
+            reporter=self.world.reporter(),
             keys=self.keys,
             signing=SigningKeys(secrets=self.secrets, ids=self.world.ids, clock=self.world.clock),
             leases=self.world.leases,

@@ -14,6 +14,7 @@ from sweephand.ports import Page
 from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
+from sweephand.wheel.trigger import Trigger
 
 
 class MemoryJobs:
@@ -194,6 +195,9 @@ class MemoryRuns:
                 self._runs[place] = run
                 return True
             return stored is not None and shows(stored, run)
+
+    def of(self, trigger: Trigger) -> Run | None:
+        return self._runs.get((trigger.key, trigger.run_id, trigger.uid))
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]

@@ -31,6 +31,7 @@ from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
@@ -398,12 +399,7 @@ class World:
                 clock=self.delivery_clock,
                 ids=self.ids,
             ),
-            completions=Completions(
-                jobs=self._port(self.jobs, "jobs"),
-                runs=self._port(self.runs, "runs"),
-                clock=self.delivery_clock,
-                ids=self.ids,
-            ),
+            completions=self.completions(self.delivery_clock),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -425,6 +421,24 @@ class World:
             runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=self.api_clock,
+        )
+
+    def reporter(self) -> Reporter:
+        return Reporter(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            completions=self.completions(self.api_clock),
+            clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def completions(self, clock: Clock) -> Completions:
+        return Completions(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            clock=clock,
+            ids=self.ids,
         )
 
     def redrive(self, run_id: str, name: str = "job") -> Run:

@@ -19,6 +19,7 @@ HEADER_BYTES_MAX: Final = 8_192
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
+REASON_LENGTH_MAX: Final = 512
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
@@ -29,6 +30,7 @@ PERIOD_S_MIN: Final = 1
 #: A day, as EventBridge's flexible window.
 JITTER_S_MAX: Final = 86_400
 RETENTION_DAYS_MAX: Final = 365
+RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
@@ -57,6 +59,7 @@ def table() -> dict[str, int]:
         "labelsMax": LABELS_MAX,
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
+        "reasonLengthMax": REASON_LENGTH_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
         "retryMultiplierMax": RETRY_MULTIPLIER_MAX,
@@ -65,6 +68,7 @@ def table() -> dict[str, int]:
         "periodSecondsMin": PERIOD_S_MIN,
         "jitterSecondsMax": JITTER_S_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
+        "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,

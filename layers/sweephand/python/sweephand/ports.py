@@ -19,7 +19,7 @@ from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
 
 
 class Clock(Protocol):
@@ -158,7 +158,8 @@ class RunStore(Protocol):
 
         Granted if nothing is stored; if what is stored is at an earlier attempt, `claimed` or `retrying`
         (that the next one was sent shows that it failed); if it is this attempt, `claimed`, and its
-        `claimed_until` is not after `now`: its holder died; or if it is `failed` with the attempt before
+        `claimed_until` is not after `now`: its holder died, and has the `token` of this one, which stays
+        with the attempt; or if it is `failed` with the attempt before
         and the claim is of the first attempt of a redrive.
         """
         ...
@@ -175,6 +176,10 @@ class RunStore(Protocol):
 
         Written if the stored run is in the state and attempt of `seen`, by its owner and in its version.
         """
+        ...
+
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, or None."""
         ...
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
@@ -237,7 +242,9 @@ class Attempt:
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
     its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
-    if it says no, nothing is sent. It may raise StoreError.
+    if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
+    With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
+    attempts.
     """
 
     trigger: Trigger
@@ -247,6 +254,13 @@ class Attempt:
     secrets: tuple[str, ...]
     sent_at: Instant
     is_wanted: Callable[[], bool] = always
+    run_token: str | None = None
+    ended_after: int | None = None
+
+    @property
+    def id(self) -> str:
+        """What a consumer deduplicates by: the trigger's id, or that of its end after so many attempts."""
+        return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
 
 @dataclass(frozen=True, slots=True)

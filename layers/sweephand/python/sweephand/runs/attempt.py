@@ -54,7 +54,9 @@ class Attempts:
         self._signing = signing
         self._clock = clock
 
-    def make(self, message: TriggerMessage, read: JobRead, job: Job) -> Made | Withdrawn:
+    def make(
+        self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None
+    ) -> Made | Withdrawn:
         """Hand the trigger over by `job`, which is what was read, or by what it has become since.
 
         When the request leaves, the job was read a second ago at most. StoreError: it was not made, or
@@ -85,7 +87,14 @@ class Attempts:
 
         answer = self._targets.deliver(
             Attempt(
-                message.trigger, message.attempt, job.definition.target, body, secrets, sent_at, is_wanted
+                trigger=message.trigger,
+                number=message.attempt,
+                spec=job.definition.target,
+                body=body,
+                secrets=secrets,
+                sent_at=sent_at,
+                is_wanted=is_wanted,
+                run_token=run_token,
             )
         )
         return Withdrawn(latest) if answer.was_withdrawn else Made(job, sent_at, answer)

@@ -14,7 +14,9 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.runs.completion import Completions
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -76,6 +78,14 @@ def api() -> Handler:
             demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            reporter=Reporter(
+                jobs=jobs,
+                runs=parts.runs(),
+                queue=parts.queue(),
+                completions=Completions(jobs=jobs, runs=parts.runs(), clock=clock, ids=ids),
+                clock=clock,
+                ids=ids,
+            ),
             redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),

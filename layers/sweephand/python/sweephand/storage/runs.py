@@ -15,6 +15,7 @@ from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, a
 from sweephand.runs.run import Run, State
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.wheel.trigger import Trigger
 
 #: Sorts after every character of a uid. What was asked for has it before its own part of the key.
 _AFTER_UIDS: Final = "~"
@@ -40,7 +41,12 @@ class RunItem(Item):
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
     round_from = IntegerAttribute(null=True, attr_name="round")
+    round_at = IntegerAttribute(null=True, attr_name="round_at")
     version = UnicodeAttribute(null=True)
+    token = UnicodeAttribute(null=True)
+    heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
+    heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
+    run_until = IntegerAttribute(null=True, attr_name="run_until")
     demand = JsonAttribute(null=True)
     payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
@@ -67,6 +73,12 @@ class DynamoRuns:
     def move(self, run: Run, seen: Run) -> bool:
         """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
         return self._is_written(run, asked_by_move(run, seen))
+
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, by its own key."""
+        name = RunName(trigger.due_at, trigger.index, trigger.demand)
+        raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
+        return None if raw is None else _run(raw)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last, among the few that jobs of one key can have had."""
@@ -149,6 +161,11 @@ def _item(run: Run) -> RunItem:
         owner=run.owner,
         claimed_until=run.claimed_until,
         round_from=run.round_from if run.is_redriven else None,
+        round_at=run.round_at,
+        token=run.token,
+        heartbeat_ms=run.heartbeat_ms,
+        heartbeat_by=run.heartbeat_by,
+        run_until=run.run_until,
         version=run.version,
         demand=run.demand and list(run.demand),
         payload=payload_item(run.payload),
@@ -180,6 +197,11 @@ def _run(raw: RawItem) -> Run:
         claimed_until=item.claimed_until,
         expires_at=item.gone_at,
         round_from=item.round_from or 1,
+        round_at=item.round_at,
+        token=item.token,
+        heartbeat_ms=item.heartbeat_ms,
+        heartbeat_by=item.heartbeat_by,
+        run_until=item.run_until,
         version=item.version,
         demand=Demand(*item.demand) if item.demand else None,
         payload=payload_of(item.payload),

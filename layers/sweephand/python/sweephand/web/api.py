@@ -17,6 +17,7 @@ from sweephand.web import (
     patch,
     pausing,
     redrive,
+    reports,
     runs,
     signing_secrets,
 )
@@ -45,6 +46,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
     *redrive.OPERATIONS,
+    *reports.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

@@ -18,10 +18,6 @@ LATER = frozenset(
         "overlap",
         "waitLimit",
         "catchup",
-        "completion",
-        "heartbeatTimeout",
-        "maxRunTime",
-        "onComplete",
         "policy",
         "priority",
     }
@@ -64,6 +60,16 @@ class SqsTarget(Document):
     type: Literal["sqs"] = Field(description="An SQS queue.")
     queue_url: str = Field(description="The URL of the queue.")
     message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
+
+
+class JobTarget(Document):
+    """Another job of the namespace, triggered when a run has ended; its `data` is what is told of the end."""
+
+    type: Literal["job"] = Field(description="Another job of the namespace.")
+    name: str = Field(description="The name of that job.")
+    when: Literal["succeeded", "failed", "always"] | None = Field(
+        None, description="After which ends it is triggered; succeeded by default."
+    )
 
 
 class Retry(Document):
@@ -113,6 +119,21 @@ Target = Annotated[
                     "http": "#/components/schemas/HttpTarget",
                     "sqs": "#/components/schemas/SqsTarget",
                 },
+            },
+        }
+    ),
+]
+
+_KINDS = {"http": "HttpTarget", "sqs": "SqsTarget", "job": "JobTarget"}
+
+EndTarget = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "oneOf": [{"$ref": f"#/components/schemas/{model}"} for model in _KINDS.values()],
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {kind: f"#/components/schemas/{model}" for kind, model in _KINDS.items()},
             },
         }
     ),
@@ -207,6 +228,24 @@ class JobDocument(Timing):
         None,
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
+    )
+    completion: Literal["sync", "async"] | None = Field(
+        None,
+        description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
+    )
+    heartbeat_timeout: str | None = Field(
+        None,
+        description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    max_run_time: str | None = Field(
+        None,
+        description=f"How long a consumer that answered 202 may take; 24h by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    on_complete: EndTarget | None = Field(
+        None,
+        description="Who is told of the end of every run: an object with its type, http, sqs or job.",
     )
     on_error: Literal["continue", "pause"] | None = Field(
         None,
@@ -306,6 +345,19 @@ class BulkDocument(Document):
         min_length=1,
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
+    )
+
+
+class FailureDocument(Document):
+    """What a consumer says of an attempt that has failed."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.REASON_LENGTH_MAX,
+        description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
+    )
+    retry: bool | None = Field(
+        None, description="Whether another attempt may help; true by default. With false the run is given up."
     )
 
 

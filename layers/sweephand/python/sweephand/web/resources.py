@@ -18,6 +18,8 @@ from sweephand.web import json_text
 #: What stands in place of a target's header value for a caller who may only read.
 HIDDEN = "(hidden)"
 
+_TARGETS = frozenset({"target", "onComplete"})
+
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
@@ -27,8 +29,8 @@ class RunResource(TypedDict):
     id: Annotated[
         str,
         Field(
-            description="The run's name within its job: due time in epoch ms, and index; with `manual-` or "
-            "`backfill-` before and a token behind it if it was asked for."
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
+            "`backfill-` or `chained-` before and a token behind it if it was asked for."
         ),
     ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
@@ -47,6 +49,8 @@ class RunResource(TypedDict):
     endedAt: Time | None
     latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
     nextAttemptAt: Time | None
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
@@ -82,6 +86,10 @@ class JobResource(TypedDict):
     retry: NotRequired[dict[str, Any]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    completion: NotRequired[str]
+    onComplete: NotRequired[dict[str, Any]]
+    heartbeatTimeout: NotRequired[str]
+    maxRunTime: NotRequired[str]
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
@@ -219,6 +227,16 @@ class RedriveResource(TypedDict):
     attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
 
 
+class ReportResource(TypedDict):
+    """A run as its consumer is told of it."""
+
+    id: str
+    state: State
+    attempt: int
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
+
+
 class CountResource(TypedDict):
     """What a call about many did; `nextCursor` as long as there may be more."""
 
@@ -254,7 +272,7 @@ def job_resource(view: View, caller: Caller) -> JobResource:
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written["target"] = _without_values(written["target"])
+        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,
@@ -285,7 +303,7 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def run_resource(run: Run) -> RunResource:
     """A run's record."""
-    return {
+    shown: RunResource = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -300,6 +318,17 @@ def run_resource(run: Run) -> RunResource:
         "answer": run.answer,
         "reason": run.reason,
     }
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def report_resource(run: Run) -> ReportResource:
+    """What a consumer is told of the run that it reports on."""
+    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
 
 
 def pending_resource(pending: Pending) -> RunResource:

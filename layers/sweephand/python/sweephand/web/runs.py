@@ -54,6 +54,7 @@ def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
@@ -71,7 +72,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     Operation(
         method="GET",
-        path=_PATH + "/{runId}",
+        path=RUN_PATH,
         name="getRun",
         tag="Runs",
         access="read",

@@ -14,6 +14,7 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 
 Result = TypeVar("Result")
 
@@ -47,6 +48,7 @@ class Services:
     reader: Reader
     runs: RunStore
     redriver: Redriver
+    reporter: Reporter
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

@@ -10,7 +10,7 @@ from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
 from sweephand.wheel.catchup import Span
 from sweephand.wheel.timer import OccurrenceTimer, onward
-from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage, message_of
+from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage, message_of
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000
@@ -77,7 +77,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
 
 def delay_of(message: Message, now: Instant) -> int:
     """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
-    return max(0, message.not_before - now) if isinstance(message, TriggerMessage) else 0
+    return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
 def split(span: SpanMessage) -> Iterator[Message]:

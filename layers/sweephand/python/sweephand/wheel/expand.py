@@ -8,8 +8,8 @@ from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.live import ruling
 from sweephand.schedules import Occurrence
 from sweephand.timing import BUCKET_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
-from sweephand.wheel.trigger import TriggerMessage, message_of
+from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
+from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage, message_of
 
 #: At most this many triggers between two commits: what a crash repeats, and what memory holds.
 TRIGGERS_MAX = 1_000
@@ -24,7 +24,7 @@ class Expansion:
     """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log."""
 
     cursor: Cursor
-    messages: list[TriggerMessage] = field(default_factory=list)
+    messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
@@ -46,6 +46,9 @@ def expand(
         within = cursor.within if timer.sort_key == cursor.key else None
         if isinstance(timer, RetryTimer):
             _expand_retry(timer, jobs.get(timer.key), expansion)
+        elif isinstance(timer, DeadlineTimer):
+            # A run outlives its job, and somebody has to find that its consumer is gone.
+            expansion.messages.append(timer.message)
         elif not _expand_or_put_off(timer, jobs.get(timer.key), expansion, within, triggers_max):
             return expansion
         expansion.cursor = Cursor(timer.sort_key)

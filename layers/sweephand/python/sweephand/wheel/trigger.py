@@ -134,7 +134,61 @@ class SpanMessage:
     demand: Demand | None = None
 
 
-Message: TypeAlias = TriggerMessage | SpanMessage
+@dataclass(frozen=True, slots=True)
+class DeadlineMessage:
+    """That a run whose consumer has accepted the trigger is looked at: it may have been silent for too long.
+
+    It is about one acceptance: that of the attempt claimed by `owner`. `shard` is the job's, for the next
+    look.
+    """
+
+    trigger: Trigger
+    attempt: int
+    owner: str
+    shard: int
+    not_before: Instant
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMessage:
+    """What a consumer reports of an attempt that it had accepted: it failed, in vain if it `is_final`."""
+
+    trigger: Trigger
+    attempt: int
+    reason: str
+    is_final: bool
+    not_before: Instant
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeMessage:
+    """That a run has ended, for whom the job wants to be told (`onComplete`).
+
+    `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
+    are of the telling.
+    """
+
+    trigger: Trigger
+    state: str
+    attempts: int
+    started_at: Instant | None
+    ended_at: Instant
+    response_code: int | None
+    reason: str | None
+    not_before: Instant
+    attempt: int = 1
+    first_attempt_at: Instant | None = None
+    faults: int = 0
+
+
+def end_id(trigger: Trigger, attempts: int) -> str:
+    """What names the end of a trigger's run after so many attempts; a redrive can make it end again."""
+    return f"{trigger.id}-end-{attempts}"
+
+
+Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
 
 
 @dataclass(frozen=True, slots=True)
