@@ -99,9 +99,9 @@ class Repetition:
 def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> Instant:
     """The last of so many fires, the first of which is the start; of the rest there is none after it.
 
-    Clock changes can make more or fewer fires than there are local times. That is looked at up to STEADY_YEAR.
-    Behind it the local times alone are counted, which no zone's yearly rule drops or doubles unless the job
-    asks for it: to follow it to the year 9999 would cost seconds.
+    Clock changes can make more or fewer fires than there are local times. That is looked at up to
+    STEADY_YEAR. Behind it the local times alone are counted, which no zone's yearly rule drops or doubles
+    unless the job asks for it: to follow it to the year 9999 would cost seconds.
     """
     begun_at, left = beginning.start_at, number - 1
     if left == 0:
