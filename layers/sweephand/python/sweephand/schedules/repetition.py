@@ -23,7 +23,6 @@ from sweephand.schedules.timeline import Beginning, Periodic, Timeline
 from sweephand.schedules.zones import DAY_S, STEADY_YEAR, Zone, year_start_s
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_BEGINS: Final = r"R[0-9]*(?:/|\Z)"
 _NUMBER: Final = r"R([0-9]{1,16})?"
 _DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CALENDAR_MONTHS: Final = 10_000 * 12
@@ -188,11 +187,6 @@ class Begun:
 
     def _begins(self, after: Instant, through: Instant) -> bool:
         return self.is_counted and after < self.begun_at <= through
-
-
-def is_repetition(text: str) -> bool:
-    """Whether a schedule is meant to be a repetition."""
-    return re.match(_BEGINS, text) is not None
 
 
 def parse_repetition(text: str) -> Repetition:
