@@ -27,7 +27,8 @@ Written: TypeAlias = str | Mapping[str, Any] | list[Any]
 Schedule: TypeAlias = str | NamedFields | Instants
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*"
+# As in robfig/cron, a space ends the zone and a tab does not.
+_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
 _UNDERSTOOD: Final = (
     "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
     f"a macro ({', '.join(MACROS)}), @every with a Go duration (@every 1h30m), "
