@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.cron import Cron, CronTimeline
+from sweephand.schedules.cron import Cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.listed import Listed
 from sweephand.schedules.moments import PAST_MAX_MS, parse_local
+from sweephand.schedules.on_the_wall import WallTimeline
 from sweephand.schedules.steps import Steps
 from sweephand.schedules.timeline import Beginning
 
@@ -25,7 +26,7 @@ class At:
 
     def timeline(self, beginning: Beginning) -> Listed:
         """The instants that show the local time: mostly one; none if it is past or dropped."""
-        floor_at = beginning.eager_floor_at
+        floor_at = _floor_at(beginning)
         # A look from before the floor on, since one of less than a minute ago still counts.
         since = beginning._replace(start_at=floor_at - PAST_MAX_MS, due_at=None, later_ms=0)
         shown = Cron(Steps.once(self.wall_s), is_wildcard=False).timeline(since)
@@ -35,11 +36,16 @@ class At:
         )
 
 
-def _instants(shown: CronTimeline, beginning: Beginning) -> Iterator[Instant]:
-    floor_at = beginning.eager_floor_at
+def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
+    floor_at = _floor_at(beginning)
     for instant in shown.instants(floor_at - PAST_MAX_MS):
         if beginning.due_at is None or instant > floor_at:
             yield max(instant, floor_at + 1)
+
+
+def _floor_at(beginning: Beginning) -> Instant:
+    # As of a dueTime, what is past is judged, and now is now, before anything is moved later.
+    return beginning.start_at - 1 if beginning.due_at is None else beginning.eager_floor_at
 
 
 def parse_at(written: str) -> At:

@@ -100,7 +100,7 @@ def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> 
 
     Clock changes can make more or fewer fires than there are local times. That is looked at up to
     STEADY_YEAR. Behind it the local times alone are counted, which no zone's yearly rule drops or doubles
-    unless the job asks for it: to follow it to the year 9999 would cost seconds.
+    unless the job asks for it.
     """
     begun_at, left = beginning.start_at, number - 1
     if left == 0:

@@ -69,7 +69,9 @@ class Series:
             after = max(after, self._counted_from_at)
             sequence = self.counted + timeline.count(self._counted_from_at, after)
         else:
-            sequence = known.sequence + timeline.count(known.due_at, after)
+            sequence = known.sequence
+            if known.due_at < after:
+                sequence += timeline.count(known.due_at, after)
         for due_at in timeline.instants(after):
             sequence += 1
             if self.ttl_at is not None and due_at > self.ttl_at:

@@ -10,7 +10,7 @@ import datetime as dt
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from sweephand.schedules.zones import CYCLE_S, DAY_S, year_start_s
 
@@ -18,6 +18,8 @@ _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 _CALENDAR_END_S: Final = year_start_s(10_000)
 _MONTHS_END: Final = 10_000 * 12
 _CYCLE_MONTHS: Final = 400 * 12
+#: The calendar's 400 years, cut into so many parts.
+_MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Steps:
     months: int
     seconds: int
     number: int | None = None
+    is_seldom: ClassVar[bool] = True
 
     @classmethod
     def once(cls, wall_s: int) -> "Steps":
@@ -74,7 +77,10 @@ class Steps:
         if self.months == 0:
             return min(max(0, -(-(wall_s - self.first_s) // self.seconds)), self._steps)
         if self.seconds:
-            return bisect_left(range(self._steps), wall_s, key=self.at)
+            # No month begins more than four days off where it would if all were of one length.
+            step = (wall_s - self.first_s) // (self.months * _MEAN_MONTH_S + self.seconds)
+            near = range(max(0, step - 1), max(0, min(step + 3, self._steps)))
+            return near.start + bisect_left(near, wall_s, key=self.at)
         if wall_s <= self.first_s or wall_s >= _CALENDAR_END_S:
             return 0 if wall_s <= self.first_s else self._steps
         date = dt.date.fromordinal(wall_s // DAY_S + _EPOCH_DAY)

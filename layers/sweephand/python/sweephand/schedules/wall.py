@@ -5,7 +5,7 @@ Wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, wh
 
 import datetime as dt
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from sweephand.schedules.cron_days import DayRule, MonthKind, kind_of, kinds_of
@@ -75,8 +75,16 @@ class TimesOfDay(NamedTuple):
         return count
 
 
-class Pattern(Protocol):
+class Pattern(Hashable, Protocol):
     """Which seconds of the wall clock match; between two matches lies any time from a second to years."""
+
+    @property
+    def is_seldom(self) -> bool:
+        """Whether no two matches lie within a day, and counting them costs the same over any time.
+
+        If not, a year without an end has the matches of any other with the same weekdays on the same dates.
+        """
+        ...
 
     @property
     def before_s(self) -> int | None:
@@ -100,6 +108,8 @@ class WallPattern:
 
     Without `years` that is every year.
     """
+
+    is_seldom = False
 
     def __init__(
         self, times: TimesOfDay, days: DayRule, months: tuple[int, ...], years: tuple[int, ...] | None = None

@@ -4,8 +4,10 @@ Only the installed `tzdata` is asked, never the machine's own files: what a sche
 with the host. Zones are immutable and kept; all of this is safe under concurrent use.
 """
 
+import calendar
 import datetime as dt
 import importlib.resources
+import io
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +15,7 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.tzif import Spelled, Transition, read_tzif
 
 DAY_S: Final = 86_400
 
@@ -21,24 +24,16 @@ _YEAR_LAST: Final = 9999
 #: A local time must be sayable in four-digit years, so offsets are asked for up to a day before they end.
 _ASKABLE_MIN_S: Final = -62_135_596_800 + DAY_S
 _ASKABLE_MAX_S: Final = 253_402_300_799 - DAY_S
-#: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data since 1970 (Gaza,
-#: Recife), so that looking every three days meets each of them.
+#: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data (Gaza, Recife),
+#: and a rule for all years has them months apart: looking every three days meets each of them.
 _PROBE_S: Final = 3 * DAY_S
-#: The calendar repeats itself, weekdays included, after 400 years of this many seconds.
+#: The calendar repeats itself, weekdays included, after so many years, which are so many seconds.
+CYCLE_YEARS: Final = 400
 CYCLE_S: Final = 146_097 * DAY_S
-#: From this year on every zone follows a yearly rule for good (the data spell out years up to 2087): each
-#: year has the transitions of the one 400 years before.
+#: From this year on no zone has changes that are spelled out (the last are of 2086).
 STEADY_YEAR: Final = 2100
 #: No transition repeats or skips more than 24 hours: two days off it no longer matters to a span.
 _REACH_S: Final = 2 * DAY_S
-
-
-class Transition(NamedTuple):
-    """A change of offset: the instant from which `after_s` rules."""
-
-    at_s: int
-    before_s: int
-    after_s: int
 
 
 class Span(NamedTuple):
@@ -59,11 +54,23 @@ class Span(NamedTuple):
 class Zone:
     """One IANA time zone, as a sequence of spans."""
 
-    def __init__(self, name: str, info: ZoneInfo) -> None:
+    def __init__(self, name: str, info: ZoneInfo, spelled: Spelled) -> None:
         self.name = name
         self._info = info
+        self._goes_on = spelled.goes_on
+        self._spelled: dict[int, list[Transition]] = {}
+        for change in spelled.changes:
+            if change.at_s > _ASKABLE_MIN_S:
+                self._spelled.setdefault(year_of(change.at_s), []).append(change)
+        self._spelled_to = 0 if spelled.until_s is None else year_of(spelled.until_s)
         self._transitions: dict[int, tuple[Transition, ...]] = {}
         self._spans: dict[int, tuple[Span, ...]] = {}
+
+    @property
+    def steady_year(self) -> int:
+        """From this year on the zone follows one rule for good, so that years of the same days are alike."""
+        # The year after the last change that is spelled out may still repeat what that one showed.
+        return max(self._spelled_to + 2, _EPOCH.year)
 
     def offset_at(self, instant_s: int) -> int:
         """The seconds that the wall clock is ahead of UTC at an instant (epoch seconds)."""
@@ -79,8 +86,8 @@ class Zone:
         A span ends with its year at the latest, so that a zone without transitions yields without walking
         to the year 9999.
         """
-        for year in range(_year_of(from_s), _YEAR_LAST + 1):
-            for span in self._spans_in(year):
+        for year in range(year_of(from_s), _YEAR_LAST + 1):
+            for span in self.spans_in(year):
                 if span.end_s > from_s:
                     yield span
 
@@ -92,20 +99,19 @@ class Zone:
         # Only the last day of the year 9999 lies behind every span.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
-    def _spans_in(self, year: int) -> tuple[Span, ...]:
-        cycles = max(0, year - STEADY_YEAR) // 400
-        if cycles:
-            later_s = cycles * CYCLE_S
-            return tuple(
-                Span(
-                    span.start_s + later_s,
-                    span.end_s + later_s,
-                    span.offset_s,
-                    span.covered_s + later_s,
-                    span.repeated_s + later_s,
+    def begins_within_overlap(self, year: int) -> bool:
+        """Whether a year begins (UTC) while the wall clock shows something again."""
+        first = self.spans_in(min(year, _YEAR_LAST))[0]
+        return first.covered_s != first.start_s + first.offset_s
+
+    def spans_in(self, year: int) -> tuple[Span, ...]:
+        """The spans of a year (UTC), each cut off at its ends."""
+        if year >= self.steady_year:
+            like = year_like(year, self.steady_year)
+            if like != year:
+                return tuple(
+                    _moved(span, year_start_s(year) - year_start_s(like)) for span in self.spans_in(like)
                 )
-                for span in self._spans_in(year - 400 * cycles)
-            )
         known = self._spans.get(year)
         if known is None:
             # Two threads may both find them; they find the same.
@@ -137,6 +143,8 @@ class Zone:
         return found
 
     def _transitions_in(self, year: int) -> tuple[Transition, ...]:
+        if year < self._spelled_to or not self._goes_on:
+            return tuple(self._spelled.get(year, ()))
         known = self._transitions.get(year)
         if known is None:
             # Two threads may both find them; they find the same.
@@ -144,6 +152,7 @@ class Zone:
         return known
 
     def _find_transitions(self, year: int) -> Iterator[Transition]:
+        """By asking for offsets, since only zoneinfo reads the rule for years that are not spelled out."""
         low_s, end_s = year_start_s(year) - 1, year_start_s(year + 1) - 1
         before_s = self.offset_at(low_s)
         while low_s < end_s:
@@ -170,8 +179,34 @@ def year_start_s(year: int) -> int:
     return (dt.date(year, 1, 1).toordinal() - _EPOCH.toordinal()) * DAY_S
 
 
-def _year_of(instant_s: int) -> int:
+def year_of(instant_s: int) -> int:
+    """The year (UTC) in which an instant (epoch seconds) lies; the first or the last one if in none."""
     return (_EPOCH + dt.timedelta(seconds=min(max(instant_s, _ASKABLE_MIN_S), _ASKABLE_MAX_S))).year
+
+
+def year_like(year: int, since: int) -> int:
+    """The first year from `since` on with the same weekdays on the same dates: one of 14 kinds."""
+    return _years_like(since)[year % CYCLE_YEARS]
+
+
+@lru_cache(maxsize=256)
+def _years_like(since: int) -> tuple[int, ...]:
+    """For each year of the calendar's cycle, the first one from `since` on that is like it."""
+    first: dict[tuple[int, bool], int] = {}
+    for year in range(since, since + CYCLE_YEARS):
+        first.setdefault((dt.date(year, 1, 1).weekday(), calendar.isleap(year)), year)
+    years = (dt.date(CYCLE_YEARS + year, 1, 1) for year in range(CYCLE_YEARS))
+    return tuple(first[date.weekday(), calendar.isleap(date.year)] for date in years)
+
+
+def years_alike(since: int) -> frozenset[int]:
+    """Of each of the 14 kinds the first year from `since` on."""
+    return frozenset(_years_like(since))
+
+
+def _moved(span: Span, by_s: int) -> Span:
+    start_s, end_s, offset_s, covered_s, repeated_s = span
+    return Span(start_s + by_s, end_s + by_s, offset_s, covered_s + by_s, repeated_s + by_s)
 
 
 @lru_cache(maxsize=1)
@@ -191,5 +226,5 @@ def zone_named(name: str) -> Zone:
             + (f"{alike} (spelled so)" if alike else "an IANA name such as Europe/Paris or UTC")
         )
     place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
-    with place.open("rb") as data:
-        return Zone(name, ZoneInfo.from_file(data, key=name))
+    data = place.read_bytes()
+    return Zone(name, ZoneInfo.from_file(io.BytesIO(data), key=name), read_tzif(data))
