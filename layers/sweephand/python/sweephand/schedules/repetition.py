@@ -216,4 +216,7 @@ def parse_repetition(text: str) -> Repetition:
 
 def _parse_start(text: str) -> Start:
     wall_s = parse_local(f"{text}T00:00:00" if re.fullmatch(_DATE, text) else text)
-    return Start(parse_instant(text)) if wall_s is None else Start(None, wall_s)
+    start = Start(parse_instant(text)) if wall_s is None else Start(None, wall_s)
+    if (start.instant_at or start.wall_s) < 0:
+        raise ScheduleError(f"{quoted(text)} as the start of a repetition: expected one from 1970 on")
+    return start
