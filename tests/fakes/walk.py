@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from tests.fakes.faults import Killed
 from tests.fakes.ledger import Ledger
-from tests.fakes.world import World
+from tests.fakes.world import NOON, World
 
 from sweephand.errors import BadRequestError, StoreError, UnavailableError
+from sweephand.instants import rfc3339
 from sweephand.ports import Answer, Attempt
 from sweephand.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 
@@ -32,6 +33,10 @@ DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@every 290s"},
     {"schedule": "@every 23s", "repeats": 3},
     {"schedule": "@every 23s", "ttl": "90s"},
+    {"schedule": "rate(1 minute)"},
+    {"schedule": "R7/PT47S"},
+    # A hundred instants: every timer of it carries a fifth.
+    {"schedule": [rfc3339(NOON + number * 37_000) for number in range(1, 101)]},
     {"dueTime": "0s"},
     {"dueTime": "20s"},
     {"dueTime": "270s"},

@@ -105,7 +105,8 @@ class Steps:
 
     @cached_property
     def _first_date(self) -> dt.date:
-        return dt.date.fromordinal(self.first_s // DAY_S + _EPOCH_DAY)
+        # A wall clock ahead of UTC can show the year 10000, which has no dates.
+        return dt.date.fromordinal(min(self.first_s // DAY_S + _EPOCH_DAY, dt.date.max.toordinal()))
 
     @property
     def _first_month(self) -> int:
