@@ -40,6 +40,9 @@ DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "0s"},
     {"dueTime": "20s"},
     {"dueTime": "270s"},
+    {"schedule": "@every 61s", "jitter": "1m"},
+    {"schedule": "@every 61s", "jitter": "10m"},
+    {"dueTime": "20s", "jitter": "5m"},
 )
 
 
