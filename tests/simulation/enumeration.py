@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from importlib import resources
 from itertools import count, dropwhile
 from math import floor
 from typing import Any, Final
@@ -39,7 +40,7 @@ class Timing:
     """What a definition asks for, its relative times resolved.
 
     The series began with the request at `start_at`. Its occurrences are those after `counted_at`, numbered
-    on from `counted`.
+    on from `counted`. All of it comes `jitter_ms` later than the schedule says, and keeps the bounds there.
     """
 
     schedule: Any
@@ -52,6 +53,7 @@ class Timing:
     repeats: int | None
     counted_at: int | None = None
     counted: int = 0
+    jitter_ms: int = 0
 
     def instants(self) -> Iterator[int]:
         """Its instants after `counted_at`, ascending, without regard to `ttl` and `repeats`."""
@@ -59,7 +61,10 @@ class Timing:
         # At a dueTime something may fire; at the request only what says "now".
         after = self.start_at if self.due_at is None else self.due_at - 1
         counted_at = after if self.counted_at is None else self.counted_at
-        coming = _coming(self, _unprefixed(self.schedule), zone, max(after, counted_at))
+        as_written = max(after, counted_at) - self.jitter_ms
+        coming = (
+            each + self.jitter_ms for each in _coming(self, _unprefixed(self.schedule), zone, as_written)
+        )
         return dropwhile(lambda each: each <= counted_at, coming) if self.counted_at is not None else coming
 
     def numbered(self) -> Iterator[tuple[int, int]]:
@@ -117,8 +122,11 @@ class Occurrences:
         return bisect_right(self._known, instant, key=lambda known: known[0])
 
 
-def begun(definition: Mapping[str, Any], asked_at: int) -> Timing:
-    """The timing of a definition that begins a series, by the request's own clock."""
+def begun(definition: Mapping[str, Any], asked_at: int, jitter_ms: int = 0) -> Timing:
+    """The timing of a definition that begins a series, by the request's own clock.
+
+    By how much `jitter` moves a job is nobody's to know beforehand: `jitter_ms` has to be told.
+    """
     zone_name = _zone_name(definition)
     dst = definition.get("dst") or {}
     due_at = None
@@ -139,6 +147,7 @@ def begun(definition: Mapping[str, Any], asked_at: int) -> Timing:
         due_at=due_at,
         ttl_at=_ttl(definition, asked_at, asked_at if due_at is None else due_at),
         repeats=definition.get("repeats"),
+        jitter_ms=jitter_ms,
     )
 
 
@@ -254,9 +263,9 @@ def _repetition(timing: Timing, schedule: str, _: int) -> Iterator[int]:
 
 
 def _before_first(timing: Timing) -> int:
-    """The floor of what may fire at the very request."""
+    """The floor, as the schedule has it, of what may fire at the very request."""
     floor_at = (timing.start_at if timing.due_at is None else timing.due_at) - 1
-    return floor_at if timing.counted_at is None else max(floor_at, timing.counted_at)
+    return max(floor_at, floor_at if timing.counted_at is None else timing.counted_at) - timing.jitter_ms
 
 
 def _at(timing: Timing, schedule: str, after: int) -> Iterator[int]:
@@ -323,4 +332,6 @@ def _absolute(text: str) -> int:
 
 @lru_cache
 def _zone(name: str) -> ZoneInfo:
-    return ZoneInfo(name)
+    """The zone of the package, whatever the machine's own files say."""
+    with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
+        return ZoneInfo.from_file(data, key=name)

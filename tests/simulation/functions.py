@@ -149,6 +149,10 @@ class Functions:
         if self._scheduler.now < self._poll_at:
             return
         self._poll_at = NEVER
+        down_until = self._gate.down.get("queue", 0)
+        if down_until > self._scheduler.now:
+            self._seen(down_until)
+            return
         while (next_at := self._sqs.next_at()) is not None:
             if next_at > self._scheduler.now:
                 self._seen(next_at)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tests.simulation.enumeration import length_ms
 from tests.simulation.lives import Life, told
 from tests.simulation.misfires import misfires
 from tests.simulation.tale import Tale
@@ -63,6 +64,17 @@ def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
                 f"{life.name}: revision {write.rev} rules since {told(write.since)}; "
                 f"expected {told(lowest)} to {told(highest)}, {why}"
             )
+
+
+def jitter_is_stable(tale: Tale) -> Iterator[str]:
+    """A job is moved by less than its window, and by the same whenever it is written with that window."""
+    seen: dict[tuple[str, str], int] = {}
+    for life, _, _, write in _writes(tale):
+        window = write.definition.get("jitter")
+        if not 0 <= write.jitter_ms < max(length_ms(window) if window else 1, 1):
+            yield f"{life.name}: revision {write.rev} is moved by {write.jitter_ms} ms, beyond its window"
+        elif window is not None and seen.setdefault((life.name, window), write.jitter_ms) != write.jitter_ms:
+            yield f"{life.name}: revision {write.rev} is moved by another {write.jitter_ms} ms"
 
 
 def pauses_are_kept(tale: Tale) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.simulation.enumeration import (
     Occurrences,
@@ -122,7 +122,7 @@ def lives_of(events: Sequence[Event]) -> dict[str, Life]:
 def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
     """What a write makes of the series that there was, and whether it begins one."""
     if not life.writes:
-        return True, Occurrences(begun(write.definition, write.asked_at))
+        return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
     before, known = life.writes[-1], life.occurrences[-1]
     if write.rev == before.rev or write.verb == "resume":
         return False, known
@@ -133,12 +133,15 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         timing = patched(known.timing, before.definition, write.definition, write.asked_at)
         if not goes_on:
             timing = counted_on(timing, write.asked_at, known.counted_through(reached))
-        return not goes_on, Occurrences(timing)
+        return not goes_on, Occurrences(replace(timing, jitter_ms=write.jitter_ms))
     if goes_on and known.next_after(reached) is not None:
         # A PUT counts anew: from the pause on, if there is one, since what fell due in it is still open.
         timing = gone_on(known.timing, write.definition, write.asked_at)
-        return False, Occurrences(counted_anew(timing, reached))
-    return True, Occurrences(begun(write.definition, write.asked_at))
+        # With another jitter, what has fired by the schedule's own times does not fire again.
+        moved_ms = write.jitter_ms - known.timing.jitter_ms
+        timing = counted_anew(replace(timing, jitter_ms=write.jitter_ms), reached + moved_ms)
+        return False, Occurrences(timing)
+    return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
 
 
 def told(instant: int) -> str:

@@ -29,6 +29,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_jobs.cuts_are_sound,
     judging_jobs.reigns_begin_where_they_should,
     judging_jobs.pauses_are_kept,
+    judging_jobs.jitter_is_stable,
     judging_wheel.cursors_move_on,
     judging_wheel.cursors_reach_what_is_due,
     judging_wheel.chains_live,

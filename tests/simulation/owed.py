@@ -44,8 +44,11 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     later = life.later_revisions(reign.rev)
     if len(later) > EARLIER_MAX and later[EARLIER_MAX].at < due_at + BAD_DAY_MS:
         return True
-    is_buried = any(life.uid in each and str(due_at) in each for each in tale.buried)
-    if is_buried and len(tale.of(Mishap)) > FAULTS_MAX:
+    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
+    if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
+        return True
+    if any(reason.startswith("received ") for reason in reasons):
+        # SQS gives a message up that was in the hands of too many processes that died.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):

@@ -114,6 +114,7 @@ class Recorder:
                 paused_at=job.paused_at,
                 definition=definition,
                 catchup=asking.catchup if asking else None,
+                jitter_ms=getattr(job.series, "jitter_ms", 0),
             )
         )
 

@@ -51,7 +51,7 @@ MARGIN_MS: Final = 90 * SECOND_MS
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
 
-#: One seed in so many runs on the production adapters over clients in memory, which take three times as long.
+#: One seed in so many runs on the production adapters over clients in memory: they take three times as long.
 _WIRE_EVERY: Final = 20
 
 #: The parts of the stack that may be gone for a while; "all" is the region.
@@ -112,7 +112,7 @@ def run(
     """Run one seed; the same seed and mask give the same trace, whatever ran before and wherever.
 
     `mutation` breaks production code while the seed runs. `stores` is chosen by the seed if it is not given:
-    mostly the memory stores, now and then the production adapters. `is_telling` keeps every call for the story.
+    mostly the memory stores, now and then the production adapters. `is_telling` keeps calls for the story.
     """
     with _bounds(seed, mask), (mutation or nullcontext)():
         chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)

@@ -1,5 +1,6 @@
 """The story of a seed: what happened to what is complained of, in order, and what went wrong meanwhile."""
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tests.simulation.trace import (
     Written,
 )
 
-from sweephand.instants import MINUTE_MS, Instant, rfc3339
+from sweephand.instants import MINUTE_MS, Instant, from_datetime, rfc3339
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
@@ -33,6 +34,9 @@ LINES_MAX: Final = 200
 AFTER_MS: Final = 3 * MINUTE_MS
 
 COMPLAINTS_MAX: Final = 10
+
+#: How a complaint may name an instant.
+_INSTANT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 #: A uid of a simulation, and a trigger's due time after one.
 _UID: Final = re.compile(r"\b(\d{16})(?:-(\d{13})-\d+)?\b")
@@ -62,6 +66,8 @@ class Subject:
                 uids.add(uid)
                 dues |= {int(due_at)} if due_at else set()
             if uids:
+                named = _INSTANT.findall(complaint)
+                dues = dues or {from_datetime(dt.datetime.fromisoformat(each)) for each in named}
                 break
         names, shards = set(), set()
         for each in events:

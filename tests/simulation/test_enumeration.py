@@ -187,6 +187,13 @@ def test_first_fires_are_as_tabled(definition: dict[str, Any], expected: list[st
     assert len(found) == 2 or is_bounded
 
 
+def test_jitter_moves_all_of_it_within_the_bounds() -> None:
+    hourly = begun({"schedule": "@hourly", "ttl": "2h"}, NOON + 60_000, jitter_ms=120_000)
+    assert [due_at for due_at, _ in hourly.numbered()] == [NOON + 120_000 + n * HOUR_MS for n in range(2)]
+    once = begun({"dueTime": "10s"}, NOON, jitter_ms=5_000)
+    assert list(once.numbered()) == [(NOON + 15_000, 1)]
+
+
 def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_anew() -> None:
     first = begun({"schedule": "@every 45s"}, NOON)
     second = {"schedule": "@every 45s", "repeats": 2}

@@ -139,6 +139,8 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
     (paused_for_a_while, changed(of(Written, verb="resume"), paused_at=NOON + 210_000), "left it paused"),
     (paused_for_a_while, changed(of(Written, verb="resume"), rev="1-a"), "wrote no revision of its own"),
     (replaced, changed(of(Written, rev="2-b"), paused_at=NOON + 1), "changed whether it is paused"),
+    # Jitter.
+    (every_minute, changed(of(Written), jitter_ms=1), "beyond its window"),
     # Cursors.
     (every_minute, with_(cursor(timer(300, at_s=0), 890, 99)), "went back"),
     (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by one who had lost it"),

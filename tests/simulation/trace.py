@@ -18,7 +18,7 @@ class Written:
 
     `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
     ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
-    job's own mode.
+    job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells.
     """
 
     at: Instant
@@ -33,6 +33,7 @@ class Written:
     paused_at: Instant | None
     definition: Mapping[str, Any]
     catchup: str | None = None
+    jitter_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
