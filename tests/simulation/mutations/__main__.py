@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from multiprocessing import get_context
 from typing import Final
 
-from tests.simulation.mutations.registry import Mutation
-from tests.simulation.mutations.search import MUTATIONS, Cost, catch, cost
+from tests.simulation.mutations.search import MUTATIONS, catch, cost, run_with
+from tests.simulation.simulation import run
 
 #: Seeds by which a masked mutation is compared with production code as it is.
 COMPARED: Final = range(300)
@@ -48,15 +48,12 @@ def _caught_row(name: str) -> str:
 def _masked_row(name: str) -> str:
     mutation = MUTATIONS[name]
     found = catch(mutation, COMPARED)
-    whole, broken = _cost(None), _cost(mutation)
+    whole = cost(run(seed, stores=mutation.stores) for seed in COMPARED)
+    broken = cost(run_with(mutation, seed) for seed in COMPARED)
     told = f"requests for each attempt {whole.requests:.3f} → {broken.requests:.3f}"
     told += f", late {whole.late_s:.1f} s → {broken.late_s:.1f} s on average"
     told += f", {len(COMPARED)} seeds green" if found is None else f", but seed {found.seed} is red"
     return f"| {mutation.says} | {mutation.masked_by} | {told} |"
-
-
-def _cost(mutation: Mutation | None) -> Cost:
-    return cost(mutation, COMPARED)
 
 
 if __name__ == "__main__":
