@@ -303,6 +303,7 @@ class Simulation:
         self._is_calm = True
         for part in (self._gate, self._consumers, self._fleet, self._functions, self._sqs):
             part.calm()
+        self._chronicle.expire()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:
         """Go on until nothing of the time before is under way; say through when all must be done."""

@@ -40,7 +40,10 @@ def has_no_time_limit() -> Iterator[None]:
         yield
 
 
-@mutation("The API is ended by its time limit alone")
+@mutation(
+    "The API is ended by its time limit alone",
+    masked_by="the function's time limit: the caller has no answer, that is all",
+)
 def does_not_give_up() -> Iterator[None]:
     with everywhere("API_PATIENCE_MS", HOUR_MS):
         yield

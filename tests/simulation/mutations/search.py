@@ -1,8 +1,11 @@
 """Which seed catches a mutation and what it complains of, or what a masked one costs instead."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean
+from typing import Final
 
 from tests.simulation.mutations import adapters, arming, delivering, sweeping
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
@@ -14,7 +17,10 @@ from sweephand.instants import SECOND_MS
 __all__ = ["MUTATIONS", "Caught", "Cost", "adapters", "arming", "catch", "cost", "delivering", "sweeping"]
 
 #: A mutation that no seed below this catches is not caught.
-SEEDS_MAX = 2_000
+SEEDS_MAX: Final = 2_000
+
+#: The seeds that `python -m tests.simulation.mutations` found, so that a test need not look for them.
+KNOWN: Final = Path(__file__).with_name("caught.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,18 @@ class Cost:
 
     requests: float
     late_s: float
+
+
+def known() -> dict[str, int]:
+    """The seed that caught each mutation when it was last looked for."""
+    found: dict[str, int] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
+    return found
+
+
+def keep(found: dict[str, int]) -> None:
+    """Remember those seeds, and of the other mutations what is known."""
+    still = {name: seed for name, seed in (known() | found).items() if name in MUTATIONS}
+    KNOWN.write_text(json.dumps(still, indent=2, sort_keys=True) + "\n")
 
 
 def run_with(mutation: Mutation, seed: int) -> Result:
