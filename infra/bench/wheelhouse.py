@@ -99,7 +99,12 @@ class Wheelhouse:
         )
         self._writer = self._made_writer()
         self._sweeper = Sweeper(
-            jobs=self._jobs, timers=self._timers, leases=self._leases, queue=self._queue, clock=self.clock
+            jobs=self._jobs,
+            timers=self._timers,
+            leases=self._leases,
+            runs=DynamoRuns(self._runs_table),
+            queue=self._queue,
+            clock=self.clock,
         )
         self._ticker = Ticker(
             leases=self._leases,

@@ -124,16 +124,22 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.owner is not None and stored.lease_until >= now:
                 return None
-            claimed = replace(stored, owner=owner, lease_until=until, fence=stored.fence + 1)
+            judged_at = now if stored.judged_at is None else stored.judged_at
+            claimed = replace(
+                stored, owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
+            )
             self._leases[lease.shard] = claimed
             return claimed
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence != lease.fence:
                 return None
-            committed = replace(stored, cursor=cursor, lease_until=until)
+            kept = stored.judged_at if judged_at is None else judged_at
+            committed = replace(stored, cursor=cursor, lease_until=until, judged_at=kept)
             self._leases[lease.shard] = committed
             return committed
 
@@ -142,7 +148,7 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
                 self._leases[lease.shard] = replace(
-                    stored, owner=None, lease_until=0, found=found, swept_at=now
+                    stored, owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
                 )
 
 

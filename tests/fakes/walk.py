@@ -32,6 +32,8 @@ DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@every 290s"},
     {"schedule": "@every 23s", "repeats": 3},
     {"schedule": "@every 23s", "ttl": "90s"},
+    {"schedule": "@every 19s", "catchup": {"mode": "latest", "window": "40s"}},
+    {"schedule": "@every 19s", "catchup": {"mode": "none", "window": "70s"}},
     {"dueTime": "0s"},
     {"dueTime": "20s"},
     {"dueTime": "270s"},

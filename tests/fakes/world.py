@@ -266,6 +266,7 @@ class World:
             jobs=self._port(self.jobs, "jobs"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),
+            runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=clock or self.wheel_clock,
         )

@@ -11,7 +11,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job, Revision
 from sweephand.schedules import Occurrence, ScheduleError
 from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of
+from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, Timer, bucket_of
 from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 MINUTE = 60_000
@@ -31,10 +31,19 @@ def retry_of(job: Job, not_before: Instant) -> RetryTimer:
 
 
 def expanded(
-    job: Job | None, *timers: Timer, cursor: Cursor = BEGINNING, triggers_max: int = 1_000
+    job: Job | None,
+    *timers: Timer,
+    cursor: Cursor = BEGINNING,
+    judged_at: Instant = NOON,
+    triggers_max: int = 1_000,
 ) -> Expansion:
     jobs = {job.key: job} if job else {}
-    return expand(timers, jobs, cursor, triggers_max=triggers_max)
+    return expand(timers, jobs, held(cursor, judged_at), triggers_max=triggers_max)
+
+
+def held(cursor: Cursor = BEGINNING, judged_at: Instant = NOON) -> Lease:
+    """The lease of a shard in hand: where its cursor stands, and by when its page is judged."""
+    return Lease(0, cursor, fence=1, owner="sweeper", judged_at=judged_at)
 
 
 def dues(expansion: Expansion) -> list[int]:
@@ -147,9 +156,9 @@ def test_what_lies_within_one_timer_says_nothing_of_those_after_it() -> None:
     first, second = job_of("first", schedule="@every 10s"), job_of("second", schedule="@every 11s")
     timers = [timer_of(first), timer_of(second)]
     jobs = {first.key: first, second.key: second}
-    begun = expand(timers, jobs, BEGINNING, triggers_max=3)
+    begun = expand(timers, jobs, held(), triggers_max=3)
     assert begun.cursor.key == timers[0].sort_key
-    rest = expand(timers, jobs, begun.cursor)
+    rest = expand(timers, jobs, held(begun.cursor))
     assert dues(rest) == [40, 50, 11, 22, 33, 44, 55]
     assert [each.trigger.sequence for each in rest.messages] == [4, 5, 1, 2, 3, 4, 5]
     assert rest.cursor == Cursor(timers[1].sort_key)
@@ -200,7 +209,7 @@ def swept(
         page = [timer for timer in page if bucket_of(timer.due_at) == bucket_of(page[0].due_at)]
         if not page:
             return
-        expansion = expand(page, {job.key: job}, cursor, triggers_max=triggers_max)
+        expansion = expand(page, {job.key: job}, held(cursor), triggers_max=triggers_max)
         assert expansion.cursor != cursor, "the cursor stands still"
         assert len(expansion.messages) <= triggers_max
         yield from expansion.messages
@@ -212,7 +221,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbou
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
     broken = replace(timer_of(job), series=replace(job.series, schedule="no schedule"))
     sound = timer_of(other)
-    expansion = expand([broken, sound], {job.key: job, other.key: other}, Cursor())
+    expansion = expand([broken, sound], {job.key: job, other.key: other}, held())
     assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
     assert expansion.cursor == Cursor(sound.sort_key)
     copy, successor = expansion.successors

@@ -121,16 +121,25 @@ class LeaseStore(Protocol):
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
         """Take the shard for `owner` if nobody holds it (no owner, or a lease that ended before `now`).
 
-        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held.
+        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held. Its
+        `judged_at` is `now` unless one who held it before died and left one.
         """
         ...
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
-        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
+        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over.
+
+        `judged_at` is what is kept from then on; None leaves it as it is.
+        """
         ...
 
     def release(self, lease: Lease, found: int, now: Instant) -> None:
-        """Give the shard up and say what was found and when, if its fence is still this one."""
+        """Give the shard up and say what was found and when, if its fence is still this one.
+
+        No `judged_at` is left.
+        """
         ...
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
 
-State = Literal["claimed", "retrying", "succeeded", "failed"]
+State = Literal["claimed", "retrying", "succeeded", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Run:
 
     `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
     and until when, while `state` is `claimed`. `lateness_ms` is from the due time to the first
-    attempt's request. `answer` is the first 512 bytes of the last response, as text.
+    attempt's request. `answer` is the first 512 bytes of the last response, as text. Where misfires were
+    skipped, one run stands for all `count` of them: from `due_at` to `last_due_at`.
     """
 
     key: JobKey
@@ -36,6 +37,8 @@ class Run:
     owner: str | None = None
     claimed_until: Instant | None = None
     expires_at: Instant | None = None
+    count: int = 1
+    last_due_at: Instant | None = None
 
     @property
     def run_id(self) -> str:
@@ -50,4 +53,4 @@ class Run:
     @property
     def is_over(self) -> bool:
         """Whether no attempt will follow."""
-        return self.state in {"succeeded", "failed"}
+        return self.state in {"succeeded", "failed", "skipped"}

@@ -38,6 +38,8 @@ class RunItem(Item):
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    stands_for = IntegerAttribute(null=True, attr_name="count")
+    last_due_at = IntegerAttribute(null=True, attr_name="last")
 
 
 class DynamoRuns:
@@ -51,7 +53,7 @@ class DynamoRuns:
         assert run.state == "claimed", "only a claim is claimed"
         assert run.owner, "a claim has a holder"
         absent = RunItem.pk.does_not_exist()
-        over = RunItem.state.is_in("succeeded", "failed")
+        over = RunItem.state.is_in("succeeded", "failed", "skipped")
         outpaced = (RunItem.attempts < run.attempts) & ~over
         abandoned = (
             (RunItem.attempts == run.attempts) & (RunItem.state == "claimed") & (RunItem.claimed_until <= now)
@@ -132,6 +134,8 @@ def _item(run: Run) -> RunItem:
         owner=run.owner,
         claimed_until=run.claimed_until,
         gone_at=run.expires_at,
+        stands_for=None if run.count == 1 else run.count,
+        last_due_at=run.last_due_at,
         expires_at=expiry(run.expires_at),
     )
 
@@ -158,4 +162,6 @@ def _run(raw: RawItem) -> Run:
         owner=item.owner,
         claimed_until=item.claimed_until,
         expires_at=item.gone_at,
+        count=item.stands_for or 1,
+        last_due_at=item.last_due_at,
     )

@@ -112,7 +112,9 @@ class Lease:
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next.
+    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next. `judged_at` is
+    the instant by which it is judged what of the page at the cursor is late; it stands while a sweeper
+    holds the shard, and after one that died, so that who repeats its page decides the same.
     """
 
     shard: int
@@ -122,6 +124,7 @@ class Lease:
     lease_until: Instant = 0
     found: int = 0
     swept_at: Instant = 0
+    judged_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
