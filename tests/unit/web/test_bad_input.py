@@ -87,6 +87,11 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "name": "job"}, ["/name"]),
     ({**JOB, "a/b": 1, "~": 2}, ["/a~1b", "/~0"]),
     ({**JOB, "policy": "mailer"}, ["/policy"]),
+    ({**JOB, "catchup": "latest"}, ["/catchup"]),
+    ({**JOB, "catchup": {"mode": "newest"}}, ["/catchup/mode"]),
+    ({**JOB, "catchup": {"window": "15d"}}, ["/catchup/window"]),
+    ({**JOB, "catchup": {"window": 3600}}, ["/catchup/window"]),
+    ({**JOB, "catchup": {"window": "P1M", "modes": "all"}}, ["/catchup/modes", "/catchup/window"]),
     (
         {"schedule": "x", "timezone": 1, "target": {}, "retry": {"maxAttempts": 0, "maxAge": "y"}, "zz": 1},
         ["/timezone", "/retry/maxAttempts", "/zz", "/target/type", "/retry/maxAge", "/schedule"],

@@ -240,3 +240,47 @@ def test_a_timer_that_was_put_off_yields_all_that_has_become_due_since() -> None
     (successor,) = expansion.successors
     assert successor.put_off_to is None
     assert successor.due_at == NOON + 400_000
+
+
+def late_job(mode: str) -> Job:
+    """A job every 20 s; judged at NOON + 4 min what is due up to 90 s after noon is a misfire."""
+    return job_of(schedule="@every 20s", catchup={"mode": mode, "window": "149s"})
+
+
+def test_the_newest_misfire_goes_with_the_decision_even_beyond_its_timer_s_bucket() -> None:
+    job = late_job("latest")
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
+    assert dues(expansion) == [80]
+    (run,) = expansion.skipped
+    assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 60_000, 3)
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_where_no_misfire_fires_the_successor_is_the_first_that_is_not_one() -> None:
+    job = late_job("none")
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
+    assert not expansion.messages
+    (run,) = expansion.skipped
+    assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 80_000, 4)
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_a_span_that_reaches_into_the_bucket_leaves_the_rest_of_it_to_fire() -> None:
+    job = job_of(schedule="@every 10s", catchup={"mode": "latest", "window": "0s"})
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 35_000)
+    assert dues(expansion) == [30, 40, 50]
+    assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(10_000, 2)]
+
+
+def test_a_skipped_span_takes_room_and_is_not_decided_again_behind_it() -> None:
+    job = late_job("latest")
+    timer = timer_of(job)
+    judged_at = NOON + 4 * MINUTE
+    first = expanded(job, timer, judged_at=judged_at, triggers_max=1)
+    assert len(first.skipped) == 1
+    assert not first.messages
+    assert first.cursor == Cursor(timer.sort_key, Occurrence(NOON + 60_000, 3))
+    rest = expanded(job, timer, cursor=first.cursor, judged_at=judged_at, triggers_max=2)
+    assert dues(rest) == [80]
+    assert not rest.skipped
+    assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]

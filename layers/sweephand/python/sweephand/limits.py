@@ -25,6 +25,8 @@ RETRY_DAYS_MAX: Final = 30
 #: The greatest number that every reader of JSON holds exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
+#: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
+CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
@@ -55,6 +57,7 @@ def table() -> dict[str, int]:
         "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
+        "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,

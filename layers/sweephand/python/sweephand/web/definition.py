@@ -6,7 +6,13 @@ from typing import Any, Final
 from sweephand.errors import BadRequestError, InvalidError, Violation
 from sweephand.instants import DAY_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.limits import DATA_BYTES_MAX, DEFINITION_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.limits import (
+    CATCHUP_WINDOW_DAYS_MAX,
+    DATA_BYTES_MAX,
+    DEFINITION_BYTES_MAX,
+    RETENTION_DAYS_MAX,
+    RETRY_DAYS_MAX,
+)
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
@@ -22,6 +28,7 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
+    (("catchup", "window"), True, CATCHUP_WINDOW_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
     (("retention",), True, RETENTION_DAYS_MAX),
 )
@@ -82,9 +89,9 @@ def _payload(document: Mapping[str, Any]) -> Payload | None:
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given; within `target` and `retry` too, whose fields Sweephand knows."""
+    """The fields that were given; within objects whose fields Sweephand knows too."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "retry"):
+    for name in ("target", "retry", "catchup"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given

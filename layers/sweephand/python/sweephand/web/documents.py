@@ -19,7 +19,6 @@ LATER = frozenset(
         "onError",
         "overlap",
         "waitLimit",
-        "catchup",
         "completion",
         "heartbeatTimeout",
         "maxRunTime",
@@ -102,6 +101,21 @@ class Retry(Document):
     )
 
 
+class CatchUp(Document):
+    """What becomes of occurrences that are found late, after an outage of the stack."""
+
+    mode: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="Of those found more than `window` late: `latest` (default) fires the newest, `all` "
+        "each, `none` none. The others are recorded as skipped, one record for all of them.",
+    )
+    window: str | None = Field(
+        None,
+        description=f"Up to so late an occurrence fires in any case; 1h by default, at most "
+        f"{limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
+    )
+
+
 Target = Annotated[
     dict[str, Any],
     WithJsonSchema(
@@ -158,6 +172,9 @@ class JobDocument(Timing):
         None,
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
+    )
+    catchup: CatchUp | None = Field(
+        None, description="What becomes of occurrences that an outage made late: an object."
     )
     history: Literal["outcome", "failures"] | None = Field(
         None, description="`outcome` (default) records every run, `failures` leaves successes out."

@@ -34,7 +34,13 @@ class RunResource(TypedDict):
     nextAttemptAt: Time | None
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
-    reason: Annotated[str | None, Field(description="Why it failed, where there was no usable response.")]
+    reason: Annotated[
+        str | None, Field(description="Why it failed, where there was no usable response, or was skipped.")
+    ]
+    count: NotRequired[
+        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
+    ]
+    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
 
 
 class JobResource(TypedDict):
@@ -56,6 +62,7 @@ class JobResource(TypedDict):
     repeats: NotRequired[int]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
+    catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
     historyRetention: NotRequired[str]
@@ -210,7 +217,10 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def run_resource(run: Run) -> RunResource:
     """A run's record."""
-    return {
+    span: Any = {}
+    if run.last_due_at is not None:
+        span = {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
+    shown: Any = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -224,7 +234,10 @@ def run_resource(run: Run) -> RunResource:
         "responseCode": run.response_code,
         "answer": run.answer,
         "reason": run.reason,
+        **span,
     }
+    resource: RunResource = shown
+    return resource
 
 
 def key_resource(key: Key) -> KeyResource:
