@@ -7,6 +7,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, retry_timer, timer
 from tests.fakes.engines import Stores
 
 from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
@@ -44,6 +45,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         replace(timer(), key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         timer(sequence=10**9),
         replace(timer(), put_off_to=NOON + 400_000),
+        replace(timer(), catchup=CatchUp("none", 120_000)),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),

@@ -90,6 +90,8 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "catchup": "latest"}, ["/catchup"]),
     ({**JOB, "catchup": {"mode": "newest"}}, ["/catchup/mode"]),
     ({**JOB, "catchup": {"window": "15d"}}, ["/catchup/window"]),
+    ({**JOB, "catchup": {"window": "0s"}}, ["/catchup/window"]),
+    ({**JOB, "catchup": {"window": "119999ms"}}, ["/catchup/window"]),
     ({**JOB, "catchup": {"window": 3600}}, ["/catchup/window"]),
     ({**JOB, "catchup": {"window": "P1M", "modes": "all"}}, ["/catchup/modes", "/catchup/window"]),
     (

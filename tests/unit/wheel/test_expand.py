@@ -22,7 +22,16 @@ def timer_of(job: Job, after: Instant = NOON) -> OccurrenceTimer:
     """The timer that stands for a job's occurrences after an instant."""
     first = job.series.next_after(after)
     assert first is not None
-    return OccurrenceTimer(job.shard, job.key, job.uid, job.rev, job.series, first, job.updated_at)
+    return OccurrenceTimer(
+        job.shard,
+        job.key,
+        job.uid,
+        job.rev,
+        job.series,
+        first,
+        job.updated_at,
+        catchup=job.definition.catchup,
+    )
 
 
 def retry_of(job: Job, not_before: Instant) -> RetryTimer:

@@ -25,6 +25,9 @@ RETRY_DAYS_MAX: Final = 30
 #: The greatest number that every reader of JSON holds exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
+#: Over what any two clocks may differ by: a sweep whose clock is ahead must not skip what an update, a
+#: moment later by another clock, takes away from the revision that skipped it.
+CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
@@ -57,6 +60,7 @@ def table() -> dict[str, int]:
         "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
+        "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,

@@ -35,6 +35,9 @@ class CatchUp:
     window_ms: int = HOUR_MS
 
 
+CATCH_UP_DEFAULT: Final = CatchUp()
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """The `data` of a job: JSON text, byte for byte what every attempt sends.
@@ -153,7 +156,7 @@ class Definition:
     def catchup(self) -> CatchUp:
         """The rule for misfires, defaults filled in."""
         written: Mapping[str, Any] = self.written.get("catchup", {})
-        default = CatchUp()
+        default = CATCH_UP_DEFAULT
         return CatchUp(
             mode=written.get("mode", default.mode),
             window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,

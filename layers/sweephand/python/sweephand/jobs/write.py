@@ -143,7 +143,7 @@ class Writer:
         )
 
     def _arm(self, job: Job, after: Instant, now: Instant) -> None:
-        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
         arming = arm(armable, after=after, now=now)
         if arming.timer is not None:
             self._timers.put([arming.timer])

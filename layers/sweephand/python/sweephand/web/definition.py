@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
-from sweephand.instants import DAY_MS, Instant
+from sweephand.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.limits import (
     CATCHUP_WINDOW_DAYS_MAX,
+    CATCHUP_WINDOW_S_MIN,
     DATA_BYTES_MAX,
     DEFINITION_BYTES_MAX,
     RETENTION_DAYS_MAX,
@@ -28,7 +29,7 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
-    (("catchup", "window"), True, CATCHUP_WINDOW_DAYS_MAX),
+    (("catchup", "window"), False, CATCHUP_WINDOW_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
     (("retention",), True, RETENTION_DAYS_MAX),
 )
@@ -64,7 +65,9 @@ def read_definition(
             url = sound["target"].get("queueUrl")
             violations += own_queue_violations("/target/queueUrl", url, own_queues)
     violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
-    violations += _duration_violations(written)
+    violations += (durations := _duration_violations(written))
+    if "catchup" in sound and not durations:
+        violations += _window_violations(sound["catchup"])
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     if not violations:
@@ -111,6 +114,13 @@ def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
         if isinstance(value, str):
             found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
     return found
+
+
+def _window_violations(catchup: Mapping[str, Any]) -> list[Violation]:
+    """Whether a window that can be read is too short."""
+    if parse_duration_ms(catchup.get("window", "1h")) >= CATCHUP_WINDOW_S_MIN * SECOND_MS:
+        return []
+    return [Violation("/catchup/window", f"Give at least {CATCHUP_WINDOW_S_MIN}s (catchupWindowSecondsMin).")]
 
 
 def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int) -> list[Violation]:

@@ -111,8 +111,8 @@ class CatchUp(Document):
     )
     window: str | None = Field(
         None,
-        description=f"Up to so late an occurrence fires in any case; 1h by default, at most "
-        f"{limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
+        description=f"Up to so late an occurrence fires in any case; 1h by default, at least "
+        f"{limits.CATCHUP_WINDOW_S_MIN}s, at most {limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
@@ -36,6 +37,7 @@ class Armable:
     rev: str
     shard: int
     series: Series
+    catchup: CatchUp
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
@@ -63,6 +65,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         series=armable.series,
         first=beyond,
         armed_at=now,
+        catchup=armable.catchup,
     )
     return Arming(tuple(messages), timer)
 

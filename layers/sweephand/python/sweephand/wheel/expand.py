@@ -121,7 +121,7 @@ def _expand_occurrences(
     if first is None:
         return True
     end = bucket_of(timer.due_at) + BUCKET_MS
-    policy = job.definition.catchup
+    policy = timer.catchup
     misfires = late(series, first, until=until, judged_at=room.judged_at, policy=policy)
     reached, rest = within, onward(series, first)
     if misfires.skipped is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import BUCKET_MS
@@ -38,8 +39,9 @@ class OccurrenceTimer:
     """The promise that the occurrences of one revision are looked at from `first` on.
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
-    once and never changed; what it yields depends on it and its job alone. `put_off_to` is set in the copy
-    of a timer that could not be expanded in its own bucket.
+    once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
+    of its revision: a later one does not decide anew what this one has skipped. `put_off_to` is set in the
+    copy of a timer that could not be expanded in its own bucket.
     """
 
     shard: int
@@ -49,6 +51,7 @@ class OccurrenceTimer:
     series: Series
     first: Occurrence
     armed_at: Instant
+    catchup: CatchUp = CATCH_UP_DEFAULT
     put_off_to: Instant | None = None
 
     @property
