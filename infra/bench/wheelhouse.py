@@ -14,12 +14,14 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payloads import S3Payloads
@@ -164,11 +166,16 @@ class Wheelhouse:
         )
 
     def _made_writer(self) -> Writer:
-        return Writer(
+        commits = Commits(
             jobs=self._jobs,
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
+            clock=self.clock,
+        )
+        return Writer(
+            jobs=self._jobs,
+            commits=commits,
             clock=self.clock,
             ids=self._ids,
             shards=ShardCount(leases=self._leases, clock=self.clock, wanted=SHARDS),
@@ -184,6 +191,7 @@ class Wheelhouse:
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
+            pauses=JobPauses(jobs=self._jobs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

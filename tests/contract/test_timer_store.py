@@ -12,6 +12,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
 from sweephand.wheel.timer import Cursor, Timer, bucket_of
+from sweephand.wheel.trigger import Redrive
 
 SHARD = 3
 LATER = NOON + HOUR_MS
@@ -49,6 +50,8 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
+        retry_timer(attempt=11, redrive=Redrive(11, NOON - 900)),
+        retry_timer(attempt=12, redrive=Redrive(11, None)),
     ],
 )
 def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer) -> None:

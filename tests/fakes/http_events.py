@@ -106,8 +106,11 @@ class Client:
         self.secrets = MemorySecrets()
         self.services = Services(
             writer=self.world.writer(),
+            pauser=self.world.pauser(),
+            resumer=self.world.resumer(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
+            redriver=self.world.redriver(),
             keys=self.keys,
             signing=SigningKeys(secrets=self.secrets, ids=self.world.ids, clock=self.world.clock),
             leases=self.world.leases,

@@ -10,6 +10,7 @@ from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page
+from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
 
@@ -163,20 +164,25 @@ class MemoryRuns:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            if stored is None or _is_granted(stored, run, now):
+            if asked_by_claim(run, now).grants(stored) or (stored and shows(stored, run)):
                 self._runs[place] = run
                 return None
             return stored
 
     def record(self, run: Run) -> bool:
+        return self._is_written(run, asked_by_record(run))
+
+    def move(self, run: Run, seen: Run) -> bool:
+        return self._is_written(run, asked_by_move(run, seen))
+
+    def _is_written(self, run: Run, asked: Asked) -> bool:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            mine = stored is not None and (stored.owner, stored.attempts) == (run.owner, run.attempts)
-            if stored is None or (mine and stored.state == "claimed"):
+            if asked.grants(stored):
                 self._runs[place] = run
                 return True
-            return mine and stored.state == run.state
+            return stored is not None and shows(stored, run)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
@@ -189,16 +195,6 @@ class MemoryRuns:
         seen = positions[:limit]
         items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)
         return Page(items, seen[-1] if len(positions) > limit else None)
-
-
-def _is_granted(stored: Run, run: Run, now: Instant) -> bool:
-    if stored.is_over or stored.attempts > run.attempts:
-        return False
-    if stored.attempts < run.attempts:
-        return True
-    if stored.owner == run.owner:
-        return True
-    return stored.state == "claimed" and (stored.claimed_until or 0) <= now
 
 
 def _position(run: Run) -> str:

@@ -10,8 +10,15 @@ from tests.fakes.ledger import Ledger
 from tests.fakes.world import World
 
 from sweephand.errors import BadRequestError, StoreError, UnavailableError
+from sweephand.jobs.definition import CatchUpMode
 from sweephand.ports import Answer, Attempt
-from sweephand.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
+from sweephand.timing import (
+    API_LIMIT_MS,
+    CLOCK_SKEW_MAX_MS,
+    DIRECT_WINDOW_MS,
+    HORIZON_MS,
+    QUEUE_DELAY_MAX_MS,
+)
 
 MINUTE: Final = 60_000
 
@@ -39,6 +46,11 @@ DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "270s"},
 )
 
+#: What a patch writes anew beside a label: nothing that touches the times, the bounds, or the schedule.
+PATCHES: Final[tuple[dict[str, Any], ...]] = ({}, {}, {"repeats": 30}, {"schedule": "@every 31s"})
+
+MODES: Final[tuple[CatchUpMode, ...]] = ("latest", "all", "none")
+
 
 class Walk:
     """One seed's walk: the same seed takes the same steps."""
@@ -63,8 +75,14 @@ class Walk:
         self._skew_clocks()
         world.queue.reappear()
         world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+        for job in world.jobs.page("ns", "", "", 10).items:
+            if job.paused_at is not None:
+                world.resume(job.key.name, mode=self.random.choice(MODES))
+        # What a pause held back may have been put back for as long as that just before its resume.
+        was_paused = any(each.paused_at for versions in self.ledger.versions.values() for each in versions)
+        held_ms = QUEUE_DELAY_MAX_MS if was_paused else 0
         begun_at = world.clock.time
-        world.run_until(begun_at + ECHO_MS + 5 * MINUTE)
+        world.run_until(begun_at + ECHO_MS + held_ms + 5 * MINUTE)
         through = world.clock.time - CLOCK_SKEW_MAX_MS
         self.ledger.check(through)
         fresh = (each.trigger for each in world.consumers.attempts if each.number == 1)
@@ -76,6 +94,9 @@ class Walk:
             (
                 (self._put, API_LIMIT_MS),
                 (self._delete, API_LIMIT_MS),
+                (self._patch, API_LIMIT_MS),
+                (self._pause, API_LIMIT_MS),
+                *(((self._resume, API_LIMIT_MS),) * 2),
                 *(((self.world.tick, WHEEL_LIMIT_MS),) * 4),
                 *(((self._deliver, DELIVERY_LIMIT_MS),) * 5),
                 *(((self._wait, WHEEL_LIMIT_MS * 10),) * 4),
@@ -133,6 +154,17 @@ class Walk:
     def _put(self) -> None:
         self._puts += 1
         self.world.put(self._name(), data=str(self._puts), **self.random.choice(DEFINITIONS))
+
+    def _patch(self) -> None:
+        self._puts += 1
+        fields = self.random.choice(PATCHES)
+        self.world.patch(self._name(), labels={"patch": str(self._puts)}, **fields)
+
+    def _pause(self) -> None:
+        self.world.pause(self._name())
+
+    def _resume(self) -> None:
+        self.world.resume(self._name(), mode=self.random.choice(MODES))
 
     def _delete(self) -> None:
         if self.random.random() < 1 / 2:

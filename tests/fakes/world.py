@@ -1,19 +1,25 @@
 """A world in memory for use cases to run in: stores, queue, consumers and a clock that a test moves."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
 
 from sweephand.instants import Instant
-from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.commit import Commits
+from sweephand.jobs.definition import CatchUpMode, Definition, Payload
 from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.pause import Pauser
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.run import Run
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
@@ -148,7 +154,7 @@ class Consumers:
 
 
 class OneSecret:
-    """runs.deliver.Signing with one secret for all."""
+    """runs.attempt.Signing with one secret for all."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         return (f"whsec_{namespace}",)
@@ -222,16 +228,29 @@ class World:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def writer(self) -> Writer:
-        return Writer(
+    def commits(self) -> Commits:
+        return Commits(
             jobs=self._port(self.jobs, "jobs"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
             clock=self.api_clock,
+        )
+
+    def writer(self) -> Writer:
+        return Writer(
+            jobs=self._port(self.jobs, "jobs"),
+            commits=self.commits(),
+            clock=self.api_clock,
             ids=self.ids,
             shards=lambda: self.shards,
         )
+
+    def pauser(self) -> Pauser:
+        return Pauser(jobs=self._port(self.jobs, "jobs"), clock=self.api_clock, ids=self.ids)
+
+    def resumer(self) -> Resumer:
+        return Resumer(jobs=self._port(self.jobs, "jobs"), commits=self.commits(), ids=self.ids)
 
     def put(
         self,
@@ -260,6 +279,21 @@ class World:
 
     def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
         self.writer().delete(key_of(name), requested_at=self.api_clock.now(), if_match=if_match)
+
+    def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> Written:
+        """Write those fields of a job anew and remove those named, as a merge patch does."""
+
+        def patched(before: Definition) -> Definition:
+            kept = {field: value for field, value in before.written.items() if field not in without}
+            return replace(before, written={**kept, **written})
+
+        return self.writer().patch(key_of(name), patched, caller="test", requested_at=self.api_clock.now())
+
+    def pause(self, name: str = "job", *, reason: str | None = None) -> Job:
+        return self.pauser().pause(key_of(name), reason=reason, who="test", requested_at=self.api_clock.now())
+
+    def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
+        return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
 
     def sweeper(self, clock: Clock | None = None) -> Sweeper:
         return Sweeper(
@@ -303,6 +337,7 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
+            pauses=JobPauses(jobs=self._port(self.jobs, "jobs"), clock=self.delivery_clock, ids=self.ids),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -317,6 +352,17 @@ class World:
             clock=self.delivery_clock,
             concurrently=one_by_one,
         )
+
+    def redriver(self) -> Redriver:
+        return Redriver(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.api_clock,
+        )
+
+    def redrive(self, run_id: str, name: str = "job") -> Run:
+        return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""

@@ -11,7 +11,7 @@ from sweephand.errors import PoisonError
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.codec import decode, encode, encode_letter
-from sweephand.wheel.trigger import DeadLetter, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.trigger import DeadLetter, Redrive, SpanMessage, Trigger, TriggerMessage
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
 MESSAGE = TriggerMessage(
@@ -35,6 +35,7 @@ names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
         counts,
         st.none() | instants,
         counts,
+        st.none() | st.builds(Redrive, counts, st.none() | instants),
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -47,6 +48,17 @@ def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() ->
         '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
         '"first":1795262400300,"faults":1}'
     )
+
+
+def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
+    text = encode(replace(MESSAGE, redrive=Redrive(2, None)))
+    assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null]}'
+
+
+@pytest.mark.parametrize("redrive", ["2", "[2]", "[null,5]", "[2,-1]", "[2,true]", "{}", "[2,5,5]"])
+def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
+    with pytest.raises(PoisonError):
+        decode(encode(MESSAGE)[:-1] + f',"redrive":{redrive}}}')
 
 
 @pytest.mark.parametrize(

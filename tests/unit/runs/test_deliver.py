@@ -8,7 +8,9 @@ from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import StoreError
-from sweephand.runs.deliver import READS_MAX, Delivered, JobRead
+from sweephand.runs.attempt import READS_MAX
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
 from sweephand.timing import UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 
 

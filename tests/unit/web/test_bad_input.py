@@ -72,7 +72,7 @@ INVALID: list[tuple[Any, list[str]]] = [
     ({**JOB, "retry": {"multiplier": 1e300}}, ["/retry/multiplier"]),
     ({**JOB, "retry": {"tries": 3}}, ["/retry/tries"]),
     ({**JOB, "deadLetterQueue": "https://a.example/"}, ["/deadLetterQueue"]),
-    ({**JOB, "history": "full"}, ["/history"]),
+    ({**JOB, "history": "all"}, ["/history"]),
     ({**JOB, "historyRetention": "366d"}, ["/historyRetention"]),
     ({**JOB, "retention": "P1M"}, ["/retention"]),
     ({**JOB, "labels": {"a": 1}}, ["/labels/a"]),

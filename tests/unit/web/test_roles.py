@@ -23,6 +23,9 @@ SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("PUT", JOB_URL, JOB, (403, 200, 200)),
     ("GET", JOB_URL, None, (200, 200, 200)),
+    ("PATCH", JOB_URL, {"repeats": 2}, (403, 200, 200)),
+    ("POST", f"{JOB_URL}/pause", {"reason": "x"}, (403, 200, 200)),
+    ("POST", f"{JOB_URL}/resume", {"catchup": "all"}, (403, 200, 200)),
     ("DELETE", JOB_URL, None, (403, 204, 204)),
     ("GET", "/v1/namespaces/ns/jobs", None, (200, 200, 200)),
     ("POST", "/v1/namespaces/ns/jobs", {"jobs": [{"name": "a", **JOB}]}, (403, 200, 200)),
@@ -30,6 +33,8 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("POST", "/v1/occurrences", {"schedule": "@daily"}, (200, 200, 200)),
     ("GET", f"{JOB_URL}/runs", None, (200, 200, 200)),
     ("GET", f"{JOB_URL}/runs/1-0", None, (404, 404, 404)),
+    ("POST", f"{JOB_URL}/runs/1-0/redrive", None, (403, 404, 404)),
+    ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),

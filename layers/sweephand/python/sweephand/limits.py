@@ -36,6 +36,8 @@ PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: Jobs and runs that one call about many looks at.
+BULK_EXAMINED_MAX: Final = 1_000
 
 
 def table() -> dict[str, int]:
@@ -68,4 +70,5 @@ def table() -> dict[str, int]:
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "bulkExaminedMax": BULK_EXAMINED_MAX,
     }

@@ -144,14 +144,18 @@ class LeaseStore(Protocol):
 
 
 class RunStore(Protocol):
-    """Runs, one item each. Token: `owner`, unlike for every handling of a message, with the attempt."""
+    """Runs, one item each; what may follow what is said by runs/transitions.py alone.
+
+    Tokens: `owner`, unlike for every handling of a message, with the attempt; of a move, `version`.
+    """
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted: None if it is, else the stored run that refuses it.
 
-        Granted if nothing is stored; if what is stored is at an earlier attempt and not over (that the
-        next one was sent shows that it failed); or if it is this attempt, `claimed`, and its
-        `claimed_until` is not after `now`: its holder died.
+        Granted if nothing is stored; if what is stored is at an earlier attempt, `claimed` or `retrying`
+        (that the next one was sent shows that it failed); if it is this attempt, `claimed`, and its
+        `claimed_until` is not after `now`: its holder died; or if it is `failed` with the attempt before
+        and the claim is of the first attempt of a redrive.
         """
         ...
 
@@ -159,6 +163,13 @@ class RunStore(Protocol):
         """Write what became of an attempt; say whether it was.
 
         Written if nothing is stored, or if this attempt is claimed by `run.owner`.
+        """
+        ...
+
+    def move(self, run: Run, seen: Run) -> bool:
+        """Change a run that was read, by its consumer's word, a deadline's or a person's; say whether it was.
+
+        Written if the stored run is in the state and attempt of `seen`, by its owner and in its version.
         """
         ...
 

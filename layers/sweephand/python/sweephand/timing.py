@@ -56,6 +56,13 @@ LEASE_RENEWAL_MS: Final = 10 * SECOND_MS
 #: triggers is written and sent in under half of it.
 SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
 
+#: A trigger that should have been delivered this long ago and has no record is not said to be on its way.
+PENDING_MAX_MS: Final = 60 * MINUTE_MS
+
+#: A call about many jobs returns with a cursor when it has taken this long: half of the API's patience, of
+#: which one last step may take the rest.
+BULK_PATIENCE_MS: Final = 10 * SECOND_MS
+
 #: An attempt is claimed for the delivery function's time limit (90 s) plus the clock bound: after that
 #: its holder is gone.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS

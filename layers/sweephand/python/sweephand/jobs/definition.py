@@ -120,10 +120,26 @@ class Definition:
         return labels
 
     @property
-    def records_successes(self) -> bool:
-        """Whether a run that succeeds at its first attempt leaves a record (`history`)."""
+    def history(self) -> str:
+        """What is recorded: `outcome`, `full` or `failures`."""
         history: str = self.written.get("history", "outcome")
-        return history != "failures"
+        return history
+
+    @property
+    def records_successes(self) -> bool:
+        """Whether a run that succeeds at its first attempt leaves a record."""
+        return self.history != "failures"
+
+    @property
+    def records_beginnings(self) -> bool:
+        """Whether a first attempt is recorded before it is made, as later ones are."""
+        return self.history == "full"
+
+    @property
+    def pauses_on_error(self) -> bool:
+        """Whether the job is paused when a trigger of it is given up (`onError`)."""
+        on_error: str = self.written.get("onError", "continue")
+        return on_error == "pause"
 
     @property
     def history_retention_ms(self) -> int:

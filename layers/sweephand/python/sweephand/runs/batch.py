@@ -1,14 +1,17 @@
 """Handling a batch of messages: each by itself, so that none costs another its delivery."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sweephand.errors import PoisonError
+from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, JobStore, Queue
-from sweephand.runs.deliver import Delivered, Deliverer, JobRead
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
 from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
 from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
 
@@ -142,7 +145,12 @@ class BatchHandler:
             letter = DeadLetter(received.body, reason)
             if isinstance(message, TriggerMessage):
                 letter = replace(letter, trigger=message.trigger, attempts=message.attempt - 1)
-            return self._buried(received, letter, error)
+            handled = self._buried(received, letter, error)
+            if handled.is_done and isinstance(message, TriggerMessage):
+                # What has failed until now may fail at this, too: then the letter alone tells of it.
+                with suppress(StoreError):
+                    self._deliverer.give_up(message, reason)
+            return handled
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
         again = replace(message, faults=message.faults + 1)
         return self._again(received, again, Delivered("fault"), delay_ms, error)

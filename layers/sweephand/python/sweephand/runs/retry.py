@@ -16,9 +16,14 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """No further attempt, and why, in a sentence."""
+    """No further attempt, and why, in a sentence; if it `is_gone`, the consumer wants no other trigger."""
 
     reason: str
+    is_gone: bool = False
+
+
+#: 410 Gone (RFC 9110, 15.5.11): the consumer is not there any more, and will not be again.
+GONE = 410
 
 
 def after_failure(
@@ -30,12 +35,14 @@ def after_failure(
     now: Instant,
     fraction: float,
 ) -> Retry | GiveUp:
-    """What follows the failure of that attempt (1 is the first) at `now`.
+    """What follows the failure of that attempt (1 is the first of its round) at `now`.
 
     Delays grow from the initial one by the multiplier up to the maximum; half of each is random, by
     `fraction` (0 up to 1), so that consumers that failed together are not tried together. A later
     instant that the consumer asked for wins. What would come after the policy's age is not tried.
     """
+    if answer.code == GONE:
+        return GiveUp("Response 410: the consumer is gone and wants no further trigger.", is_gone=True)
     if answer.is_final:
         return GiveUp(f"{_what(answer)} is final: the consumer will not accept this request.")
     if attempt >= policy.attempts_max:

@@ -1,12 +1,11 @@
 """What a run is: the record of delivering one trigger."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
-
-State = Literal["claimed", "retrying", "succeeded", "failed", "skipped"]
+from sweephand.runs.transitions import OVER
+from sweephand.runs.transitions import State as State  # noqa: PLC0414 - said again: it is a run's
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +13,10 @@ class Run:
     """One run as stored.
 
     `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
-    and until when, while `state` is `claimed`. `lateness_ms` is from the due time to the first
-    attempt's request. `answer` is the first 512 bytes of the last response, as text. Where misfires were
-    skipped, one run stands for all `count` of them: from `due_at` to `last_due_at`.
+    and until when, while `state` is `claimed`. A redrive begins a round of attempts at `round_from`.
+    `version` is the token of the latest change by somebody who did not hold the claim. `lateness_ms` is from
+    the due time to the first attempt's request. `answer` is the first 512 bytes of the last response, as
+    text. Where misfires were skipped, one run stands for all `count` of them: from `due_at` to `last_due_at`.
     """
 
     key: JobKey
@@ -37,6 +37,8 @@ class Run:
     owner: str | None = None
     claimed_until: Instant | None = None
     expires_at: Instant | None = None
+    round_from: int = 1
+    version: str | None = None
     count: int = 1
     last_due_at: Instant | None = None
 
@@ -52,5 +54,10 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether no attempt will follow."""
-        return self.state in {"succeeded", "failed", "skipped"}
+        """Whether no attempt follows by itself."""
+        return self.state in OVER
+
+    @property
+    def is_redriven(self) -> bool:
+        """Whether it was given up once and tried anew."""
+        return self.round_from > 1

@@ -6,8 +6,12 @@ from functools import cache
 from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.commit import Commits
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.runs.redrive import Redriver
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -33,11 +37,13 @@ def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 def api() -> Handler:
     """The API over the stores of this stack: an event of the gateway in, its answer out."""
     clock, ids = parts.clock(), parts.ids()
+    jobs = parts.jobs()
+    commits = Commits(
+        jobs=jobs, timers=parts.timers(), queue=parts.queue(), payloads=parts.payloads(), clock=clock
+    )
     writer = Writer(
-        jobs=parts.jobs(),
-        timers=parts.timers(),
-        queue=parts.queue(),
-        payloads=parts.payloads(),
+        jobs=jobs,
+        commits=commits,
         clock=clock,
         ids=ids,
         shards=ShardCount(leases=parts.leases(), clock=clock, wanted=parts.settings().shards),
@@ -45,8 +51,11 @@ def api() -> Handler:
     return build_handler(
         Services(
             writer=writer,
-            reader=Reader(jobs=parts.jobs(), runs=parts.runs(), payloads=parts.payloads()),
+            pauser=Pauser(jobs=jobs, clock=clock, ids=ids),
+            resumer=Resumer(jobs=jobs, commits=commits, ids=ids),
+            reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),
             leases=parts.leases(),

@@ -7,6 +7,7 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.ports import Page
@@ -45,6 +46,7 @@ class JobItem(Item):
     paused_at = IntegerAttribute(null=True, attr_name="paused")
     pause_reason = JsonAttribute(null=True, attr_name="why")
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    change = JsonAttribute(null=True)
 
 
 class DynamoJobs:
@@ -142,6 +144,7 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
+        change=job.change and [job.change.at, job.change.who, job.change.what, job.change.reason],
         expires_at=_removal(job),
     )
 
@@ -174,4 +177,5 @@ def _job(raw: RawItem) -> Job:
         paused_at=item.paused_at,
         pause_reason=item.pause_reason,
         expires_at=item.gone_at,
+        change=Change(*item.change) if item.change else None,
     )

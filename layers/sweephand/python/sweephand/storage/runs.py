@@ -1,13 +1,17 @@
 """How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
 
 import re
+from functools import reduce
+from operator import or_
 from typing import Final, cast
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 
 from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Page
+from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
@@ -37,6 +41,8 @@ class RunItem(Item):
     reason = JsonAttribute(null=True)
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
+    round_from = IntegerAttribute(null=True, attr_name="round")
+    version = UnicodeAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     stands_for = IntegerAttribute(null=True, attr_name="count")
     last_due_at = IntegerAttribute(null=True, attr_name="last")
@@ -50,33 +56,19 @@ class DynamoRuns:
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted, or found written already: None; else what refuses it."""
-        assert run.state == "claimed", "only a claim is claimed"
-        assert run.owner, "a claim has a holder"
-        absent = RunItem.pk.does_not_exist()
-        over = RunItem.state.is_in("succeeded", "failed", "skipped")
-        outpaced = (RunItem.attempts < run.attempts) & ~over
-        abandoned = (
-            (RunItem.attempts == run.attempts) & (RunItem.state == "claimed") & (RunItem.claimed_until <= now)
-        )
-        refusal = self._table.put(_item(run), absent | outpaced | abandoned)
+        refusal = self._table.put(_item(run), _condition(asked_by_claim(run, now)))
         if refusal is None:
             return None
         stored = _run(refusal.shown)
-        is_own = _is_by_the_same(stored, run) and stored.state == "claimed"
-        return None if is_own else stored
+        return None if shows(stored, run) else stored
 
     def record(self, run: Run) -> bool:
         """Write what became of an attempt if it may be written, or is found written already."""
-        assert run.owner, "a record has an author"
-        absent = RunItem.pk.does_not_exist()
-        claimed = (
-            (RunItem.attempts == run.attempts) & (RunItem.owner == run.owner) & (RunItem.state == "claimed")
-        )
-        refusal = self._table.put(_item(run), absent | claimed)
-        if refusal is None:
-            return True
-        stored = _run(refusal.shown)
-        return _is_by_the_same(stored, run) and stored.state == run.state
+        return self._is_written(run, asked_by_record(run))
+
+    def move(self, run: Run, seen: Run) -> bool:
+        """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
+        return self._is_written(run, asked_by_move(run, seen))
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last, among the few that jobs of one key can have had."""
@@ -97,6 +89,33 @@ class DynamoRuns:
         items = tuple(run for run in runs if state is None or run.state == state)
         return Page(items, stretch.items[-1]["sk"]["S"] if stretch.has_more else None)
 
+    def _is_written(self, run: Run, asked: Asked) -> bool:
+        refusal = self._table.put(_item(run), _condition(asked))
+        if refusal is None:
+            return True
+        return refusal.stored is not None and shows(_run(refusal.stored), run)
+
+
+def _condition(asked: Asked) -> Condition:
+    """What a write asks, as DynamoDB is asked it."""
+    conditions = [_guard(guard) for guard in asked.guards if guard.states]
+    if asked.may_begin:
+        conditions.insert(0, RunItem.pk.does_not_exist())
+    assert conditions, "a state that nothing leads to"
+    return reduce(or_, conditions)
+
+
+def _guard(guard: Guard) -> Condition:
+    condition = RunItem.state.is_in(*sorted(guard.states))
+    for name, value in guard.same.items():
+        attribute = getattr(RunItem, name)
+        condition &= attribute.does_not_exist() if value is None else attribute == value
+    if guard.attempts_below is not None:
+        condition &= RunItem.attempts < guard.attempts_below
+    if guard.claim_over_at is not None:
+        condition &= RunItem.claimed_until <= guard.claim_over_at
+    return condition
+
 
 def _partition(key: JobKey) -> str:
     return f"runs#{key.namespace}#{key.name}"
@@ -108,10 +127,6 @@ def _position(due_at: Instant, index: int, uid: str) -> str:
 
 def _key(run: Run) -> ItemKey:
     return _partition(run.key), _position(run.due_at, run.index, run.uid)
-
-
-def _is_by_the_same(stored: Run, run: Run) -> bool:
-    return (stored.owner, stored.attempts) == (run.owner, run.attempts)
 
 
 def _item(run: Run) -> RunItem:
@@ -133,6 +148,8 @@ def _item(run: Run) -> RunItem:
         reason=run.reason,
         owner=run.owner,
         claimed_until=run.claimed_until,
+        round_from=run.round_from if run.is_redriven else None,
+        version=run.version,
         gone_at=run.expires_at,
         stands_for=None if run.count == 1 else run.count,
         last_due_at=run.last_due_at,
@@ -164,4 +181,6 @@ def _run(raw: RawItem) -> Run:
         expires_at=item.gone_at,
         count=item.stands_for or 1,
         last_due_at=item.last_due_at,
+        round_from=item.round_from or 1,
+        version=item.version,
     )

@@ -14,7 +14,7 @@ from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_key
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -40,6 +40,7 @@ class TimerItem(Item):
     attempt = IntegerAttribute(null=True, attr_name="t")
     first_attempt_at = IntegerAttribute(null=True, attr_name="f")
     faults = IntegerAttribute(null=True, attr_name="x")
+    redrive = JsonAttribute(null=True, attr_name="w")
 
 
 class DynamoTimers:
@@ -113,6 +114,7 @@ def _item(timer: Timer) -> TimerItem:
         attempt=message.attempt,
         first_attempt_at=message.first_attempt_at,
         faults=message.faults,
+        redrive=message.redrive and list(message.redrive),
     )
 
 
@@ -136,6 +138,10 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
         )
         return
     trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    redrive = Redrive(*item.redrive) if item.redrive else None
     yield RetryTimer(
-        shard, TriggerMessage(trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults)
+        shard,
+        TriggerMessage(
+            trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults, redrive=redrive
+        ),
     )

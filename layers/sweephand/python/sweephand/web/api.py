@@ -3,7 +3,20 @@
 from functools import cache
 from typing import Any, Final
 
-from sweephand.web import bulk, jobs, json_text, keys, meta, occurrences, openapi, runs, signing_secrets
+from sweephand.web import (
+    bulk,
+    jobs,
+    json_text,
+    keys,
+    meta,
+    occurrences,
+    openapi,
+    patch,
+    pausing,
+    redrive,
+    runs,
+    signing_secrets,
+)
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.services import Services
 
@@ -20,9 +33,12 @@ def _show_description(_: Services, __: Request[NoQuery, None]) -> Reply:
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
+    *patch.OPERATIONS,
+    *pausing.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
+    *redrive.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

@@ -114,7 +114,12 @@ class _Exchange:
         violations += found
         value = None
         if operation.accepts:
-            document = read_body(event.raw_event, event.headers.get("content-type"))
+            document = read_body(
+                event.raw_event,
+                event.headers.get("content-type"),
+                types=operation.accepts.types,
+                may_be_empty=not operation.accepts.required,
+            )
             taken = operation.accepts.read(document, services, now)
             violations += taken.violations
             value = taken.value

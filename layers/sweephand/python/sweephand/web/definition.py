@@ -49,9 +49,26 @@ def read_definition(
     document that has none is left to the writer, for an equal definition may have a dueTime that was
     future when it was written. DataTooLargeError for `data` over its limit.
     """
-    payload = _payload(document)
+    payload = read_payload(document)
     fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
-    written = _without_nulls(fields)
+    return judged(
+        _without_nulls(fields),
+        payload,
+        allow_insecure_targets=allow_insecure_targets,
+        own_queues=own_queues,
+        requested_at=requested_at,
+    )
+
+
+def judged(
+    written: Mapping[str, Any],
+    payload: Payload | None,
+    *,
+    allow_insecure_targets: bool,
+    own_queues: Collection[str],
+    requested_at: Instant,
+) -> Taken[Definition]:
+    """The definition of the fields that were written, or everything that is wrong with them."""
     violations = check(JobDocument, written, later=LATER)[1]
     # The target is judged by its registry alone, which knows each type's fields.
     violations = [each for each in violations if _top(each) != "/target" or "target" not in written]
@@ -77,7 +94,8 @@ def read_definition(
     return Taken(Definition(written, payload))
 
 
-def _payload(document: Mapping[str, Any]) -> Payload | None:
+def read_payload(document: Mapping[str, Any]) -> Payload | None:
+    """The payload of a document's `data`, if it has any; DataTooLargeError over its limit."""
     if "data" not in document:
         return None
     payload = Payload.of(json_text.write(document["data"]))

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from sweephand import limits
 from sweephand.access.key import Role
+from sweephand.web.names import NAME_PATTERN
 
 DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
 
@@ -16,7 +17,6 @@ LATER = frozenset(
         "dst",
         "jitter",
         "batch",
-        "onError",
         "overlap",
         "waitLimit",
         "completion",
@@ -176,8 +176,14 @@ class JobDocument(Timing):
     catchup: CatchUp | None = Field(
         None, description="What becomes of occurrences that an outage made late: an object."
     )
-    history: Literal["outcome", "failures"] | None = Field(
-        None, description="`outcome` (default) records every run, `failures` leaves successes out."
+    on_error: Literal["continue", "pause"] | None = Field(
+        None,
+        description="What becomes of the job when a trigger is given up: `continue` (default) or `pause`.",
+    )
+    history: Literal["outcome", "full", "failures"] | None = Field(
+        None,
+        description="`outcome` (default) records every run, `full` the beginning of each first attempt too, "
+        "`failures` leaves out what succeeds at once.",
     )
     history_retention: str | None = Field(
         None,
@@ -208,6 +214,34 @@ class JobDocument(Timing):
     )
 
 
+class JobPatchDocument(JobDocument):
+    """Fields of a job that are written anew; null removes one."""
+
+    target: Target | None = Field(  # type: ignore[assignment]  # what is written of a patch may lack it
+        None, description="Where it is delivered to, replaced whole: an object with its type, http or sqs."
+    )
+
+
+class PauseDocument(Document):
+    """Why a job is paused."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.DESCRIPTION_LENGTH_MAX,
+        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
+    )
+
+
+class ResumeDocument(Document):
+    """How a job is resumed."""
+
+    catchup: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="What fires of what fell due during the pause: `latest` (the newest, by default), `all` "
+        "or `none`.",
+    )
+
+
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 
@@ -222,6 +256,21 @@ class BulkDocument(Document):
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
     )
+
+
+class FilterDocument(Document):
+    """Which jobs a call about many is about: a prefix or labels are required."""
+
+    prefix: str | None = Field(
+        None,
+        pattern=NAME_PATTERN,
+        max_length=limits.NAME_LENGTH_MAX,
+        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+    )
+    labels: dict[str, str] | None = Field(
+        None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."
+    )
+    cursor: str | None = Field(None, description="The nextCursor of the answer before; left out to begin.")
 
 
 class PreviewDocument(Timing):

@@ -135,14 +135,13 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
     if parameters := [*_path_parameters(each), *_query_parameters(each), *_header_parameters(each)]:
         found["parameters"] = parameters
     if each.accepts:
+        body = {
+            "schema": schemas.of(each.accepts.model),
+            "examples": {name: {"value": value} for name, value in each.accepts.examples.items()},
+        }
         found["requestBody"] = {
-            "required": True,
-            "content": {
-                "application/json": {
-                    "schema": schemas.of(each.accepts.model),
-                    "examples": {name: {"value": value} for name, value in each.accepts.examples.items()},
-                }
-            },
+            "required": each.accepts.required,
+            "content": dict.fromkeys(each.accepts.types or ("application/json",), body),
         }
     answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.gives.items())}
     problems = {

@@ -10,6 +10,7 @@ from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
 from sweephand.instants import Instant, rfc3339
 from sweephand.jobs.read import JobState, View
+from sweephand.runs.pending import Pending, PendingState
 from sweephand.runs.run import Run, State
 from sweephand.web import json_text
 
@@ -24,7 +25,12 @@ class RunResource(TypedDict):
 
     id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
-    state: State
+    state: Annotated[
+        State | PendingState,
+        Field(
+            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
+        ),
+    ]
     dueAt: Time
     sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
     attempts: int
@@ -35,7 +41,8 @@ class RunResource(TypedDict):
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
-        str | None, Field(description="Why it failed, where there was no usable response, or was skipped.")
+        str | None,
+        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
     ]
     count: NotRequired[
         Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
@@ -50,7 +57,11 @@ class JobResource(TypedDict):
     name: str
     rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
     state: JobState
-    nextRun: Annotated[Time | None, Field(description="The next due time; null if there is none.")]
+    nextRun: Annotated[
+        Time | None, Field(description="The next due time; null if there is none, and while it is paused.")
+    ]
+    pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
+    pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
     createdAt: Time
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
@@ -65,6 +76,7 @@ class JobResource(TypedDict):
     catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
     labels: NotRequired[dict[str, str]]
@@ -176,6 +188,21 @@ class RunPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class RedriveResource(TypedDict):
+    """A run that is tried anew."""
+
+    id: str
+    triggerId: str
+    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+
+
+class CountResource(TypedDict):
+    """What a call about many did; `nextCursor` as long as there may be more."""
+
+    count: int
+    nextCursor: NotRequired[str]
+
+
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
@@ -198,6 +225,8 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
         "owner": job.owner,
+        **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
+        **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
         **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
         **written,
     }
@@ -238,6 +267,25 @@ def run_resource(run: Run) -> RunResource:
     }
     resource: RunResource = shown
     return resource
+
+
+def pending_resource(pending: Pending) -> RunResource:
+    """A trigger to come, as its run will be."""
+    return {
+        "id": pending.run_id,
+        "triggerId": pending.trigger_id,
+        "state": pending.state,
+        "dueAt": rfc3339(pending.due_at),
+        "sequence": pending.sequence,
+        "attempts": 0,
+        "startedAt": None,
+        "endedAt": None,
+        "latenessMs": None,
+        "nextAttemptAt": None,
+        "responseCode": None,
+        "answer": None,
+        "reason": pending.reason,
+    }
 
 
 def key_resource(key: Key) -> KeyResource:

@@ -4,13 +4,15 @@ import re
 from typing import Any, Final
 
 from sweephand.errors import NotFoundError
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.runs.pending import Pending, pending
 from sweephand.web import cursor
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.query import RunsQuery
-from sweephand.web.resources import RunPage, RunResource, run_resource
+from sweephand.web.resources import RunPage, RunResource, pending_resource, run_resource
 from sweephand.web.services import Services
 
-_RUN_ID: Final = re.compile(r"[0-9]{1,15}-[0-9]{1,7}")
+_RUN_ID: Final = re.compile(r"(?P<due>[0-9]{1,15})-(?P<index>[0-9]{1,7})", re.ASCII)
 
 
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
@@ -28,10 +30,25 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show one run."""
     run_id = request.path["runId"]
-    run = services.runs.get(request.key, run_id) if _RUN_ID.fullmatch(run_id) else None
-    if run is None:
+    named = _RUN_ID.fullmatch(run_id)
+    run = services.runs.get(request.key, run_id) if named else None
+    if run is not None:
+        return Reply(200, run_resource(run))
+    coming = _pending(services, request, int(named["due"])) if named and named["index"] == "0" else None
+    if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
-    return Reply(200, run_resource(run))
+    return Reply(200, pending_resource(coming))
+
+
+def _pending(services: Services, request: Request[NoQuery, None], due_at: Instant) -> Pending | None:
+    """The trigger due at that instant, if the job is there and it is still to come."""
+    if not 0 < due_at <= INSTANT_MAX:
+        return None
+    try:
+        job = services.reader.get(request.key, request.requested_at).job
+    except NotFoundError:
+        return None
+    return pending(job, due_at, request.requested_at)
 
 
 def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
@@ -63,6 +80,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="Show a run",
+        description="Of a trigger that has no record yet, what follows from its job.",
         run=get_run,
         gives={200: Gives("The run", RunResource)},
         problems=(404,),

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
+from sweephand.runs.redrive import Redriver
 
 Result = TypeVar("Result")
 
@@ -33,8 +36,11 @@ class Services:
     """
 
     writer: Writer
+    pauser: Pauser
+    resumer: Resumer
     reader: Reader
     runs: RunStore
+    redriver: Redriver
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

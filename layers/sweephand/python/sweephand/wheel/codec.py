@@ -8,7 +8,7 @@ from sweephand.errors import PoisonError
 from sweephand.instants import INSTANT_MAX
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.trigger import DeadLetter, Message, Redrive, SpanMessage, Trigger, TriggerMessage
 
 #: Raised when a message means something else than before: messages of an old version may be waiting for
 #: minutes when a new one is deployed, and for that long after it was taken back.
@@ -30,6 +30,8 @@ def encode(message: Message) -> str:
                 "first": message.first_attempt_at,
                 "faults": message.faults,
             }
+            if message.redrive is not None:
+                fields["redrive"] = list(message.redrive)
         case SpanMessage():
             fields = {
                 "kind": "span",
@@ -102,6 +104,15 @@ class _Fields:
             raise PoisonError(f"`{name}` in a message is a pair of numbers.")
         return _whole(value[0], name), _whole(value[1], name)
 
+    def redrive(self) -> Redrive | None:
+        if self._fields.get("redrive") is None:
+            return None
+        value = self._fields["redrive"]
+        if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - as it was written
+            raise PoisonError("`redrive` in a message is a pair.")
+        started_at = None if value[1] is None else _whole(value[1], "redrive")
+        return Redrive(_whole(value[0], "redrive"), started_at)
+
     def item(self, name: str) -> Mapping[str, Any]:
         value = self._fields.get(name)
         if not isinstance(value, dict):
@@ -131,6 +142,7 @@ def _read(fields: _Fields) -> Message:
                 attempt=fields.number("attempt"),
                 first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
+                redrive=fields.redrive(),
             )
         case "span":
             series = Series.from_item(fields.item("series"))

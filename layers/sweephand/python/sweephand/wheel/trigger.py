@@ -1,7 +1,7 @@
 """What names a trigger, and the messages in which triggers travel to the delivery function."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
@@ -36,12 +36,23 @@ class Trigger:
         return f"{self.due_at}-{self.index}"
 
 
+class Redrive(NamedTuple):
+    """A round of attempts at a trigger that was given up: the number of the round's first attempt.
+
+    `started_at` is when the trigger's very first attempt began; None if there never was one.
+    """
+
+    attempt: int
+    started_at: Instant | None
+
+
 @dataclass(frozen=True, slots=True)
 class TriggerMessage:
     """A trigger on its way: which attempt comes next, and when it may begin.
 
-    `first_attempt_at` is when its first attempt began, from which the retry policy counts its age; None
-    before that. `faults` counts how often Sweephand itself failed to handle it.
+    `first_attempt_at` is when the first attempt of its round began, from which the retry policy counts its
+    age; None before that. `faults` counts how often Sweephand itself failed to handle it. What was given up
+    and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from there.
     """
 
     trigger: Trigger
@@ -49,6 +60,18 @@ class TriggerMessage:
     attempt: int = 1
     first_attempt_at: Instant | None = None
     faults: int = 0
+    redrive: Redrive | None = None
+
+    @property
+    def attempt_of_round(self) -> int:
+        """Which attempt it is by the retry policy's count."""
+        return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
+
+    @property
+    def started_at(self) -> Instant | None:
+        """When the trigger's very first attempt began; None before that."""
+        earlier = self.redrive.started_at if self.redrive else None
+        return self.first_attempt_at if earlier is None else earlier
 
 
 class OfRevision(Protocol):

@@ -1,0 +1,120 @@
+"""What follows an attempt: its record, and before that the next attempt or a dead letter."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sweephand.errors import StoreError
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
+from sweephand.runs.later import Later
+from sweephand.runs.retry import GiveUp, after_failure
+from sweephand.runs.run import Run
+from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
+
+
+class Letters(Protocol):
+    """How a message is written into a dead letter: as it travelled, so that it can be sent again."""
+
+    def __call__(self, message: Message, /) -> str:
+        """The message's body."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What became of a message, for the log: a word, and the lateness in ms where there was a request."""
+
+    outcome: str
+    lateness_ms: int | None = None
+
+
+class Pauses(Protocol):
+    """How a job is paused because of what became of one of its triggers."""
+
+    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
+        """Pause the job if it is there, the one of that uid, and not paused yet."""
+        ...
+
+
+class Settler:
+    """Sends what follows an attempt, then records it: a crash between the two repeats the attempt.
+
+    The claim of the next attempt sees to it that a chain that was sent twice does not double.
+    """
+
+    def __init__(
+        self,
+        *,
+        runs: RunStore,
+        queue: Queue,
+        later: Later,
+        pauses: Pauses,
+        letters: Letters,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._runs = runs
+        self._pauses = pauses
+        self._queue = queue
+        self._later = later
+        self._letters = letters
+        self._clock = clock
+        self._ids = ids
+
+    def settle(
+        self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
+    ) -> Delivered:
+        """Deal with the answer to an attempt; `is_claimed` says whether its run is stored as claimed."""
+        if answer.succeeded:
+            outcome = self._succeeded(replace(run, state="succeeded"), job, is_claimed=is_claimed)
+        else:
+            outcome = self._failed(message, job, run, answer)
+        # How late a redrive is says nothing of how late Sweephand was.
+        return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
+
+    def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        if is_claimed:
+            self._runs.record(run)
+        elif job.definition.records_successes:
+            # A history that is throttled must not multiply deliveries: what arrived is not sent again only
+            # because it could not be written down. What was claimed has a claim to end.
+            try:
+                self._runs.record(run)
+            except StoreError:
+                return "unrecorded"
+        return "succeeded"
+
+    def _failed(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> str:
+        now = self._clock.now()
+        decision = after_failure(
+            job.definition.retry,
+            answer,
+            attempt=message.attempt_of_round,
+            first_attempt_at=message.first_attempt_at or now,
+            now=now,
+            fraction=self._ids.fraction(),
+        )
+        if isinstance(decision, GiveUp):
+            self._bury(message, job, answer, decision)
+            if decision.is_gone or job.definition.pauses_on_error:
+                reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
+                self._pauses.pause(job.key, uid=job.uid, reason=reason)
+            self._runs.record(replace(run, state="failed", reason=decision.reason))
+            return "failed"
+        following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
+        self._later.send_at(following, job.shard)
+        self._runs.record(
+            replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
+        )
+        return "retrying"
+
+    def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
+        letter = DeadLetter(
+            body=self._letters(message),
+            reason=decision.reason,
+            trigger=message.trigger,
+            attempts=message.attempt,
+            response_code=answer.code,
+            answer=answer.text,
+        )
+        self._queue.bury([(letter, job.definition.dead_letter_queue)])
