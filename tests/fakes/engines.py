@@ -14,6 +14,7 @@ from tests.fakes.memory import (
     MemoryLeases,
     MemoryRuns,
     MemorySecrets,
+    MemorySlots,
     MemoryTimers,
 )
 from tests.fakes.tables import create_table
@@ -22,6 +23,7 @@ from sweephand.ports import (
     JobStore,
     KeyStore,
     LeaseStore,
+    OverlapStore,
     RunStore,
     SecretStore,
     TimerStore,
@@ -30,6 +32,7 @@ from sweephand.storage import connect
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -52,6 +55,7 @@ class Stores:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    slots: OverlapStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -75,6 +79,7 @@ class Dynamo:
             DynamoTimers(timers),
             DynamoLeases(timers),
             DynamoRuns(jobs),
+            DynamoSlots(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -86,6 +91,7 @@ def in_memory() -> Stores:
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
+        MemorySlots(),
         MemorySecrets(),
         MemoryKeys(),
     )

@@ -11,6 +11,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
 
@@ -184,7 +185,9 @@ class MemoryRuns:
                 return True
             return stored is not None and shows(stored, run)
 
-    def get(self, key: JobKey, run_id: str) -> Run | None:
+    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
+        if uid is not None:
+            return self._runs.get((key, run_id, uid))
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
@@ -199,6 +202,33 @@ class MemoryRuns:
 
 def _position(run: Run) -> str:
     return f"{run.due_at:014d}#{run.index:07d}#{run.uid}"
+
+
+class MemorySlots:
+    """ports.OverlapStore."""
+
+    def __init__(self) -> None:
+        self._slots: dict[JobKey, Slot] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: JobKey) -> Slot | None:
+        return self._slots.get(key)
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if (stored.version if stored else None) == replacing:
+                self._slots[slot.key] = slot
+                return True
+            return stored is not None and stored.version == slot.version
+
+    def delete(self, slot: Slot) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if stored is not None and stored.version != slot.version:
+                return False
+            self._slots.pop(slot.key, None)
+            return True
 
 
 class MemorySecrets:

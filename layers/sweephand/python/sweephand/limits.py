@@ -25,6 +25,9 @@ RETRY_DAYS_MAX: Final = 30
 #: The greatest number that every reader of JSON holds exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
+#: Triggers of one job that wait for a run of it: each change of their line writes all of them.
+WAIT_LIMIT_DEFAULT: Final = 100
+WAIT_LIMIT_MAX: Final = 1_000
 #: Over what any two clocks may differ by: a sweep whose clock is ahead must not skip what an update, a
 #: moment later by another clock, takes away from the revision that skipped it.
 CATCHUP_WINDOW_S_MIN: Final = 120
@@ -62,6 +65,8 @@ def table() -> dict[str, int]:
         "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
+        "waitLimitDefault": WAIT_LIMIT_DEFAULT,
+        "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,

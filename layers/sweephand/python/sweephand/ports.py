@@ -16,6 +16,7 @@ from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
 from sweephand.wheel.trigger import DeadLetter, Message, Trigger
@@ -173,8 +174,11 @@ class RunStore(Protocol):
         """
         ...
 
-    def get(self, key: JobKey, run_id: str) -> Run | None:
-        """The newest run of that name, of this job or an earlier one of its key; None if there is none."""
+    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
+        """The run of that name of the job of that uid; None if there is none.
+
+        Without `uid`, the newest of that name, of this job or an earlier one of its key.
+        """
         ...
 
     def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
@@ -182,6 +186,22 @@ class RunStore(Protocol):
 
         With `state`, those in it among the `limit` that were looked at.
         """
+        ...
+
+
+class OverlapStore(Protocol):
+    """The lines of jobs whose runs take turns, one item each. Token: `version`."""
+
+    def get(self, key: JobKey) -> Slot | None:
+        """The line of the job of that key, or of an earlier one of its name; None if there is none."""
+        ...
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
+        ...
+
+    def delete(self, slot: Slot) -> bool:
+        """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 
 

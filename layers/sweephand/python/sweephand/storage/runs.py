@@ -70,12 +70,15 @@ class DynamoRuns:
         """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
         return self._is_written(run, asked_by_move(run, seen))
 
-    def get(self, key: JobKey, run_id: str) -> Run | None:
-        """The run of that name that started last, among the few that jobs of one key can have had."""
+    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
+        """The run of that name and uid, or the one that started last among the few of that name."""
         match = _RUN_ID.fullmatch(run_id)
         if match is None or int(match[1]) > INSTANT_MAX:
             return None
-        low = _position(int(match[1]), int(match[2]), "")
+        low = _position(int(match[1]), int(match[2]), uid or "")
+        if uid is not None:
+            raw = self._table.get((_partition(key), low))
+            return None if raw is None else _run(raw)
         in_range = RunItem.sk.between(low, low + _AFTER_UIDS)
         found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
