@@ -24,6 +24,7 @@ from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -186,6 +187,7 @@ class Wheelhouse:
         deliverer = Deliverer(
             jobs=self._jobs,
             runs=DynamoRuns(self._runs_table),
+            slots=DynamoSlots(self._runs_table),
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
-from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
+from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemorySlots, MemoryTimers
 
 from sweephand.instants import Instant
 from sweephand.jobs.commit import Commits
@@ -214,6 +214,7 @@ class World:
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
+        self.slots = MemorySlots()
         self.payloads = MemoryPayloads()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
@@ -332,6 +333,7 @@ class World:
         return Deliverer(
             jobs=self._port(self.jobs, "jobs"),
             runs=self._port(self.runs, "runs"),
+            slots=self._port(self.slots, "slots"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),

@@ -1,16 +1,28 @@
 """Delivering: what becomes of one message, from the queue to its consumer and into the record."""
 
 from dataclasses import replace
+from typing import Final
 
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
-from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, RunStore, Targets, TimerStore
+from sweephand.ports import (
+    Clock,
+    Ids,
+    JobStore,
+    OverlapStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    Targets,
+    TimerStore,
+)
 from sweephand.runs.attempt import Attempts, Made, Signing
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
+from sweephand.runs.turns import Turns
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
     EARLY_WAIT_MAX_MS,
@@ -20,6 +32,9 @@ from sweephand.timing import (
 )
 from sweephand.wheel.arm import delay_of, split
 from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
+
+#: What becomes of a message after which its run is over, or was before.
+OVER: Final = frozenset({"succeeded", "failed", "repeated"})
 
 
 class Deliverer:
@@ -34,6 +49,7 @@ class Deliverer:
         *,
         jobs: JobStore,
         runs: RunStore,
+        slots: OverlapStore,
         timers: TimerStore,
         queue: Queue,
         payloads: PayloadStore,
@@ -49,6 +65,7 @@ class Deliverer:
         self._clock = clock
         self._ids = ids
         self._reading = Reading(jobs=jobs, clock=clock)
+        self._turns = Turns(slots=slots, runs=runs, queue=queue, clock=clock, ids=ids)
         self._later = Later(queue=queue, timers=timers, clock=clock)
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
@@ -74,7 +91,9 @@ class Deliverer:
         read = self._reading.fresh(message.trigger.key, read)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
-        return self._deliver(message, read, read.job)
+        if not read.job.definition.overlap.is_limited:
+            return self._deliver(message, read, read.job)
+        return self._in_turn(message, read, read.job)
 
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
@@ -85,6 +104,7 @@ class Deliverer:
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             self._runs.record(replace(run, state="failed", ended_at=now, reason=reason))
+        self._turns.hand_on(message.trigger)
 
     def _split(self, span: SpanMessage) -> Delivered:
         now = self._clock.now()
@@ -104,9 +124,23 @@ class Deliverer:
             return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
         return Delivered("dropped")
 
+    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+        """Deliver a trigger of a job whose runs take turns, if it is its turn."""
+        turn = self._turns.arrive(message, job)
+        if turn.outcome == "wait":
+            return self._put_back(message, turn.look_again_at, "waiting")
+        if turn.outcome != "go":
+            return Delivered("skipped" if turn.outcome == "skip" else "repeated")
+        delivered = self._deliver(message, read, job)
+        if delivered.outcome in OVER:
+            # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
+            self._turns.hand_on(message.trigger)
+        return delivered
+
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
-        is_claimed = message.attempt > 1 or job.definition.records_beginnings
+        definition = job.definition
+        is_claimed = message.attempt > 1 or definition.records_beginnings or definition.overlap.is_limited
         if is_claimed:
             refused_by = self._runs.claim(run, self._clock.now())
             if refused_by is not None:

@@ -34,6 +34,7 @@ def _handler() -> BatchHandler:
     deliverer = Deliverer(
         jobs=parts.jobs(),
         runs=parts.runs(),
+        slots=parts.slots(),
         timers=parts.timers(),
         queue=parts.queue(),
         payloads=parts.payloads(),
