@@ -11,8 +11,8 @@ from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.runs.overlap import Held, Line, Slot
 from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.timer import OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
+from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Final[Instant] = 1_795_262_400_000
@@ -86,6 +86,12 @@ def retry_timer(not_before: Instant = NOON, attempt: int = 2, shard: int = 3, **
     trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
     message = TriggerMessage(trigger, not_before, attempt, first_attempt_at=NOON - 900)
     return RetryTimer(shard, replace(message, **changed))
+
+
+def deadline_timer(not_before: Instant = NOON, shard: int = 3, **changed: Any) -> DeadlineTimer:
+    trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
+    message = DeadlineMessage(trigger, 2, "owner00000000001", shard, not_before)
+    return DeadlineTimer(shard, replace(message, **changed))
 
 
 def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:

@@ -160,3 +160,20 @@ def test_what_is_not_stored_is_not_moved(runs: RunStore) -> None:
     seen = run(state="retrying")
     assert not runs.move(replace(seen, state="cancelled", version=TOKEN), seen)
     assert stored(runs, seen) is None
+
+
+def test_the_token_of_an_attempt_is_kept_by_whoever_claims_it_anew(runs: RunStore) -> None:
+    dead = run(attempt=2, owner=MINE, token="shr_1")
+    assert runs.claim(dead, NOON) is None
+    assert runs.claim(run(attempt=2, owner=OTHERS, token="shr_2"), LATE) == dead
+    assert runs.claim(run(attempt=2, owner=OTHERS), LATE) == dead
+    kept = run(attempt=2, owner=OTHERS, token="shr_1")
+    assert runs.claim(kept, LATE) is None
+    assert stored(runs, kept) == kept
+
+
+def test_another_attempt_is_claimed_with_a_token_of_its_own(runs: RunStore) -> None:
+    assert runs.claim(run(attempt=2, owner=MINE, token="shr_1"), NOON) is None
+    claim = run(attempt=3, owner=OTHERS, token="shr_2")
+    assert runs.claim(claim, NOON) is None
+    assert stored(runs, claim) == claim

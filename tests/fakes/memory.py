@@ -14,6 +14,7 @@ from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
+from sweephand.wheel.trigger import Trigger
 
 
 class MemoryJobs:
@@ -185,9 +186,10 @@ class MemoryRuns:
                 return True
             return stored is not None and shows(stored, run)
 
-    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
-        if uid is not None:
-            return self._runs.get((key, run_id, uid))
+    def of(self, trigger: Trigger) -> Run | None:
+        return self._runs.get((trigger.key, trigger.run_id, trigger.uid))
+
+    def get(self, key: JobKey, run_id: str) -> Run | None:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
@@ -201,7 +203,8 @@ class MemoryRuns:
 
 
 def _position(run: Run) -> str:
-    return f"{run.due_at:014d}#{run.index:07d}#{run.uid}"
+    demand = "" if run.demand is None else f"~{run.demand.kind}#{run.demand.token}#"
+    return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
 
 
 class MemorySlots:

@@ -10,6 +10,7 @@ from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryR
 from sweephand.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import CatchUpMode, Definition, Payload
+from sweephand.jobs.demand import Backfilled, Demands
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
@@ -19,11 +20,13 @@ from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
+from sweephand.runs.turns import Turns
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
-from sweephand.wheel.trigger import DeadLetter, Message
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000
@@ -296,6 +299,28 @@ class World:
     def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
         return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
 
+    def demands(self) -> Demands:
+        return Demands(
+            jobs=self._port(self.jobs, "jobs"),
+            queue=self._port(self.queue, "queue"),
+            payloads=self._port(self.payloads, "payloads"),
+            clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
+        payload = None if data is None else Payload.of(data)
+        return self.demands().trigger(
+            key_of(name),
+            payload=payload,
+            requested_at=self.api_clock.now(),
+            check_data=lambda _: None,
+        )
+
+    def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
+        now = self.api_clock.now()
+        return self.demands().backfill(key_of(name), since=since, until=until, requested_at=now)
+
     def sweeper(self, clock: Clock | None = None) -> Sweeper:
         return Sweeper(
             jobs=self._port(self.jobs, "jobs"),
@@ -361,6 +386,18 @@ class World:
             runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=self.api_clock,
+        )
+
+    def reporter(self) -> Reporter:
+        runs, queue = self._port(self.runs, "runs"), self._port(self.queue, "queue")
+        slots = self._port(self.slots, "slots")
+        return Reporter(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=runs,
+            turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
+            queue=queue,
+            clock=self.api_clock,
+            ids=self.ids,
         )
 
     def redrive(self, run_id: str, name: str = "job") -> Run:

@@ -1,5 +1,6 @@
 import hmac
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -46,6 +47,13 @@ def test_a_body_changed_by_one_byte_no_longer_verifies() -> None:
     headers = delivery_headers(attempt, attempt.body)
     with pytest.raises(WebhookVerificationError):
         Webhook(SECRET).verify(attempt.body + b" ", headers)
+
+
+def test_a_run_token_goes_with_an_attempt_that_may_be_reported_on_and_with_no_other() -> None:
+    attempt = attempt_of({})
+    assert "sweephand-run-token" not in delivery_headers(attempt, attempt.body)
+    reported_on = replace(attempt, run_token="shr_x")
+    assert delivery_headers(reported_on, attempt.body)["sweephand-run-token"] == "shr_x"
 
 
 def test_the_headers_name_the_trigger_and_the_attempt() -> None:

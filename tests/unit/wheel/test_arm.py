@@ -104,6 +104,7 @@ def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, si
             assert halves != [part], "it splits for ever"
             parts += halves
         else:
+            assert isinstance(part, TriggerMessage)
             singles.append(part)
     assert sorted(singles, key=lambda each: each.not_before) == list(whole)
 

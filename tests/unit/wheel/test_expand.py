@@ -11,8 +11,16 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job, Revision
 from sweephand.schedules import Occurrence, ScheduleError
 from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, Timer, bucket_of
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.timer import (
+    Cursor,
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    Timer,
+    bucket_of,
+)
+from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
 
 MINUTE = 60_000
 BEGINNING = Cursor()
@@ -37,6 +45,11 @@ def timer_of(job: Job, after: Instant = NOON) -> OccurrenceTimer:
 def retry_of(job: Job, not_before: Instant) -> RetryTimer:
     trigger = Trigger(job.key, job.uid, job.rev, NOON, 1, NOON)
     return RetryTimer(job.shard, TriggerMessage(trigger, not_before, attempt=3, first_attempt_at=NOON))
+
+
+def deadline_of(job: Job, not_before: Instant) -> DeadlineTimer:
+    trigger = Trigger(job.key, job.uid, job.rev, NOON, 1, NOON)
+    return DeadlineTimer(job.shard, DeadlineMessage(trigger, 2, "owner", job.shard, not_before))
 
 
 def expanded(
@@ -221,7 +234,7 @@ def swept(
         expansion = expand(page, {job.key: job}, held(cursor), triggers_max=triggers_max)
         assert expansion.cursor != cursor, "the cursor stands still"
         assert len(expansion.messages) <= triggers_max
-        yield from expansion.messages
+        yield from (each for each in expansion.messages if isinstance(each, TriggerMessage))
         waiting |= {timer.sort_key: timer for timer in expansion.successors}
         cursor = expansion.cursor
 
@@ -293,3 +306,18 @@ def test_a_skipped_span_takes_room_and_is_not_decided_again_behind_it() -> None:
     assert dues(rest) == [80]
     assert not rest.skipped
     assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = deadline_of(job, NOON + 5_000)
+    for found in (job, replace(job, uid="another"), replace(job, paused_at=NOON), None):
+        assert expanded(found, timer).messages == [timer.message]
+
+
+def test_deadlines_count_among_what_goes_between_two_commits() -> None:
+    job = job_of(schedule="@every 10s")
+    timers = [deadline_of(job, NOON + number) for number in range(3)]
+    expansion = expanded(job, *timers, triggers_max=2)
+    assert len(expansion.messages) == 2
+    assert expansion.cursor == Cursor(timers[1].sort_key)

@@ -18,6 +18,7 @@ HEADER_BYTES_MAX: Final = 8_192
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
+REASON_LENGTH_MAX: Final = 512
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
@@ -34,11 +35,14 @@ CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
+RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: Triggers of one backfill: each is a message, and a delivery.
+BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Jobs and runs that one call about many looks at.
 BULK_EXAMINED_MAX: Final = 1_000
 
@@ -59,6 +63,7 @@ def table() -> dict[str, int]:
         "labelsMax": LABELS_MAX,
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
+        "reasonLengthMax": REASON_LENGTH_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
         "retryMultiplierMax": RETRY_MULTIPLIER_MAX,
@@ -70,10 +75,12 @@ def table() -> dict[str, int]:
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
+        "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
         "bulkExaminedMax": BULK_EXAMINED_MAX,
     }

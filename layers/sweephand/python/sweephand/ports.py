@@ -155,7 +155,8 @@ class RunStore(Protocol):
 
         Granted if nothing is stored; if what is stored is at an earlier attempt, `claimed` or `retrying`
         (that the next one was sent shows that it failed); if it is this attempt, `claimed`, and its
-        `claimed_until` is not after `now`: its holder died; or if it is `failed` with the attempt before
+        `claimed_until` is not after `now`: its holder died, and has the `token` of this one, which stays
+        with the attempt; or if it is `failed` with the attempt before
         and the claim is of the first attempt of a redrive.
         """
         ...
@@ -174,11 +175,12 @@ class RunStore(Protocol):
         """
         ...
 
-    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
-        """The run of that name of the job of that uid; None if there is none.
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, or None."""
+        ...
 
-        Without `uid`, the newest of that name, of this job or an earlier one of its key.
-        """
+    def get(self, key: JobKey, run_id: str) -> Run | None:
+        """The newest run of that name, of this job or an earlier one of its key; None if there is none."""
         ...
 
     def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
@@ -253,7 +255,7 @@ class Attempt:
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
     its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
-    if it says no, nothing is sent. It may raise StoreError.
+    if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
     """
 
     trigger: Trigger
@@ -263,6 +265,7 @@ class Attempt:
     secrets: tuple[str, ...]
     sent_at: Instant
     is_wanted: Callable[[], bool] = always
+    run_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

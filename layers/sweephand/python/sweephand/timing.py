@@ -67,6 +67,14 @@ BULK_PATIENCE_MS: Final = 10 * SECOND_MS
 #: its holder is gone.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
+#: A consumer's deadline is over by the clock of whoever looks when it is past by this: another's clock
+#: wrote it.
+DEADLINE_GRACE_MS: Final = CLOCK_SKEW_MAX_MS
+
+#: An attempt whose predecessor is not recorded as failed yet is looked at every second for this long; then
+#: when that one's deadline passes: its consumer has reported after all.
+OVERTAKEN_PATIENCE_MS: Final = MINUTE_MS
+
 #: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 

@@ -18,6 +18,7 @@ def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     """The headers that Sweephand sets for itself; `body` is what the request carries and is signed."""
     trigger = attempt.trigger
+    token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
     return {
         "webhook-id": trigger.id,
         "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
@@ -29,4 +30,5 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
         "sweephand-attempt": str(attempt.number),
         "sweephand-sequence": str(trigger.sequence),
         "sweephand-batch-index": str(trigger.index),
+        **token,
     }

@@ -78,6 +78,7 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
         "attempt": attempt.number,
         "sequence": trigger.sequence,
         "batchIndex": trigger.index,
+        **({} if attempt.run_token is None else {"runToken": attempt.run_token}),
     }
     return {"DataType": "String", "StringValue": json.dumps(names, separators=(",", ":"))}
 

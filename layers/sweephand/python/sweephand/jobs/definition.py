@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal
 
-from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.schedules import parse_duration_ms
 
@@ -16,6 +16,8 @@ OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
 CatchUpMode = Literal["latest", "all", "none"]
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
+HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
+MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 
 
@@ -150,6 +152,22 @@ class Definition:
     def records_beginnings(self) -> bool:
         """Whether a first attempt is recorded before it is made, as later ones are."""
         return self.history == "full"
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a consumer may accept a trigger and report on it later (`completion`)."""
+        completion: str = self.written.get("completion", "sync")
+        return completion == "async"
+
+    @property
+    def heartbeat_timeout_ms(self) -> int:
+        """For how long a consumer that has accepted a trigger may be silent."""
+        return self._duration_ms("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT_MS)
+
+    @property
+    def max_run_time_ms(self) -> int:
+        """How long a consumer that has accepted a trigger may take."""
+        return self._duration_ms("maxRunTime", MAX_RUN_TIME_DEFAULT_MS)
 
     @property
     def pauses_on_error(self) -> bool:

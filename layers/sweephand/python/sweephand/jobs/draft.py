@@ -79,8 +79,10 @@ def expiry(series: Series, definition: Definition) -> Instant | None:
 
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
+    running_ms = definition.max_run_time_ms if definition.is_async else 0
+    owing_ms = definition.retry.age_max_ms + running_ms
     # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
-    return min(last_at + definition.retry.age_max_ms + definition.retention_ms, INSTANT_MAX)
+    return min(last_at + owing_ms + definition.retention_ms, INSTANT_MAX)
 
 
 def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:

@@ -70,6 +70,21 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
     return series
 
 
+def as_if_ever(job: Job, since: Instant) -> Series:
+    """The job's series as if it had been there from `since` on: not bounded by how often, or by its start.
+
+    Where the schedule counts from its start (`@every`), it begins there all the same. `dueTime` and `ttl`
+    bound it.
+    """
+    series = replace(job.series, repeats=None, counted_at=None, counted=0)
+    earlier = replace(series, start_at=min(series.start_at, since - 1))
+    # The next fire by a start and by one a moment later differ only if it is counted from there.
+    moved = replace(earlier, start_at=earlier.start_at + 1)
+    coming = [each.next_after(series.start_at) for each in (earlier, moved)]
+    is_counted = len({each and each.due_at for each in coming}) > 1
+    return series if is_counted else earlier
+
+
 def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_ttl: bool) -> Series:
     former = stored.series
     is_same_due = stored.definition.due_time == definition.due_time

@@ -54,7 +54,9 @@ class Attempts:
         self._signing = signing
         self._clock = clock
 
-    def make(self, message: TriggerMessage, read: JobRead, job: Job) -> Made | Withdrawn:
+    def make(
+        self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None
+    ) -> Made | Withdrawn:
         """Hand the trigger over by `job`, which is what was read, or by what it has become since.
 
         When the request leaves, the job was read a second ago at most. StoreError: it was not made, or
@@ -62,7 +64,7 @@ class Attempts:
         """
         key = message.trigger.key
         secrets = self._signing.active(key.namespace)
-        body = self._body(job)
+        body = self._body(message, job)
         reads = 0
         while (again := self._reading.fresh(key, read)) is not read:
             # Something took long. If the trigger is not alive any more, the claim of the attempt stays:
@@ -73,7 +75,7 @@ class Attempts:
             if again.job is None or liveness_of(message, again) != "alive":
                 return Withdrawn(again)
             if again.job.version != job.version:
-                body = self._body(again.job)
+                body = self._body(message, again.job)
             read, job = again, again.job
         sent_at = self._clock.now()
         latest = read
@@ -85,13 +87,20 @@ class Attempts:
 
         answer = self._targets.deliver(
             Attempt(
-                message.trigger, message.attempt, job.definition.target, body, secrets, sent_at, is_wanted
+                trigger=message.trigger,
+                number=message.attempt,
+                spec=job.definition.target,
+                body=body,
+                secrets=secrets,
+                sent_at=sent_at,
+                is_wanted=is_wanted,
+                run_token=run_token,
             )
         )
         return Withdrawn(latest) if answer.was_withdrawn else Made(job, sent_at, answer)
 
-    def _body(self, job: Job) -> bytes:
-        payload = job.definition.payload
+    def _body(self, message: TriggerMessage, job: Job) -> bytes:
+        payload = message.payload or job.definition.payload
         if payload is None:
             return NO_DATA
         text = payload.text

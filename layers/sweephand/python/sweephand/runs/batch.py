@@ -13,7 +13,7 @@ from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
 from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
-from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
+from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMessage, TriggerMessage
 
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
@@ -140,7 +140,8 @@ class BatchHandler:
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
-        if message.faults >= FAULTS_MAX:
+        # A deadline is never given up: nobody else would find that a consumer is gone.
+        if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage):
             reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
             letter = DeadLetter(received.body, reason)
             if isinstance(message, TriggerMessage):
@@ -176,7 +177,7 @@ class BatchHandler:
 
 
 def _key(message: Message) -> JobKey:
-    return message.trigger.key if isinstance(message, TriggerMessage) else message.key
+    return message.key if isinstance(message, SpanMessage) else message.trigger.key
 
 
 def _is_near(message: Message, now: Instant) -> bool:

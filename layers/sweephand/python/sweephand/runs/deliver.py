@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from sweephand.access.run_token import run_token
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
@@ -23,18 +24,21 @@ from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
 from sweephand.runs.turns import Turns
+from sweephand.runs.watch import Watch
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
+    DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
+    OVERTAKEN_PATIENCE_MS,
     QUEUE_DELAY_MAX_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.wheel.arm import delay_of, split
-from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, FailureMessage, Message, SpanMessage, TriggerMessage
 
 #: What becomes of a message after which its run is over, or was before.
-OVER: Final = frozenset({"succeeded", "failed", "repeated"})
+ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
 
 class Deliverer:
@@ -79,21 +83,33 @@ class Deliverer:
             clock=clock,
             ids=ids,
         )
+        self._watch = Watch(
+            jobs=jobs,
+            runs=runs,
+            later=self._later,
+            settler=self._settler,
+            turns=self._turns,
+            clock=clock,
+            ids=ids,
+        )
 
     def handle(self, message: Message, read: JobRead) -> Delivered:
         """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
         if isinstance(message, SpanMessage):
             return self._split(message)
+        if isinstance(message, FailureMessage):
+            return self._watch.fail(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return self._put_back(message, message.not_before, "early")
         while self._clock.now() < message.not_before:
             self._clock.wait_until(message.not_before)
+        if isinstance(message, DeadlineMessage):
+            return self._watch.look(message)
         read = self._reading.fresh(message.trigger.key, read)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
-        if not read.job.definition.overlap.is_limited:
-            return self._deliver(message, read, read.job)
-        return self._in_turn(message, read, read.job)
+        takes_turns = read.job.definition.overlap.is_limited
+        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
 
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
@@ -111,7 +127,7 @@ class Deliverer:
         self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
         return Delivered("split")
 
-    def _put_back(self, message: TriggerMessage, until: Instant, why: str) -> Delivered:
+    def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
         self._later.put_back(message, until)
         return Delivered(why)
 
@@ -132,7 +148,7 @@ class Deliverer:
         if turn.outcome != "go":
             return Delivered("skipped" if turn.outcome == "skip" else "repeated")
         delivered = self._deliver(message, read, job)
-        if delivered.outcome in OVER:
+        if delivered.outcome in ENDED:
             # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
             self._turns.hand_on(message.trigger)
         return delivered
@@ -140,21 +156,23 @@ class Deliverer:
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
         definition = job.definition
-        is_claimed = message.attempt > 1 or definition.records_beginnings or definition.overlap.is_limited
+        is_async = definition.is_async
+        must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
+        is_claimed = message.attempt > 1 or must_be_claimed
         if is_claimed:
-            refused_by = self._runs.claim(run, self._clock.now())
+            run = _begun(run, message, self._clock.now())
+            if is_async:
+                run = replace(run, token=run_token(self._ids.secret()))
+            run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
-        made = self._attempts.make(message, read, job)
+        made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
             return self._not_alive(message, made.read)
         message = replace(message, first_attempt_at=message.first_attempt_at or made.sent_at)
-        started_at = message.started_at or made.sent_at
         run = replace(
-            run,
-            started_at=started_at,
+            _begun(run, message, made.sent_at),
             ended_at=self._clock.now(),
-            lateness_ms=started_at - message.trigger.due_at,
             response_code=made.answer.code,
             answer=made.answer.text,
         )
@@ -177,12 +195,60 @@ class Deliverer:
             claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
+            demand=trigger.demand,
+            payload=message.payload,
         )
 
+    def _claim(self, run: Run) -> tuple[Run, Run | None]:
+        """The run as it was claimed, and what refuses the claim, if something does."""
+        now = self._clock.now()
+        refused_by = self._runs.claim(run, now)
+        if refused_by is not None and refused_by.token != run.token and _is_abandoned(refused_by, run, now):
+            # The consumer may have the token of this attempt from whoever claimed it before.
+            run = replace(run, token=refused_by.token)
+            refused_by = self._runs.claim(run, now)
+        return run, refused_by
+
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
+        if stored.state == "running" and stored.attempts < message.attempt:
+            return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
             # A second at least: the queue rounds less down to none, and would show it again at once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
             return self._put_back(message, ended_at, "claimed")
         return Delivered("repeated")
+
+    def _overtaken(self, message: TriggerMessage, stored: Run) -> Delivered:
+        """Wait for the end of the attempt before, which its consumer works on.
+
+        Normally it is about to be recorded that it failed. If a report came first, the attempt may go on for
+        long, and this one may never be needed.
+        """
+        now = self._clock.now()
+        is_recent = now - message.not_before < OVERTAKEN_PATIENCE_MS
+        until = now + SECOND_MS if is_recent else stored.deadline_at + DEADLINE_GRACE_MS
+        return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
+
+
+def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
+    """The run with its beginning: that of its very first attempt, which may be this one, at `now`."""
+    started_at = message.started_at or now
+    return replace(
+        run,
+        started_at=started_at,
+        lateness_ms=_lateness_ms(message, started_at),
+        round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+    )
+
+
+def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
+    is_same = (stored.state, stored.attempts) == ("claimed", run.attempts)
+    return is_same and stored.claimed_until is not None and stored.claimed_until <= now
+
+
+def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
+    """From the due time to the first attempt; None for what was asked for when its due time was long past."""
+    trigger = message.trigger
+    is_backfill = trigger.demand is not None and trigger.demand.kind == "backfill"
+    return None if is_backfill else started_at - trigger.due_at

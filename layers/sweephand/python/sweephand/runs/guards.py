@@ -51,7 +51,8 @@ def asked_by_claim(run: Run, now: Instant) -> Asked:
     assert run.state == "claimed", "only a claim is claimed"
     assert run.owner, "a claim has a holder"
     later = Guard(sources("claimed", "attempt"), {}, attempts_below=run.attempts)
-    same_attempt: dict[str, str | int | None] = {"attempts": run.attempts}
+    # The token of an attempt stays with it: its consumer may have it already.
+    same_attempt: dict[str, str | int | None] = {"attempts": run.attempts, "token": run.token}
     takeover = Guard(sources("claimed", "takeover"), same_attempt, claim_over_at=now)
     guards = [later, takeover]
     if run.is_redriven and run.attempts == run.round_from:

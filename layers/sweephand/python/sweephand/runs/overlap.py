@@ -111,7 +111,8 @@ def arrived(
 ) -> Arrival:
     """What becomes of a trigger that arrives at a line; `has_ended` says whether its holder's turn has.
 
-    One that `has_begun` before is not skipped any more: it waits, whatever the rule.
+    One that `has_begun` before is not skipped any more, nor is one that was asked for: it waits, whatever
+    the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
         return Arrival("go", line)
@@ -121,11 +122,14 @@ def arrived(
             return Arrival("go", line.held_by(message, now))
         line = line.handed_on(now)
         woken = line.holder.message if line.holder else None
-    has_room = rule.mode == "wait" and len(line.waiting) < rule.wait_max
-    if has_room or has_begun or line.has(message):
+    must_wait = has_begun or message.trigger.demand is not None
+    has_place = len(line.waiting) < rule.wait_max or line.has(message)
+    if has_place and (must_wait or rule.mode == "wait" or line.has(message)):
         return Arrival("wait", line.joined_by(message), woken)
+    if must_wait:
+        return Arrival("wait", line, woken)
     if rule.mode == "waitLatest":
-        fresh = tuple(each for each in line.waiting if each.attempt == 1)
+        fresh = tuple(each for each in line.waiting if _is_fresh(each))
         if all(_order(each) < _order(message) for each in fresh):
             rest = tuple(each for each in line.waiting if each not in fresh)
             return Arrival("wait", replace(line, waiting=rest).joined_by(message), woken, fresh)
@@ -163,6 +167,11 @@ def yields_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
     if job.paused_at is None or (run is not None and run.attempts >= holder.message.attempt):
         return None
     return holder.since + ATTEMPT_CLAIM_MS
+
+
+def _is_fresh(message: TriggerMessage) -> bool:
+    """Whether a newer one may take its place: it has not been attempted, and nobody asked for it."""
+    return message.attempt == 1 and message.trigger.demand is None
 
 
 def _order(message: TriggerMessage) -> tuple[Instant, int, str]:

@@ -36,7 +36,7 @@ class Reading:
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
     """Whether the trigger of a message is alive by that read of its job."""
     trigger = message.trigger
-    if message.redrive is not None:
+    if message.redrive is not None or trigger.demand is not None:
         return live_by_hand(read.job, uid=trigger.uid)
     if message.attempt > 1:
         return live_again(read.job, uid=trigger.uid)

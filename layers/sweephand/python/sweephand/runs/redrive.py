@@ -8,9 +8,9 @@ from sweephand.errors import ConflictError, NotFoundError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.limits import BULK_EXAMINED_MAX
 from sweephand.ports import Clock, JobStore, Queue, RunStore
-from sweephand.runs.run import Run
+from sweephand.runs.run import Run, trigger_of
 from sweephand.timing import BULK_PATIENCE_MS
-from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
+from sweephand.wheel.trigger import Redrive, TriggerMessage
 
 #: Jobs or runs that are read at once.
 _PAGE_MAX: Final = 100
@@ -117,14 +117,11 @@ class Redriver:
     def _send(self, runs: Sequence[Run]) -> None:
         now = self._clock.now()
         messages = [
-            TriggerMessage(_trigger(run), now, attempt, redrive=Redrive(attempt, run.started_at))
+            TriggerMessage(
+                trigger_of(run), now, attempt, redrive=Redrive(attempt, run.started_at), payload=run.payload
+            )
             for run in runs
             for attempt in (run.attempts + 1,)
         ]
         if messages:
             self._queue.send([(message, 0) for message in messages])
-
-
-def _trigger(run: Run) -> Trigger:
-    # Its revision was committed before it was due for the first time: there is no grace to count.
-    return Trigger(run.key, run.uid, run.rev, run.due_at, run.sequence, armed_at=run.due_at, index=run.index)

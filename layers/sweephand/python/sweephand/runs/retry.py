@@ -43,6 +43,8 @@ def after_failure(
     """
     if answer.code == GONE:
         return GiveUp("Response 410: the consumer is gone and wants no further trigger.", is_gone=True)
+    if answer.is_final and answer.code is None:
+        return GiveUp(f"Attempt {attempt} failed for good: {_what(answer)}.")
     if answer.is_final:
         return GiveUp(f"{_what(answer)} is final: the consumer will not accept this request.")
     if attempt >= policy.attempts_max:

@@ -1,15 +1,19 @@
 """What follows an attempt: its record, and before that the next attempt or a dead letter."""
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.later import Later
 from sweephand.runs.retry import GiveUp, after_failure
-from sweephand.runs.run import Run
-from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
+from sweephand.runs.run import Run, trigger_of
+from sweephand.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
+from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, TriggerMessage
+
+#: 202 Accepted (RFC 9110, 15.3.3); a queue has no status and always gives the work to somebody else.
+_ACCEPTED: Final = (202, None)
 
 
 class Letters(Protocol):
@@ -65,12 +69,35 @@ class Settler:
         self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
     ) -> Delivered:
         """Deal with the answer to an attempt; `is_claimed` says whether its run is stored as claimed."""
-        if answer.succeeded:
+        if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
+            outcome = self._accepted(run, job)
+        elif answer.succeeded:
             outcome = self._succeeded(replace(run, state="succeeded"), job, is_claimed=is_claimed)
         else:
-            outcome = self._failed(message, job, run, answer)
+            failed = self.fail(message, job, run, answer)
+            self._runs.record(failed)
+            outcome = failed.state
         # How late a redrive is says nothing of how late Sweephand was.
         return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
+
+    def _accepted(self, run: Run, job: Job) -> str:
+        """Have the run looked at when its consumer should have reported, then record that it was accepted."""
+        now, definition = self._clock.now(), job.definition
+        run_until = now + definition.max_run_time_ms
+        running = replace(
+            run,
+            state="running",
+            ended_at=None,
+            heartbeat_ms=definition.heartbeat_timeout_ms,
+            heartbeat_by=now + definition.heartbeat_timeout_ms,
+            run_until=run_until,
+            # What is not over must not be forgotten, however short its history is to be.
+            expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
+        )
+        self._later.send_at(deadline_of(running, job.shard), job.shard)
+        # A report may have been faster: then what it wrote stands.
+        self._runs.record(running)
+        return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
         if is_claimed:
@@ -84,7 +111,13 @@ class Settler:
                 return "unrecorded"
         return "succeeded"
 
-    def _failed(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> str:
+    def fail(self, message: TriggerMessage, job: Job | None, run: Run, answer: Answer) -> Run:
+        """Send what follows a failed attempt, and return its run as it is to be recorded.
+
+        `job` is None if it was deleted: then nothing follows, and nobody is told.
+        """
+        if job is None:
+            return replace(run, state="failed", reason="It failed, and its job was deleted in the meantime.")
         now = self._clock.now()
         decision = after_failure(
             job.definition.retry,
@@ -99,14 +132,10 @@ class Settler:
             if decision.is_gone or job.definition.pauses_on_error:
                 reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
                 self._pauses.pause(job.key, uid=job.uid, reason=reason)
-            self._runs.record(replace(run, state="failed", reason=decision.reason))
-            return "failed"
+            return replace(run, state="failed", reason=decision.reason)
         following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
         self._later.send_at(following, job.shard)
-        self._runs.record(
-            replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
-        )
-        return "retrying"
+        return replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
 
     def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
         letter = DeadLetter(
@@ -118,3 +147,10 @@ class Settler:
             answer=answer.text,
         )
         self._queue.bury([(letter, job.definition.dead_letter_queue)])
+
+
+def deadline_of(run: Run, shard: int) -> DeadlineMessage:
+    """The look at a run that its consumer works on, when it should have reported by everybody's clock."""
+    assert run.owner is not None, "it was claimed"
+    not_before = run.deadline_at + DEADLINE_GRACE_MS
+    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before)

@@ -92,7 +92,7 @@ class Turns:
             holder = slot.line.holder if slot is not None and slot.uid == trigger.uid else None
             if slot is None or holder is None or holder.id != trigger.id:
                 return
-            if not is_over(holder.message, self._run(holder.message)):
+            if not is_over(holder.message, self._runs.of(holder.message.trigger)):
                 return
             line = slot.line.handed_on(self._clock.now())
             woken = line.holder.message if line.holder else None
@@ -105,10 +105,10 @@ class Turns:
         holder = line.holder
         if holder is None or holder.id == message.trigger.id:
             return _State(has_ended=False, yields=False, has_begun=False, look_again_at=now)
-        own = self._run(message)
+        own = self._runs.of(message.trigger)
         if is_over(message, own):
             return None
-        run = self._run(holder.message)
+        run = self._runs.of(holder.message.trigger)
         yield_at, give_up_at = yields_at(holder, run, job), gives_up_at(holder, run, job)
         # A second at least: the queue rounds less down to none, and would show it again at once.
         coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
@@ -135,10 +135,6 @@ class Turns:
         expires_at = self._clock.now() + LINE_RETENTION_MS
         changed = Slot(key, uid, self._ids.token(), line, expires_at)
         return self._slots.put(changed, slot.version if slot else None)
-
-    def _run(self, message: TriggerMessage) -> Run | None:
-        trigger = message.trigger
-        return self._runs.get(trigger.key, trigger.run_id, trigger.uid)
 
     def _skip(self, trigger: Trigger, job: Job) -> bool:
         """Record a trigger as skipped; False if it has a run."""

@@ -7,11 +7,14 @@ from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.commit import Commits
+from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
+from sweephand.runs.turns import Turns
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -41,6 +44,7 @@ def api() -> Handler:
     commits = Commits(
         jobs=jobs, timers=parts.timers(), queue=parts.queue(), payloads=parts.payloads(), clock=clock
     )
+    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     writer = Writer(
         jobs=jobs,
         commits=commits,
@@ -53,8 +57,12 @@ def api() -> Handler:
             writer=writer,
             pauser=Pauser(jobs=jobs, clock=clock, ids=ids),
             resumer=Resumer(jobs=jobs, commits=commits, ids=ids),
+            demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            reporter=Reporter(
+                jobs=jobs, runs=parts.runs(), turns=turns, queue=parts.queue(), clock=clock, ids=ids
+            ),
             redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),

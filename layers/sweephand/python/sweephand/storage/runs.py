@@ -1,6 +1,5 @@
 """How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
 
-import re
 from functools import reduce
 from operator import or_
 from typing import Final, cast
@@ -8,18 +7,18 @@ from typing import Final, cast
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.wheel.trigger import Trigger
 
-_RUN_ID: Final = re.compile(r"(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})", re.ASCII)
-
-#: Sorts after every character of a uid.
-_AFTER_UIDS: Final = "\x7f"
+#: Sorts after every character of a uid. What was asked for has it before its own part of the key.
+_AFTER_UIDS: Final = "~"
 
 
 class RunItem(Item):
@@ -42,7 +41,14 @@ class RunItem(Item):
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
     round_from = IntegerAttribute(null=True, attr_name="round")
+    round_at = IntegerAttribute(null=True, attr_name="round_at")
     version = UnicodeAttribute(null=True)
+    token = UnicodeAttribute(null=True)
+    heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
+    heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
+    run_until = IntegerAttribute(null=True, attr_name="run_until")
+    demand = JsonAttribute(null=True)
+    payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     stands_for = IntegerAttribute(null=True, attr_name="count")
     last_due_at = IntegerAttribute(null=True, attr_name="last")
@@ -70,15 +76,18 @@ class DynamoRuns:
         """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
         return self._is_written(run, asked_by_move(run, seen))
 
-    def get(self, key: JobKey, run_id: str, uid: str | None = None) -> Run | None:
-        """The run of that name and uid, or the one that started last among the few of that name."""
-        match = _RUN_ID.fullmatch(run_id)
-        if match is None or int(match[1]) > INSTANT_MAX:
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, by its own key."""
+        name = RunName(trigger.due_at, trigger.index, trigger.demand)
+        raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
+        return None if raw is None else _run(raw)
+
+    def get(self, key: JobKey, run_id: str) -> Run | None:
+        """The run of that name that started last, among the few that jobs of one key can have had."""
+        name = read_run_name(run_id)
+        if name is None:
             return None
-        low = _position(int(match[1]), int(match[2]), uid or "")
-        if uid is not None:
-            raw = self._table.get((_partition(key), low))
-            return None if raw is None else _run(raw)
+        low = _position(name, "")
         in_range = RunItem.sk.between(low, low + _AFTER_UIDS)
         found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
@@ -124,12 +133,14 @@ def _partition(key: JobKey) -> str:
     return f"runs#{key.namespace}#{key.name}"
 
 
-def _position(due_at: Instant, index: int, uid: str) -> str:
-    return f"{due_at:014d}#{index:07d}#{uid}"
+def _position(name: RunName, uid: str) -> str:
+    """Where a run lies among those of its job: what was asked for behind what the schedule made due."""
+    demand = "" if name.demand is None else f"{_AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
+    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
 
 
 def _key(run: Run) -> ItemKey:
-    return _partition(run.key), _position(run.due_at, run.index, run.uid)
+    return _partition(run.key), _position(RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 def _item(run: Run) -> RunItem:
@@ -152,7 +163,14 @@ def _item(run: Run) -> RunItem:
         owner=run.owner,
         claimed_until=run.claimed_until,
         round_from=run.round_from if run.is_redriven else None,
+        round_at=run.round_at,
+        token=run.token,
+        heartbeat_ms=run.heartbeat_ms,
+        heartbeat_by=run.heartbeat_by,
+        run_until=run.run_until,
         version=run.version,
+        demand=run.demand and list(run.demand),
+        payload=payload_item(run.payload),
         gone_at=run.expires_at,
         stands_for=None if run.count == 1 else run.count,
         last_due_at=run.last_due_at,
@@ -185,5 +203,12 @@ def _run(raw: RawItem) -> Run:
         count=item.stands_for or 1,
         last_due_at=item.last_due_at,
         round_from=item.round_from or 1,
+        round_at=item.round_at,
+        token=item.token,
+        heartbeat_ms=item.heartbeat_ms,
+        heartbeat_by=item.heartbeat_by,
+        run_until=item.run_until,
         version=item.version,
+        demand=Demand(*item.demand) if item.demand else None,
+        payload=payload_of(item.payload),
     )

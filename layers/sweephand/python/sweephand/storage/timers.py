@@ -9,12 +9,13 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.instants import Instant
 from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_key
-from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
+from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
+from sweephand.wheel.trigger import DeadlineMessage, Redrive, Trigger, TriggerMessage
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -23,7 +24,7 @@ class TimerItem(Item):
     """A timer as stored, under short names: a thousand are read at a time, and a write costs by the KB.
 
     The sort key says of which kind it is as well; the attributes say it for whoever reads. A retry has
-    what a trigger message has, an occurrence timer its series.
+    what a trigger message has, an occurrence timer its series, a deadline the owner of an attempt.
     """
 
     namespace = UnicodeAttribute(attr_name="n")
@@ -41,6 +42,9 @@ class TimerItem(Item):
     first_attempt_at = IntegerAttribute(null=True, attr_name="f")
     faults = IntegerAttribute(null=True, attr_name="x")
     redrive = JsonAttribute(null=True, attr_name="w")
+    owner = UnicodeAttribute(null=True, attr_name="o")
+    demand = JsonAttribute(null=True, attr_name="k")
+    payload = JsonAttribute(null=True, attr_name="p")
 
 
 class DynamoTimers:
@@ -99,7 +103,7 @@ def _item(timer: Timer) -> TimerItem:
             not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
-    return TimerItem(
+    item = TimerItem(
         *place,
         expires_at=expires_at,
         namespace=trigger.key.namespace,
@@ -112,10 +116,16 @@ def _item(timer: Timer) -> TimerItem:
         index=trigger.index,
         not_before=message.not_before,
         attempt=message.attempt,
-        first_attempt_at=message.first_attempt_at,
         faults=message.faults,
-        redrive=message.redrive and list(message.redrive),
+        demand=trigger.demand and list(trigger.demand),
     )
+    if isinstance(message, DeadlineMessage):
+        item.owner = message.owner
+    else:
+        item.first_attempt_at = message.first_attempt_at
+        item.redrive = message.redrive and list(message.redrive)
+        item.payload = payload_item(message.payload)
+    return item
 
 
 def _timers(raw: RawItem) -> Iterator[Timer]:
@@ -137,11 +147,31 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
             put_off_to=item.not_before,
         )
         return
-    trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    trigger = Trigger(
+        key,
+        item.uid,
+        item.rev,
+        item.due_at,
+        item.sequence,
+        item.armed_at,
+        item.index,
+        Demand(*item.demand) if item.demand else None,
+    )
+    owner: str | None = item.owner
+    if owner is not None:
+        message = DeadlineMessage(trigger, item.attempt, owner, shard, item.not_before, item.faults)
+        yield DeadlineTimer(shard, message)
+        return
     redrive = Redrive(*item.redrive) if item.redrive else None
     yield RetryTimer(
         shard,
         TriggerMessage(
-            trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults, redrive=redrive
+            trigger,
+            item.not_before,
+            item.attempt,
+            item.first_attempt_at,
+            item.faults,
+            redrive=redrive,
+            payload=payload_of(item.payload),
         ),
     )

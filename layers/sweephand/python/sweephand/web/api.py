@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand.web import (
     bulk,
+    demand,
     jobs,
     json_text,
     keys,
@@ -14,6 +15,7 @@ from sweephand.web import (
     patch,
     pausing,
     redrive,
+    reports,
     runs,
     signing_secrets,
 )
@@ -35,10 +37,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
     *patch.OPERATIONS,
     *pausing.OPERATIONS,
+    *demand.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
     *redrive.OPERATIONS,
+    *reports.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

@@ -107,7 +107,7 @@ class _Exchange:
         """What the operation answers. Nothing is done before everything sent has been found valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
-        admitted = admit(operation, caller, path)
+        admitted = admit(operation, caller, path, event.headers.get("authorization"))
         violations = [each for name in ("namespace", "name") for each in _check_name(path, name)]
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)

@@ -13,6 +13,7 @@ from sweephand.limits import (
     DEFINITION_BYTES_MAX,
     RETENTION_DAYS_MAX,
     RETRY_DAYS_MAX,
+    RUN_DAYS_MAX,
 )
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.targets.registry import target_violations
@@ -30,6 +31,8 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
     (("catchup", "window"), False, CATCHUP_WINDOW_DAYS_MAX),
+    (("heartbeatTimeout",), False, RUN_DAYS_MAX),
+    (("maxRunTime",), False, RUN_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
     (("retention",), True, RETENTION_DAYS_MAX),
 )

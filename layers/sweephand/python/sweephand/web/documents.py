@@ -19,9 +19,6 @@ LATER = frozenset(
         "batch",
         "overlap",
         "waitLimit",
-        "completion",
-        "heartbeatTimeout",
-        "maxRunTime",
         "onComplete",
         "policy",
         "priority",
@@ -176,6 +173,20 @@ class JobDocument(Timing):
     catchup: CatchUp | None = Field(
         None, description="What becomes of occurrences that an outage made late: an object."
     )
+    completion: Literal["sync", "async"] | None = Field(
+        None,
+        description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
+    )
+    heartbeat_timeout: str | None = Field(
+        None,
+        description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    max_run_time: str | None = Field(
+        None,
+        description=f"How long a consumer that answered 202 may take; 24h by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
     on_error: Literal["continue", "pause"] | None = Field(
         None,
         description="What becomes of the job when a trigger is given up: `continue` (default) or `pause`.",
@@ -242,6 +253,22 @@ class ResumeDocument(Document):
     )
 
 
+class TriggerDocument(Document):
+    """What a trigger on demand delivers."""
+
+    data: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, delivered instead of the job's data.",
+    )
+
+
+class BackfillDocument(Document):
+    """Which past triggers to make."""
+
+    from_: str = Field(alias="from", description="The first instant of the span (RFC 3339 with its offset).")
+    to: str = Field(description="Where the span ends: this instant is no part of it. It is past.")
+
+
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 
@@ -255,6 +282,19 @@ class BulkDocument(Document):
         min_length=1,
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
+    )
+
+
+class FailureDocument(Document):
+    """What a consumer says of an attempt that has failed."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.REASON_LENGTH_MAX,
+        description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
+    )
+    retry: bool | None = Field(
+        None, description="Whether another attempt may help; true by default. With false the run is given up."
     )
 
 

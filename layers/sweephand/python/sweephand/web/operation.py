@@ -15,8 +15,9 @@ from sweephand.web.services import Services
 Query = TypeVar("Query", bound=BaseModel)
 Body = TypeVar("Body")
 
-#: `any` is whoever has a key, `open` whoever asks.
-Access: TypeAlias = Role | Literal["any", "open"]
+#: `any` is whoever has a key, `open` whoever asks; `report` is whoever may write, and whoever sends a run's
+#: token, which the operation itself looks at.
+Access: TypeAlias = Role | Literal["any", "open", "report"]
 
 
 class NoQuery(BaseModel):

@@ -11,6 +11,7 @@ from sweephand.web import cursor, json_text
 from sweephand.web.documents import FilterDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.resources import CountResource, RedriveResource
+from sweephand.web.runs import RUN_PATH
 from sweephand.web.services import Services
 from sweephand.web.validation import check
 
@@ -59,7 +60,7 @@ def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Filter
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         method="POST",
-        path="/v1/namespaces/{namespace}/jobs/{name}/runs/{runId}/redrive",
+        path=RUN_PATH + "/redrive",
         name="redriveRun",
         tag="Runs",
         access="write",

@@ -23,7 +23,13 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 class RunResource(TypedDict):
     """The record of delivering one trigger."""
 
-    id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
+    id: Annotated[
+        str,
+        Field(
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-` or "
+            "`backfill-` before and a token behind it if it was asked for."
+        ),
+    ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
     state: Annotated[
         State | PendingState,
@@ -32,12 +38,16 @@ class RunResource(TypedDict):
         ),
     ]
     dueAt: Time
-    sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
+    sequence: Annotated[
+        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
+    ]
     attempts: int
     startedAt: Time | None
     endedAt: Time | None
     latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
     nextAttemptAt: Time | None
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
@@ -76,6 +86,9 @@ class JobResource(TypedDict):
     catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    completion: NotRequired[str]
+    heartbeatTimeout: NotRequired[str]
+    maxRunTime: NotRequired[str]
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
@@ -188,12 +201,38 @@ class RunPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class TriggerResource(TypedDict):
+    """A trigger that was asked for."""
+
+    id: Annotated[str, Field(description="The name of its run: there is a record once an attempt is over.")]
+    triggerId: str
+    dueAt: Time
+
+
+class BackfillResource(TypedDict):
+    """The triggers of a past span."""
+
+    count: int
+    firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
+    lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
+
+
 class RedriveResource(TypedDict):
     """A run that is tried anew."""
 
     id: str
     triggerId: str
     attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+
+
+class ReportResource(TypedDict):
+    """A run as its consumer is told of it."""
+
+    id: str
+    state: State
+    attempt: int
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
 
 
 class CountResource(TypedDict):
@@ -246,10 +285,7 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def run_resource(run: Run) -> RunResource:
     """A run's record."""
-    span: Any = {}
-    if run.last_due_at is not None:
-        span = {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
-    shown: Any = {
+    shown: RunResource = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -263,10 +299,20 @@ def run_resource(run: Run) -> RunResource:
         "responseCode": run.response_code,
         "answer": run.answer,
         "reason": run.reason,
-        **span,
     }
-    resource: RunResource = shown
-    return resource
+    if run.last_due_at is not None:
+        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def report_resource(run: Run) -> ReportResource:
+    """What a consumer is told of the run that it reports on."""
+    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
 
 
 def pending_resource(pending: Pending) -> RunResource:

@@ -1,18 +1,16 @@
 """The operations on runs: what became of a job's triggers, also of a job that is deleted."""
 
-import re
 from typing import Any, Final
 
 from sweephand.errors import NotFoundError
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.instants import Instant
+from sweephand.jobs.naming import read_run_name
 from sweephand.runs.pending import Pending, pending
 from sweephand.web import cursor
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.query import RunsQuery
 from sweephand.web.resources import RunPage, RunResource, pending_resource, run_resource
 from sweephand.web.services import Services
-
-_RUN_ID: Final = re.compile(r"(?P<due>[0-9]{1,15})-(?P<index>[0-9]{1,7})", re.ASCII)
 
 
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
@@ -30,11 +28,11 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show one run."""
     run_id = request.path["runId"]
-    named = _RUN_ID.fullmatch(run_id)
+    named = read_run_name(run_id)
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
         return Reply(200, run_resource(run))
-    coming = _pending(services, request, int(named["due"])) if named and named["index"] == "0" else None
+    coming = _pending(services, request, named.due_at) if named else None
     if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
     return Reply(200, pending_resource(coming))
@@ -42,8 +40,6 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def _pending(services: Services, request: Request[NoQuery, None], due_at: Instant) -> Pending | None:
     """The trigger due at that instant, if the job is there and it is still to come."""
-    if not 0 < due_at <= INSTANT_MAX:
-        return None
     try:
         job = services.reader.get(request.key, request.requested_at).job
     except NotFoundError:
@@ -58,6 +54,7 @@ def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
@@ -75,7 +72,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     Operation(
         method="GET",
-        path=_PATH + "/{runId}",
+        path=RUN_PATH,
         name="getRun",
         tag="Runs",
         access="read",

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 
 Result = TypeVar("Result")
 
@@ -38,9 +40,11 @@ class Services:
     writer: Writer
     pauser: Pauser
     resumer: Resumer
+    demands: Demands
     reader: Reader
     runs: RunStore
     redriver: Redriver
+    reporter: Reporter
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

@@ -1,7 +1,7 @@
 """Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sweephand.instants import Instant
@@ -11,7 +11,7 @@ from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
 from sweephand.wheel.catchup import Span
 from sweephand.wheel.timer import OccurrenceTimer, onward
-from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage, message_of
+from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage, message_of
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000
@@ -72,7 +72,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
 
 def delay_of(message: Message, now: Instant) -> int:
     """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
-    return max(0, message.not_before - now) if isinstance(message, TriggerMessage) else 0
+    return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
 def split(span: SpanMessage) -> Iterator[Message]:
@@ -81,20 +81,20 @@ def split(span: SpanMessage) -> Iterator[Message]:
     whole = Span(first, series.last_through(span.until, first))
     if whole.count <= SPAN_PARTS:
         for each in _each(whole, series):
-            yield message_of(span, each, span.armed_at)
+            yield message_of(span, each, span.armed_at, span.demand)
         return
     size = -(-whole.count // SPAN_PARTS)
     for number in range(first.sequence, whole.last.sequence + 1, size):
         begins = series.numbered(number, first)
         ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
-        yield _span(span, Span(begins, ends), span.armed_at)
+        yield replace(span, first=begins, until=ends.due_at, faults=0)
 
 
 def _each(span: Span, series: Series) -> Iterator[Occurrence]:
     return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
 
 
-def _span(source: Armable | SpanMessage, span: Span, armed_at: Instant) -> SpanMessage:
+def _span(source: Armable, span: Span, armed_at: Instant) -> SpanMessage:
     return SpanMessage(
         key=source.key,
         uid=source.uid,

@@ -10,8 +10,17 @@ from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence
 from sweephand.timing import BUCKET_MS
 from sweephand.wheel.catchup import late, skipped_run
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
-from sweephand.wheel.trigger import TriggerMessage, message_of
+from sweephand.wheel.timer import (
+    Cursor,
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    Timer,
+    bucket_of,
+    onward,
+)
+from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage, message_of
 
 #: At most this many triggers and skipped spans between two commits: what a crash repeats, and what memory
 #: holds.
@@ -30,7 +39,7 @@ class Expansion:
     """
 
     cursor: Cursor
-    messages: list[TriggerMessage] = field(default_factory=list)
+    messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
@@ -62,6 +71,9 @@ def expand(
         within = cursor.within if timer.sort_key == cursor.key else None
         if isinstance(timer, RetryTimer):
             _expand_retry(timer, jobs.get(timer.key), expansion)
+        elif isinstance(timer, DeadlineTimer):
+            # A run outlives its job, and somebody has to find that its consumer is gone.
+            expansion.messages.append(timer.message)
         else:
             room = _Room(expansion, lease.judged_at, triggers_max)
             if not _expand_or_put_off(timer, jobs.get(timer.key), room, within):

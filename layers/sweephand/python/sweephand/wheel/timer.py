@@ -9,7 +9,7 @@ from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import BUCKET_MS
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage
 
 
 def bucket_of(instant: Instant) -> Instant:
@@ -95,7 +95,32 @@ class RetryTimer:
         return f"{position_key(self.due_at)}#{self.key}#{unique}"
 
 
-Timer: TypeAlias = OccurrenceTimer | RetryTimer
+@dataclass(frozen=True, slots=True)
+class DeadlineTimer:
+    """The promise that a run which its consumer works on is looked at when it should have reported."""
+
+    shard: int
+    message: DeadlineMessage
+
+    @property
+    def key(self) -> JobKey:
+        """The job whose run it is."""
+        return self.message.trigger.key
+
+    @property
+    def due_at(self) -> Instant:
+        """When it is looked at."""
+        return self.message.not_before
+
+    @property
+    def sort_key(self) -> str:
+        """Position, then trigger, attempt and whose acceptance: each look at each of them has one timer."""
+        trigger = self.message.trigger
+        unique = f"{trigger.rev}#deadline#{trigger.id},{self.message.attempt},{self.message.owner}"
+        return f"{position_key(self.due_at)}#{self.key}#{unique}"
+
+
+Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
 
 
 @dataclass(frozen=True, slots=True)
