@@ -57,11 +57,6 @@ class Line:
         """Whether that trigger waits."""
         return any(each.trigger.id == message.trigger.id for each in self.waiting)
 
-    def blocker(self, trigger_id: str) -> str | None:
-        """The id of the run that a trigger waits for; None if it does not wait."""
-        is_waiting = any(each.trigger.id == trigger_id for each in self.waiting)
-        return self.holder.message.trigger.run_id if is_waiting and self.holder else None
-
     def joined_by(self, message: TriggerMessage) -> "Line":
         """The line with one more that waits, in its place."""
         others = [each for each in self.waiting if each.trigger.id != message.trigger.id]

@@ -60,6 +60,7 @@ def api() -> Handler:
             demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            slots=parts.slots(),
             reporter=Reporter(
                 jobs=jobs, runs=parts.runs(), turns=turns, queue=parts.queue(), clock=clock, ids=ids
             ),

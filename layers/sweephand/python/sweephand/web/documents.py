@@ -17,8 +17,6 @@ LATER = frozenset(
         "dst",
         "jitter",
         "batch",
-        "overlap",
-        "waitLimit",
         "onComplete",
         "policy",
         "priority",
@@ -169,6 +167,19 @@ class JobDocument(Timing):
         None,
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
+    )
+    overlap: Literal["allow", "skip", "wait", "waitLatest"] | None = Field(
+        None,
+        description="What becomes of a trigger that comes due while a run of the job is not over: `allow` "
+        "(default) runs it beside the other, `skip` records it as skipped, `wait` runs it afterwards, in "
+        "the order in which they were due, `waitLatest` has only the newest wait.",
+    )
+    wait_limit: int | None = Field(
+        None,
+        ge=1,
+        le=limits.WAIT_LIMIT_MAX,
+        description="How many triggers may wait for a run; what comes beyond is skipped. A whole number "
+        f"from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
     )
     catchup: CatchUp | None = Field(
         None, description="What becomes of occurrences that an outage made late: an object."

@@ -83,6 +83,8 @@ class JobResource(TypedDict):
     repeats: NotRequired[int]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
+    overlap: NotRequired[str]
+    waitLimit: NotRequired[int]
     catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
