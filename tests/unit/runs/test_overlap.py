@@ -1,11 +1,12 @@
 """Triggers that come due while a run of their job is not over: by each rule, one at a time."""
 
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import change, handle
-from tests.fakes.faults import calls_of
+from tests.fakes.deliveries import change, handle, meanwhile
+from tests.fakes.faults import Killed, calls_of
 from tests.fakes.lines import (
     FAILED,
     MINUTE,
@@ -20,6 +21,7 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.ports import Answer
 from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
 from sweephand.timing import ATTEMPT_CLAIM_MS
 
@@ -269,3 +271,95 @@ def test_what_a_pause_holds_keeps_its_place_until_the_resume_however_long_that_t
     world.resume(mode="none")
     world.run_until(world.clock.time + 40 * MINUTE)
     assert delivered(world) == [0, 0, 1, 2]
+
+
+ACCEPTED = Answer(succeeded=True, code=202)
+
+#: The consumer accepts, and works on it for minutes.
+ASYNC: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "2m", "maxRunTime": "10m"}
+
+
+def working(mode: str, *dues_s: int) -> World:
+    """A consumer that works on the first trigger; the others have been received once."""
+    world = World()
+    messages = triggers(world, mode, *dues_s, **ASYNC, retry={"maxAttempts": 1})
+    world.consumers.answering = alone(world, repeat(ACCEPTED))
+    for message in messages:
+        world.clock.time = max(world.clock.time, message.not_before)
+        handle(world, message)
+    return world
+
+
+def test_a_run_that_its_consumer_works_on_is_not_over() -> None:
+    world = working("skip", 0, 1)
+    assert states(world) == {0: "running", 1: "skipped: overlap"}
+    assert delivered(world) == [0]
+
+
+@pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
+def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str) -> None:
+    world = working("wait", 0, 1)
+    run = runs_of(world)[0]
+    reporter, run_id = world.reporter(), f"{NOON}-0"
+    if end == "complete":
+        reporter.complete(key_of(), run_id, run.token)
+    elif end == "cancel":
+        reporter.cancel(key_of(), run_id, "somebody")
+    elif end == "fail":
+        reporter.fail(key_of(), run_id, run.token, reason="No.", is_final=True)
+    ended_at = NOON + 2_000 if end != "silence" else NOON + 5 * MINUTE
+    world.run_until(ended_at)
+    assert delivered(world) == [0, 1]
+    over = {"complete": "succeeded", "cancel": "cancelled", "fail": "failed", "silence": "failed"}
+    assert states(world) == {0: over[end], 1: "running"}
+
+
+def test_an_end_that_is_said_again_hands_on_the_line_of_whoever_died_saying_it_first() -> None:
+    world = working("wait", 0, 1)
+    token = runs_of(world)[0].token
+    meanwhile(world, "before slots.get", lambda: raising(Killed("before slots.get")))
+    with pytest.raises(Killed):
+        world.reporter().complete(key_of(), f"{NOON}-0", token)
+    world.run_until(NOON + 2_000)
+    assert delivered(world) == [0]
+    world.reporter().complete(key_of(), f"{NOON}-0", token)
+    world.run_until(NOON + 3_000)
+    assert delivered(world) == [0, 1]
+
+
+def raising(error: BaseException) -> None:
+    raise error
+
+
+def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None:
+    world = working("skip", 0)
+    run = runs_of(world)[0]
+    assert run.run_until is not None
+    world.queue.waiting.clear()
+    world.clock.time = run.run_until + 10 * ABANDONED_MS
+    assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
+    world = scene(mode, 0, waitLimit=1)
+    for _ in range(3):
+        world.trigger()
+    world.run_until(NOON + 40 * MINUTE)
+    assert len(delivered(world)) == 5
+    assert set(states(world).values()) == {"succeeded"}
+    assert world.slots.get(key_of()) is None
+    assert not world.queue.waiting
+
+
+def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one_asked_for() -> None:
+    world = scene("waitLatest", 0, 1)
+    asked_for = world.trigger()
+    handle(world, message_of(stored(world), 2))
+    world.run_until(NOON + 40 * MINUTE)
+    (skipped,) = world.runs.page(key_of(), "skipped", "", 10).items
+    assert skipped.run_id == f"{NOON + 1_000}-0"
+    assert [each.trigger.run_id for each in world.consumers.attempts[2:]] == [
+        asked_for.run_id,
+        f"{NOON + 2_000}-0",
+    ]

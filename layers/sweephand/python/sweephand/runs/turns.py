@@ -116,7 +116,7 @@ class Turns:
             has_ended=is_over(holder.message, run) or (give_up_at is not None and give_up_at <= now),
             yields=yield_at is not None and yield_at <= now,
             has_begun=own is not None or message.attempt > 1,
-            look_again_at=min(now + QUEUE_DELAY_MAX_MS, *coming),
+            look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
         )
 
     def _is_written(self, job: Job, slot: Slot | None, line: Line, arrival: Arrival) -> bool:
