@@ -17,6 +17,8 @@ from sweephand.wheel.trigger import (
     DeadLetter,
     DeadlineMessage,
     FailureMessage,
+    Message,
+    NoticeMessage,
     Redrive,
     SpanMessage,
     Trigger,
@@ -110,6 +112,8 @@ def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
 DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
 FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
 
+NOTICE = NoticeMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+
 
 @given(
     st.builds(
@@ -135,6 +139,26 @@ def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
     assert decode(encode(message)) == message
 
 
+@given(
+    st.builds(
+        NoticeMessage,
+        st.just(MESSAGE.trigger),
+        st.sampled_from(["succeeded", "failed", "skipped", "cancelled"]),
+        counts,
+        st.none() | instants,
+        instants,
+        st.none() | st.integers(100, 599),
+        st.none() | st.text(max_size=200),
+        not_before=instants,
+        attempt=counts,
+        first_attempt_at=st.none() | instants,
+        faults=counts,
+    )
+)
+def test_a_notice_is_read_as_it_was_written(message: NoticeMessage) -> None:
+    assert decode(encode(message)) == message
+
+
 def test_the_messages_of_a_run_stay_as_they_are_written() -> None:
     of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
     assert encode(DEADLINE) == (
@@ -145,17 +169,22 @@ def test_the_messages_of_a_run_stay_as_they_are_written() -> None:
         f'{{"v":1,"kind":"failure",{of_trigger},"at":5,"attempt":2,"reason":"out of \\ud800 paper",'
         '"final":true,"faults":1}'
     )
+    assert encode(NOTICE) == (
+        f'{{"v":1,"kind":"notice",{of_trigger},"at":8,"state":"failed","attempts":2,"started":null,"ended":7,'
+        '"code":503,"reason":"no","attempt":1,"first":null,"faults":1}'
+    )
 
 
-@pytest.mark.parametrize("message", [DEADLINE, FAILURE])
-def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: DeadlineMessage | FailureMessage) -> None:
+@pytest.mark.parametrize("message", [DEADLINE, FAILURE, NOTICE])
+def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: Message) -> None:
     fields = json.loads(encode(message))
-    for name in fields:
+    may_lack = {"started", "code", "first", *(["reason"] if message is NOTICE else [])}
+    for name in fields.keys() - may_lack:
         for broken in ({key: value for key, value in fields.items() if key != name}, {**fields, name: []}):
             with pytest.raises(PoisonError):
                 decode(json.dumps(broken))
     with pytest.raises(PoisonError):
-        decode(json.dumps({**fields, "reason": "x" * 513, "owner": "x" * 257}))
+        decode(json.dumps({**fields, "reason": "x" * 5_000, "owner": "x" * 257}))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Triggers that come due while a run of their job is not over: by each rule, one at a time."""
 
+import json
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -363,3 +364,11 @@ def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one
         asked_for.run_id,
         f"{NOON + 2_000}-0",
     ]
+
+
+def test_of_what_is_skipped_the_second_target_is_told() -> None:
+    world = scene("skip", 0, 1, onComplete={"type": "http", "url": "https://consumer.example/ends"})
+    world.run_until(NOON + 5_000)
+    (told,) = [each for each in world.consumers.attempts if b'"state"' in each.body]
+    body = json.loads(told.body)
+    assert (body["runId"], body["state"], body["reason"]) == (f"{NOON + 1_000}-0", "skipped", "overlap")

@@ -19,7 +19,7 @@ from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever h
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
 
 
 class Clock(Protocol):
@@ -256,6 +256,8 @@ class Attempt:
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
     its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
     if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
+    With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
+    attempts.
     """
 
     trigger: Trigger
@@ -266,6 +268,12 @@ class Attempt:
     sent_at: Instant
     is_wanted: Callable[[], bool] = always
     run_token: str | None = None
+    ended_after: int | None = None
+
+    @property
+    def id(self) -> str:
+        """What a consumer deduplicates by: the trigger's id, or that of its end after so many attempts."""
+        return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     trigger = attempt.trigger
     token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
     return {
-        "webhook-id": trigger.id,
+        "webhook-id": attempt.id,
         "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
-        "webhook-signature": signatures(attempt.secrets, trigger.id, attempt.sent_at, body),
+        "webhook-signature": signatures(attempt.secrets, attempt.id, attempt.sent_at, body),
         "sweephand-namespace": trigger.key.namespace,
         "sweephand-job": trigger.key.name,
         "sweephand-run": trigger.run_id,
@@ -31,4 +31,5 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
         "sweephand-sequence": str(trigger.sequence),
         "sweephand-batch-index": str(trigger.index),
         **token,
+        **({} if attempt.ended_after is None else {"sweephand-event": "end"}),
     }

@@ -154,6 +154,11 @@ class Definition:
         return self.history == "full"
 
     @property
+    def on_complete(self) -> Mapping[str, Any] | None:
+        """The target that is told of the end of each run, as `target` is written; None for nobody."""
+        return self.written.get("onComplete")
+
+    @property
     def is_async(self) -> bool:
         """Whether a consumer may accept a trigger and report on it later (`completion`)."""
         completion: str = self.written.get("completion", "sync")

@@ -6,8 +6,9 @@ from typing import Final, Literal, NamedTuple, cast
 
 from sweephand.instants import INSTANT_MAX, Instant
 
-#: `manual`: a trigger now; `backfill`: triggers of a span that is past.
-DemandKind = Literal["manual", "backfill"]
+#: `manual`: a trigger now; `backfill`: triggers of a span that is past; `chained`: one that a run of another
+#: job asked for when it ended.
+DemandKind = Literal["manual", "backfill", "chained"]
 
 
 class Demand(NamedTuple):
@@ -32,7 +33,9 @@ class RunName:
 
 
 # Left for re to compile and keep when it is first used: importing this must be cheap.
-_RUN_NAME: Final = r"(?:(manual|backfill)-)?(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})(?(1)-([a-z0-9]{1,32})|)"
+_RUN_NAME: Final = (
+    r"(?:(manual|backfill|chained)-)?(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})(?(1)-([a-z0-9]{1,32})|)"
+)
 
 
 def read_run_name(text: str) -> RunName | None:

@@ -23,6 +23,7 @@ from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
+from sweephand.runs.tell import Teller
 from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
 from sweephand.timing import (
@@ -35,7 +36,14 @@ from sweephand.timing import (
     UNKNOWN_GRACE_MS,
 )
 from sweephand.wheel.arm import delay_of, split
-from sweephand.wheel.trigger import DeadlineMessage, FailureMessage, Message, SpanMessage, TriggerMessage
+from sweephand.wheel.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NoticeMessage,
+    SpanMessage,
+    TriggerMessage,
+)
 
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
@@ -83,6 +91,17 @@ class Deliverer:
             clock=clock,
             ids=ids,
         )
+        self._teller = Teller(
+            runs=runs,
+            queue=queue,
+            reading=self._reading,
+            later=self._later,
+            targets=targets,
+            signing=signing,
+            letters=letters,
+            clock=clock,
+            ids=ids,
+        )
         self._watch = Watch(
             jobs=jobs,
             runs=runs,
@@ -97,15 +116,21 @@ class Deliverer:
         """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
         if isinstance(message, SpanMessage):
             return self._split(message)
-        if isinstance(message, FailureMessage):
-            return self._watch.fail(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return self._put_back(message, message.not_before, "early")
         while self._clock.now() < message.not_before:
             self._clock.wait_until(message.not_before)
-        if isinstance(message, DeadlineMessage):
-            return self._watch.look(message)
-        read = self._reading.fresh(message.trigger.key, read)
+        match message:
+            case FailureMessage():
+                return self._watch.fail(message)
+            case DeadlineMessage():
+                return self._watch.look(message)
+            case NoticeMessage():
+                return self._teller.tell(message, read)
+            case TriggerMessage():
+                return self._trigger(message, self._reading.fresh(message.trigger.key, read))
+
+    def _trigger(self, message: TriggerMessage, read: JobRead) -> Delivered:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited

@@ -36,8 +36,9 @@ class Reading:
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
     """Whether the trigger of a message is alive by that read of its job."""
     trigger = message.trigger
-    if message.redrive is not None or trigger.demand is not None:
+    is_chained = trigger.demand is not None and trigger.demand.kind == "chained"
+    if message.redrive is not None or (trigger.demand is not None and not is_chained):
         return live_by_hand(read.job, uid=trigger.uid)
-    if message.attempt > 1:
+    if message.attempt > 1 or is_chained:
         return live_again(read.job, uid=trigger.uid)
     return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)

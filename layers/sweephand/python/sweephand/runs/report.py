@@ -8,6 +8,7 @@ from typing import Final, NoReturn
 from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
 from sweephand.runs.turns import Turns
 from sweephand.wheel.trigger import FailureMessage
@@ -57,9 +58,9 @@ class Reporter:
         """The consumer is done: the run has succeeded. Said twice, it is said once."""
 
         def succeeded(run: Run) -> Run:
-            return run if run.state == "succeeded" else self._over(replace(run, state="succeeded"))
+            return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"))
 
-        return self._ended(lambda: self._reported(key, run_id, token, "complete"), succeeded)
+        return self._brought_to_end(lambda: self._reported(key, run_id, token, "complete"), succeeded)
 
     def fail(self, key: JobKey, run_id: str, token: str | None, *, reason: str, is_final: bool) -> Run:
         """The attempt has failed: the retry policy decides what follows, unless it `is_final`.
@@ -88,11 +89,11 @@ class Reporter:
         def cancelled(run: Run) -> Run:
             if run.state == "cancelled":
                 return run
-            return self._over(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."))
+            return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."))
 
-        return self._ended(read, cancelled)
+        return self._brought_to_end(read, cancelled)
 
-    def _ended(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
         """Change a run to its end, and hand its job's line on; said again, both are done again."""
         run = self._changed(read, change)
         self._turns.hand_on(trigger_of(run))
@@ -124,18 +125,15 @@ class Reporter:
             _refuse(run, report)
         return run
 
-    def _over(self, run: Run) -> Run:
-        """The run with its end, which is now, and kept for as long as its job asks."""
+    def _ended(self, run: Run) -> Run:
+        """The run with its end, which is now and is told of, kept for as long as its job asks."""
         now, job = self._clock.now(), self._jobs.get(run.key)
-        kept_ms = job.definition.history_retention_ms if job and job.uid == run.uid else None
-        return replace(
-            run,
-            ended_at=now,
-            next_attempt_at=None,
-            heartbeat_by=None,
-            run_until=None,
-            expires_at=run.expires_at if kept_ms is None else now + kept_ms,
-        )
+        run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
+        if job is None or job.uid != run.uid:
+            return run
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
+        return replace(run, expires_at=now + job.definition.history_retention_ms)
 
 
 #: The states in which a consumer may have the trigger.

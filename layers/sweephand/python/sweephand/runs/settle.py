@@ -7,6 +7,7 @@ from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.later import Later
+from sweephand.runs.notice import notice_of
 from sweephand.runs.retry import GiveUp, after_failure
 from sweephand.runs.run import Run, trigger_of
 from sweephand.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
@@ -72,7 +73,9 @@ class Settler:
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
             outcome = self._accepted(run, job)
         elif answer.succeeded:
-            outcome = self._succeeded(replace(run, state="succeeded"), job, is_claimed=is_claimed)
+            succeeded = replace(run, state="succeeded")
+            self._have_told(succeeded, job)
+            outcome = self._succeeded(succeeded, job, is_claimed=is_claimed)
         else:
             failed = self.fail(message, job, run, answer)
             self._runs.record(failed)
@@ -132,10 +135,16 @@ class Settler:
             if decision.is_gone or job.definition.pauses_on_error:
                 reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
                 self._pauses.pause(job.key, uid=job.uid, reason=reason)
-            return replace(run, state="failed", reason=decision.reason)
+            failed = replace(run, state="failed", reason=decision.reason)
+            self._have_told(failed, job)
+            return failed
         following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
         self._later.send_at(following, job.shard)
         return replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
+
+    def _have_told(self, run: Run, job: Job) -> None:
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
 
     def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
         letter = DeadLetter(

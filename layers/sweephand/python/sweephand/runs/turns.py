@@ -6,6 +6,7 @@ from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Clock, Ids, OverlapStore, Queue, RunStore
+from sweephand.runs.notice import notice_of
 from sweephand.runs.overlap import (
     LINE_RETENTION_MS,
     Arrival,
@@ -139,22 +140,23 @@ class Turns:
     def _skip(self, trigger: Trigger, job: Job) -> bool:
         """Record a trigger as skipped; False if it has a run."""
         now = self._clock.now()
-        return self._runs.record(
-            Run(
-                key=trigger.key,
-                uid=trigger.uid,
-                due_at=trigger.due_at,
-                index=trigger.index,
-                state="skipped",
-                attempts=0,
-                rev=trigger.rev,
-                sequence=trigger.sequence,
-                ended_at=now,
-                reason=OVERLAP,
-                owner=self._ids.token(),
-                expires_at=now + job.definition.history_retention_ms,
-            )
+        run = Run(
+            key=trigger.key,
+            uid=trigger.uid,
+            due_at=trigger.due_at,
+            index=trigger.index,
+            state="skipped",
+            attempts=0,
+            rev=trigger.rev,
+            sequence=trigger.sequence,
+            ended_at=now,
+            reason=OVERLAP,
+            owner=self._ids.token(),
+            expires_at=now + job.definition.history_retention_ms,
         )
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
+        return self._runs.record(run)
 
 
 def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> Arrival:

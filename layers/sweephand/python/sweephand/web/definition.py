@@ -16,7 +16,7 @@ from sweephand.limits import (
     RUN_DAYS_MAX,
 )
 from sweephand.schedules import parse_duration_ms, series_of
-from sweephand.targets.registry import target_violations
+from sweephand.targets.registry import END_TARGET_TYPES, TARGET_TYPES, target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.web import json_text
@@ -24,6 +24,9 @@ from sweephand.web.documents import LATER, JobDocument
 from sweephand.web.operation import Taken
 from sweephand.web.problems import DataTooLargeError, pointer
 from sweephand.web.validation import check
+
+#: The fields that are targets.
+_TARGETS: Final = frozenset({"target", "onComplete"})
 
 # Path of the duration, whether it may be zero, and the most days it may say.
 _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
@@ -73,17 +76,20 @@ def judged(
 ) -> Taken[Definition]:
     """The definition of the fields that were written, or everything that is wrong with them."""
     violations = check(JobDocument, written, later=LATER)[1]
-    # The target is judged by its registry alone, which knows each type's fields.
-    violations = [each for each in violations if _top(each) != "/target" or "target" not in written]
+    # Targets are judged by their registry alone, which knows each type's fields.
+    violations = [each for each in violations if _top(each)[1:] not in _TARGETS & written.keys()]
     faulty = {_top(each) for each in violations}
     sound = {name: value for name, value in written.items() if pointer(name) not in faulty}
-    if "target" in sound:
+    for name in sorted(_TARGETS & sound.keys(), reverse=True):
+        target, at = sound[name], pointer(name)
+        # The end of a run is always told in a body.
+        has_data = payload is not None or name == "onComplete"
+        types = END_TARGET_TYPES if name == "onComplete" else TARGET_TYPES
         violations += target_violations(
-            sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
+            target, has_data=has_data, allow_insecure=allow_insecure_targets, at=at, types=types
         )
-        if isinstance(sound["target"], Mapping):
-            url = sound["target"].get("queueUrl")
-            violations += own_queue_violations("/target/queueUrl", url, own_queues)
+        if isinstance(target, Mapping):
+            violations += own_queue_violations(f"{at}/queueUrl", target.get("queueUrl"), own_queues)
     violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
     violations += (durations := _duration_violations(written))
     if "catchup" in sound and not durations:
@@ -115,7 +121,7 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that were given; within objects whose fields Sweephand knows too."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "retry", "catchup"):
+    for name in ("target", "onComplete", "retry", "catchup"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given

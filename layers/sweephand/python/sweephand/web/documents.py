@@ -17,7 +17,6 @@ LATER = frozenset(
         "dst",
         "jitter",
         "batch",
-        "onComplete",
         "policy",
         "priority",
         "deleteAfterCompletion",
@@ -61,6 +60,16 @@ class SqsTarget(Document):
     type: Literal["sqs"] = Field(description="An SQS queue.")
     queue_url: str = Field(description="The URL of the queue.")
     message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
+
+
+class JobTarget(Document):
+    """Another job of the namespace, triggered when a run has ended; its `data` is what is told of the end."""
+
+    type: Literal["job"] = Field(description="Another job of the namespace.")
+    name: str = Field(description="The name of that job.")
+    when: Literal["succeeded", "failed", "always"] | None = Field(
+        None, description="After which ends it is triggered; succeeded by default."
+    )
 
 
 class Retry(Document):
@@ -125,6 +134,21 @@ Target = Annotated[
                     "http": "#/components/schemas/HttpTarget",
                     "sqs": "#/components/schemas/SqsTarget",
                 },
+            },
+        }
+    ),
+]
+
+_KINDS = {"http": "HttpTarget", "sqs": "SqsTarget", "job": "JobTarget"}
+
+EndTarget = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "oneOf": [{"$ref": f"#/components/schemas/{model}"} for model in _KINDS.values()],
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {kind: f"#/components/schemas/{model}" for kind, model in _KINDS.items()},
             },
         }
     ),
@@ -197,6 +221,10 @@ class JobDocument(Timing):
         None,
         description=f"How long a consumer that answered 202 may take; 24h by default, at most "
         f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    on_complete: EndTarget | None = Field(
+        None,
+        description="Who is told of the end of every run: an object with its type, http, sqs or job.",
     )
     on_error: Literal["continue", "pause"] | None = Field(
         None,

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from sweephand import __version__
 from sweephand.limits import NAME_LENGTH_MAX
-from sweephand.web.documents import HttpTarget, NamedJobDocument, SqsTarget
+from sweephand.web.documents import HttpTarget, JobTarget, NamedJobDocument, SqsTarget
 from sweephand.web.names import NAME_PATTERN
 from sweephand.web.operation import Gives, NoQuery, Operation
 from sweephand.web.problems import CONTENT_TYPE, KINDS
@@ -112,6 +112,7 @@ class _Schemas:
         models: dict[Any, JsonSchemaMode] = {
             HttpTarget: "validation",
             SqsTarget: "validation",
+            JobTarget: "validation",
             NamedJobDocument: "validation",
             ProblemResource: "serialization",
         }

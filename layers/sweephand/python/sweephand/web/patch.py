@@ -19,7 +19,7 @@ from sweephand.web.resources import JobResource, job_resource
 from sweephand.web.services import Services
 
 #: Fields that are replaced whole: half of an old target and half of a new one are no target.
-_WHOLE: Final = frozenset({"data", "schedule", "target"})
+_WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
 
 _TIMES: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
 
@@ -90,10 +90,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Write some of a job anew",
-        description="A merge patch (RFC 7396): what is left out stays, null removes. `data`, `schedule` and "
-        "`target` are replaced whole. The result is judged like the body of a PUT. `repeats` goes on "
-        "counting, and relative times that are left out stay the instants that they were at first. A paused "
-        "job stays paused. A patch that changes nothing makes no revision.",
+        description="A merge patch (RFC 7396): what is left out stays, null removes. `data`, `schedule`, "
+        "`target` and `onComplete` are replaced whole. The result is judged like the body of a PUT. "
+        "`repeats` goes on counting, and relative times that are left out stay the instants that they were "
+        "at first. A paused job stays paused. A patch that changes nothing makes no revision.",
         run=patch_job,
         accepts=Accepts(
             JobPatchDocument,

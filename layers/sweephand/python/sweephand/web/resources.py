@@ -17,6 +17,8 @@ from sweephand.web import json_text
 #: What stands in place of a target's header value for a caller who may only read.
 HIDDEN = "(hidden)"
 
+_TARGETS = frozenset({"target", "onComplete"})
+
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
@@ -26,8 +28,8 @@ class RunResource(TypedDict):
     id: Annotated[
         str,
         Field(
-            description="The run's name within its job: due time in epoch ms, and index; with `manual-` or "
-            "`backfill-` before and a token behind it if it was asked for."
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
+            "`backfill-` or `chained-` before and a token behind it if it was asked for."
         ),
     ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
@@ -89,6 +91,7 @@ class JobResource(TypedDict):
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
     completion: NotRequired[str]
+    onComplete: NotRequired[dict[str, Any]]
     heartbeatTimeout: NotRequired[str]
     maxRunTime: NotRequired[str]
     onError: NotRequired[str]
@@ -256,7 +259,7 @@ def job_resource(view: View, caller: Caller) -> JobResource:
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written["target"] = _without_values(written["target"])
+        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,

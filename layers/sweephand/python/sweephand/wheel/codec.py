@@ -15,6 +15,7 @@ from sweephand.wheel.trigger import (
     DeadlineMessage,
     FailureMessage,
     Message,
+    NoticeMessage,
     SpanMessage,
     Trigger,
     TriggerMessage,
@@ -55,6 +56,19 @@ def encode(message: Message) -> str:
                 "attempt": message.attempt,
                 "reason": message.reason,
                 "final": message.is_final,
+                "faults": message.faults,
+            }
+        case NoticeMessage():
+            fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
+            fields |= {
+                "state": message.state,
+                "attempts": message.attempts,
+                "started": message.started_at,
+                "ended": message.ended_at,
+                "code": message.response_code,
+                "reason": message.reason,
+                "attempt": message.attempt,
+                "first": message.first_attempt_at,
                 "faults": message.faults,
             }
         case SpanMessage():
@@ -135,6 +149,20 @@ def _read(fields: Fields) -> Message:
                 reason=fields.sentence("reason"),
                 is_final=fields.truth("final"),
                 not_before=fields.number("at"),
+                faults=fields.number("faults"),
+            )
+        case "notice":
+            return NoticeMessage(
+                trigger=fields.trigger(),
+                state=fields.text("state"),
+                attempts=fields.number("attempts"),
+                started_at=fields.number_or_none("started"),
+                ended_at=fields.number("ended"),
+                response_code=fields.number_or_none("code"),
+                reason=fields.sentence_or_none("reason"),
+                not_before=fields.number("at"),
+                attempt=fields.number("attempt"),
+                first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
             )
         case "span":

@@ -8,11 +8,13 @@ from sweephand.instants import INSTANT_MAX
 from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand, DemandKind
-from sweephand.limits import REASON_LENGTH_MAX
 from sweephand.wheel.trigger import Redrive, Trigger
 
 #: Names, uids and revisions are far shorter; what is longer cannot be a key in a store.
 _TEXT_LENGTH_MAX: Final = 256
+
+#: A reason of a caller's is bounded by the API, one of ours by what it quotes.
+_SENTENCE_LENGTH_MAX: Final = 4_096
 
 
 class Fields:
@@ -46,11 +48,15 @@ class Fields:
         return _whole(value[0], name), _whole(value[1], name)
 
     def sentence(self, name: str) -> str:
-        """A reason; it may be empty."""
+        """What went wrong, for people; it may be empty."""
         value = self._fields.get(name)
-        if not isinstance(value, str) or len(value) > REASON_LENGTH_MAX:
+        if not isinstance(value, str) or len(value) > _SENTENCE_LENGTH_MAX:
             raise PoisonError(f"`{name}` in a message is a sentence.")
         return value
+
+    def sentence_or_none(self, name: str) -> str | None:
+        """The same, or None where it is null or left out."""
+        return None if self._fields.get(name) is None else self.sentence(name)
 
     def truth(self, name: str) -> bool:
         """True or false."""

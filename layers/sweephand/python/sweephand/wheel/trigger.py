@@ -162,7 +162,33 @@ class FailureMessage:
     faults: int = 0
 
 
-Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage
+@dataclass(frozen=True, slots=True)
+class NoticeMessage:
+    """That a run has ended, for whom the job wants to be told (`onComplete`).
+
+    `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
+    are of the telling.
+    """
+
+    trigger: Trigger
+    state: str
+    attempts: int
+    started_at: Instant | None
+    ended_at: Instant
+    response_code: int | None
+    reason: str | None
+    not_before: Instant
+    attempt: int = 1
+    first_attempt_at: Instant | None = None
+    faults: int = 0
+
+
+def end_id(trigger: Trigger, attempts: int) -> str:
+    """What names the end of a trigger's run after so many attempts; a redrive can make it end again."""
+    return f"{trigger.id}-end-{attempts}"
+
+
+Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
 
 
 @dataclass(frozen=True, slots=True)
