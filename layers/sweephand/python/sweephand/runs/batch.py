@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
@@ -39,8 +39,7 @@ class Received:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Handled:
+class Handled(NamedTuple):
     """What became of a received message. If `is_done`, it may be acknowledged; `error` is for the log."""
 
     received: Received
