@@ -10,6 +10,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
+from sweephand.runs.settle import Completions
 from sweephand.wheel.trigger import FailureMessage
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
@@ -29,10 +30,20 @@ class Reporter:
     there is nothing to report on), and UnavailableError (ask again).
     """
 
-    def __init__(self, *, jobs: JobStore, runs: RunStore, queue: Queue, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        queue: Queue,
+        completions: Completions,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
+        self._completions = completions
         self._clock = clock
         self._ids = ids
 
@@ -123,6 +134,7 @@ class Reporter:
             return run
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
+        self._completions.ended(job, run)
         return replace(run, expires_at=now + job.definition.history_retention_ms)
 
 
