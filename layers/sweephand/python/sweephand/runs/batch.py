@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
@@ -39,7 +39,8 @@ class Received:
     body: str
 
 
-class Handled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Handled:
     """What became of a received message. If `is_done`, it may be acknowledged; `error` is for the log."""
 
     received: Received
