@@ -20,8 +20,10 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.overlap import DynamoSlots
@@ -92,6 +94,7 @@ class Wheelhouse:
         self._timers = DynamoTimers(self._table(client, f"{name}-timers"))
         self._leases = DynamoLeases(Table(client, f"{name}-timers", self._wait_ms))
         self._runs_table = Table(client, f"{name}-jobs", self._wait_ms)
+        self._changes = DynamoChanges(self._runs_table)
         self.meter.watch(client)
         self._queue = SqsQueue(
             SqsClients(lambda _: self._sqs),  # type: ignore[arg-type, return-value] # as much of it as is called
@@ -169,6 +172,7 @@ class Wheelhouse:
     def _made_writer(self) -> Writer:
         commits = Commits(
             jobs=self._jobs,
+            changes=self._changes,
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
@@ -176,6 +180,7 @@ class Wheelhouse:
         )
         return Writer(
             jobs=self._jobs,
+            changes=self._changes,
             commits=commits,
             clock=self.clock,
             ids=self._ids,
@@ -183,17 +188,18 @@ class Wheelhouse:
         )
 
     def _made_handler(self) -> BatchHandler:
-        secrets = DynamoSecrets(self._runs_table)
+        secrets, runs = DynamoSecrets(self._runs_table), DynamoRuns(self._runs_table)
         deliverer = Deliverer(
             jobs=self._jobs,
-            runs=DynamoRuns(self._runs_table),
+            runs=runs,
             slots=DynamoSlots(self._runs_table),
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
-            pauses=JobPauses(jobs=self._jobs, clock=self.clock, ids=self._ids),
+            pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
+            completions=Completions(jobs=self._jobs, runs=runs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

@@ -60,7 +60,7 @@ def everything_set() -> Job:
         current=Revision("21-version000000001", since=NOON),
         earlier=earlier,
         paused_at=NOON + 5,
-        change=Change(NOON + 5, "key-1", "paused", "ü \x00"),
+        change=Change(NOON + 5, "key-1", "paused", "version000000001", "ü \x00"),
         pause_reason="",
         expires_at=NOON + 1_001,
     )

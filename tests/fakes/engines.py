@@ -1,14 +1,20 @@
-"""The engines that stores are tested on: memory, moto, and AWS's own DynamoDB Local where it can run."""
+"""The engines that stores are tested on.
+
+`memory` implements the ports themselves. The others are the production adapters, over a client in memory
+(`wire`), moto, and AWS's own DynamoDB Local where it can run.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from uuid import uuid4
 
 import pytest
 from infra import dynamodb_local
 from moto import mock_aws
+from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.memory import (
+    MemoryChanges,
     MemoryJobs,
     MemoryKeys,
     MemoryLeases,
@@ -20,6 +26,7 @@ from tests.fakes.memory import (
 from tests.fakes.tables import create_table
 
 from sweephand.ports import (
+    ChangeStore,
     JobStore,
     KeyStore,
     LeaseStore,
@@ -30,6 +37,7 @@ from sweephand.ports import (
 )
 from sweephand.storage import connect
 from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.overlap import DynamoSlots
@@ -56,6 +64,7 @@ class Stores:
     leases: LeaseStore
     runs: RunStore
     slots: OverlapStore
+    changes: ChangeStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -80,6 +89,7 @@ class Dynamo:
             DynamoLeases(timers),
             DynamoRuns(jobs),
             DynamoSlots(jobs),
+            DynamoChanges(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -92,9 +102,15 @@ def in_memory() -> Stores:
         MemoryLeases(),
         MemoryRuns(),
         MemorySlots(),
+        MemoryChanges(),
         MemorySecrets(),
         MemoryKeys(),
     )
+
+
+def on_fake(client: FakeDynamoDB) -> Dynamo:
+    """The adapters over a client in memory, whose tables are there when they are named."""
+    return Dynamo(cast("DynamoDBClient", client), "jobs", "timers")
 
 
 def _with_tables(client: "DynamoDBClient") -> Dynamo:
@@ -127,7 +143,7 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
 
 
-@pytest.fixture(params=["memory", "moto", LOCAL])
+@pytest.fixture(params=["memory", "wire", "moto", LOCAL])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """The stores, empty, in each implementation."""
     if request.param == "memory":
@@ -136,12 +152,12 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     return made.stores()
 
 
-@pytest.fixture(params=["memory", LOCAL])
+@pytest.fixture(params=["memory", "wire", LOCAL])
 def raced(request: pytest.FixtureRequest) -> Stores:
     """The stores where threads may race: moto looks at an item and writes it in two steps."""
     if request.param == "memory":
         return in_memory()
-    made: Dynamo = request.getfixturevalue("on_dynamodb_local")
+    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
     return made.stores()
 
 
@@ -150,6 +166,12 @@ def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     """Empty tables on each engine."""
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")
     return made
+
+
+@pytest.fixture
+def on_wire() -> Dynamo:
+    """Empty tables behind a client in memory."""
+    return on_fake(FakeDynamoDB())
 
 
 @pytest.fixture

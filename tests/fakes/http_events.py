@@ -17,6 +17,7 @@ from tests.fakes.world import World
 
 from sweephand.access.key import Caller
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.changes import Changes
 from sweephand.jobs.read import Reader
 from sweephand.web import api
 from sweephand.web.app import build_handler
@@ -108,6 +109,8 @@ class Client:
             writer=self.world.writer(),
             pauser=self.world.pauser(),
             resumer=self.world.resumer(),
+            bulk=self.world.bulk(),
+            changes=Changes(jobs=self.world.jobs, changes=self.world.changes),
             demands=self.world.demands(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
@@ -66,6 +67,22 @@ def _without_large_payload(job: Job) -> Job:
     if payload is None or payload.is_inline:
         return job
     return replace(job, definition=replace(job.definition, payload=replace(payload, text=None)))
+
+
+class MemoryChanges:
+    """ports.ChangeStore."""
+
+    def __init__(self) -> None:
+        self._changes: dict[JobKey, dict[str, Change]] = {}
+
+    def put(self, key: JobKey, change: Change) -> None:
+        self._changes.setdefault(key, {})[change.position] = change
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        changes = self._changes.get(key, {})
+        positions = sorted((each for each in list(changes) if not before or each < before), reverse=True)
+        shown = tuple(changes[each] for each in positions[:limit])
+        return Page(shown, shown[-1].position if len(positions) > limit else None)
 
 
 class MemoryTimers:

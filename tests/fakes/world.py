@@ -5,9 +5,20 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
-from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemorySlots, MemoryTimers
+from tests.fakes.memory import (
+    MemoryChanges,
+    MemoryJobs,
+    MemoryLeases,
+    MemoryPayloads,
+    MemoryRuns,
+    MemorySlots,
+    MemoryTimers,
+)
 
 from sweephand.instants import Instant
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.change import Change
+from sweephand.jobs.changes import Changes
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import CatchUpMode, Definition, Payload
 from sweephand.jobs.demand import Backfilled, Demands
@@ -15,8 +26,9 @@ from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.ports import Answer, Attempt, Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
@@ -214,6 +226,7 @@ class World:
         self.delivery_clock = SkewedClock(self.clock)
         self.ids = CountingIds()
         self.jobs = MemoryJobs()
+        self.changes = MemoryChanges()
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
@@ -235,6 +248,7 @@ class World:
     def commits(self) -> Commits:
         return Commits(
             jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
@@ -244,6 +258,7 @@ class World:
     def writer(self) -> Writer:
         return Writer(
             jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
             commits=self.commits(),
             clock=self.api_clock,
             ids=self.ids,
@@ -251,7 +266,12 @@ class World:
         )
 
     def pauser(self) -> Pauser:
-        return Pauser(jobs=self._port(self.jobs, "jobs"), clock=self.api_clock, ids=self.ids)
+        return Pauser(
+            jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
+            clock=self.api_clock,
+            ids=self.ids,
+        )
 
     def resumer(self) -> Resumer:
         return Resumer(jobs=self._port(self.jobs, "jobs"), commits=self.commits(), ids=self.ids)
@@ -282,7 +302,7 @@ class World:
         )
 
     def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
-        self.writer().delete(key_of(name), requested_at=self.api_clock.now(), if_match=if_match)
+        self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> Written:
         """Write those fields of a job anew and remove those named, as a merge patch does."""
@@ -298,6 +318,20 @@ class World:
 
     def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
         return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
+
+    def bulk(self) -> Bulk:
+        return Bulk(
+            jobs=self._port(self.jobs, "jobs"),
+            pauser=self.pauser(),
+            resumer=self.resumer(),
+            writer=self.writer(),
+            clock=self.api_clock,
+            concurrently=lambda tasks: [task() for task in tasks],
+        )
+
+    def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
+        """What was changed of a job, newest first."""
+        return Changes(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
     def demands(self) -> Demands:
         return Demands(
@@ -364,7 +398,18 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
-            pauses=JobPauses(jobs=self._port(self.jobs, "jobs"), clock=self.delivery_clock, ids=self.ids),
+            pauses=JobPauses(
+                jobs=self._port(self.jobs, "jobs"),
+                changes=self._port(self.changes, "changes"),
+                clock=self.delivery_clock,
+                ids=self.ids,
+            ),
+            completions=Completions(
+                jobs=self._port(self.jobs, "jobs"),
+                runs=self._port(self.runs, "runs"),
+                clock=self.delivery_clock,
+                ids=self.ids,
+            ),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,

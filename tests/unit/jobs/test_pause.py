@@ -13,11 +13,12 @@ from sweephand.timing import API_PATIENCE_MS
 MINUTE = 60_000
 
 
-def test_a_pause_is_one_read_and_one_write_and_arms_nothing() -> None:
+def test_a_pause_arms_nothing_and_files_the_change_before_it() -> None:
     world = World()
     world.put(schedule="@every 10s")
     calls = calls_of(world, world.pause)
-    assert [call for call in calls if call.startswith("before")] == ["before jobs.get", "before jobs.put"]
+    asked = [call for call in calls if call.startswith("before")]
+    assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
 
 
 def test_a_paused_job_shows_since_when_and_why_and_who_paused_it() -> None:

@@ -235,7 +235,7 @@ def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_no
 
     def connecting() -> None:
         world.clock.time += 20_000
-        world.writer().delete(key_of(), requested_at=world.clock.time)
+        world.writer().delete(key_of(), who="test", requested_at=world.clock.time)
 
     world.consumers.connecting = connecting
     assert handle(world, message).outcome == "dropped"

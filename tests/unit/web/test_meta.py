@@ -120,7 +120,7 @@ def test_a_path_that_there_is_not_is_a_problem_document(path: str) -> None:
     [
         ("POST", "/v1/limits", "GET"),
         ("POST", "/v1/namespaces/ns/jobs/job", "DELETE, GET, PATCH, PUT"),
-        ("HEAD", "/v1/namespaces/ns/jobs", "GET, POST"),
+        ("HEAD", "/v1/namespaces/ns/jobs", "DELETE, GET, POST"),
         ("OPTIONS", "/v1/keys", "GET, POST"),
         ("DELETE", "/v1/health", "GET"),
     ],

@@ -1,6 +1,7 @@
 """Which misfires fire and which are skipped, decided without looking at each."""
 
 from itertools import takewhile
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ NOON: Instant = 1_795_262_400_000
 MODES: tuple[CatchUpMode, ...] = ("latest", "all", "none")
 
 
-def every(period: str = "10s", **bounds: int) -> Series:
+def every(period: str = "10s", **bounds: Any) -> Series:
     return Series(f"@every {period}", "UTC", start_at=NOON, **bounds)
 
 

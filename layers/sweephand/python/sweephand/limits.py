@@ -12,6 +12,7 @@ DATA_INLINE_BYTES_MAX: Final = 2_048
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 1_000
+INSTANTS_MAX: Final = 100
 URL_LENGTH_MAX: Final = 2_048
 HEADERS_MAX: Final = 30
 HEADER_BYTES_MAX: Final = 8_192
@@ -34,6 +35,8 @@ WAIT_LIMIT_MAX: Final = 1_000
 CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
+#: A day, as EventBridge's flexible window.
+JITTER_S_MAX: Final = 86_400
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
@@ -57,6 +60,7 @@ def table() -> dict[str, int]:
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
+        "instantsMax": INSTANTS_MAX,
         "urlLengthMax": URL_LENGTH_MAX,
         "headersMax": HEADERS_MAX,
         "headerBytesMax": HEADER_BYTES_MAX,
@@ -74,6 +78,7 @@ def table() -> dict[str, int]:
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
+        "jitterSecondsMax": JITTER_S_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.overlap import Slot
@@ -79,6 +80,18 @@ class JobStore(Protocol):
 
         `next` is the name to go on after, as long as there may be more.
         """
+        ...
+
+
+class ChangeStore(Protocol):
+    """Changes of jobs, filed under the job's key for 90 days each; they outlive the job."""
+
+    def put(self, key: JobKey, change: Change) -> None:
+        """File a change; filing it again is harmless."""
+        ...
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        """Up to `limit` changes of a key, newest first, after the position `before` ("": newest)."""
         ...
 
 

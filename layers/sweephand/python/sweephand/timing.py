@@ -59,6 +59,9 @@ SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
 #: A trigger that should have been delivered this long ago and has no record is not said to be on its way.
 PENDING_MAX_MS: Final = 60 * MINUTE_MS
 
+#: A change of a job is kept for this long, whatever becomes of the job.
+CHANGE_RETENTION_MS: Final = 90 * DAY_MS
+
 #: A call about many jobs returns with a cursor when it has taken this long: half of the API's patience, of
 #: which one last step may take the rest.
 BULK_PATIENCE_MS: Final = 10 * SECOND_MS

@@ -7,7 +7,7 @@ from itertools import takewhile
 from sweephand.errors import StoreError, UnavailableError
 from sweephand.instants import Instant
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
-from sweephand.ports import Clock, JobStore, PayloadStore, Queue, TimerStore
+from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.timing import API_PATIENCE_MS
 from sweephand.wheel.arm import Armable, arm, delay_of
 
@@ -30,9 +30,17 @@ class Commits:
     """How drafts become jobs; of several who write one job, one commits, the others start over."""
 
     def __init__(
-        self, *, jobs: JobStore, timers: TimerStore, queue: Queue, payloads: PayloadStore, clock: Clock
+        self,
+        *,
+        jobs: JobStore,
+        changes: ChangeStore,
+        timers: TimerStore,
+        queue: Queue,
+        payloads: PayloadStore,
+        clock: Clock,
     ) -> None:
         self._jobs = jobs
+        self._changes = changes
         self._timers = timers
         self._queue = queue
         self._payloads = payloads
@@ -56,6 +64,8 @@ class Commits:
             # What falls due while a job is paused is for the resume to arm, which looks back to the pause. A
             # request may be older than the pause that overtook it, though.
             self._arm(draft)
+        if over is not None and over.change is not None:
+            self._changes.put(over.key, over.change)
         job = self._cut(draft, stored)
         try:
             self.check_patience(job.updated_at)
@@ -86,8 +96,8 @@ class Commits:
         job = draft.job
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
         arming = arm(armable, after=draft.after, now=job.updated_at)
-        if arming.timer is not None:
-            self._timers.put([arming.timer])
+        if arming.timers:
+            self._timers.put(arming.timers)
         if arming.messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()

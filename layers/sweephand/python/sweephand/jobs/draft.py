@@ -15,7 +15,7 @@ def created(
     key: JobKey, definition: Definition, *, uid: str, token: str, shards: int, who: str, now: Instant
 ) -> Draft:
     """A new job. InvalidError for times that cannot be."""
-    series = begun(definition, now)
+    series = begun(key, definition, now)
     job = Job(
         key=key,
         uid=uid,
@@ -30,7 +30,7 @@ def created(
         updated_at=now,
         owner=who,
         expires_at=expiry(series, definition),
-        change=Change(now, who, "created"),
+        change=Change(now, who, "created", token),
     )
     return Draft(job, now - 1)
 
@@ -38,19 +38,19 @@ def created(
 def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """A stored job of which all is written anew; what it counts begins anew. InvalidError as in created()."""
     is_same_series = goes_on(stored, definition, now)
-    series = restarted(stored, definition, now) if is_same_series else begun(definition, now)
+    series = restarted(stored, definition, now) if is_same_series else begun(stored.key, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "replaced"))
-    return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
+    job = replace(job, change=Change(now, who, "replaced", token))
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
 
 
 def amended(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """A stored job of which some is written anew; it goes on counting. InvalidError as in created()."""
     series = patched(stored, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "patched"))
+    job = replace(job, change=Change(now, who, "patched", token))
     is_same_series = definition.has_same_timing(stored.definition)
-    return Draft(job, now, goes_on=True) if is_same_series else Draft(job, now - 1)
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
 
 
 def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) -> Draft:
@@ -67,7 +67,7 @@ def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) 
         paused_at=None,
         pause_reason=None,
         expires_at=expires_at,
-        change=Change(now, who, "resumed"),
+        change=Change(now, who, "resumed", token),
     )
     return Draft(job, after)
 
@@ -83,6 +83,15 @@ def _kept_from(last_at: Instant, definition: Definition) -> Instant:
     owing_ms = definition.retry.age_max_ms + running_ms
     # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
     return min(last_at + owing_ms + definition.retention_ms, INSTANT_MAX)
+
+
+def _following(stored: Job, job: Job, now: Instant) -> Draft:
+    """The draft of a job that goes on with the series of the stored one."""
+    counted_at = job.series.counted_at
+    if counted_at is not None and job.series.jitter_ms < stored.series.jitter_ms:
+        # Less jitter puts before the request what had not fired yet.
+        return Draft(job, min(now, counted_at))
+    return Draft(job, now, goes_on=True)
 
 
 def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:

@@ -7,15 +7,16 @@ from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Clock, Ids, JobStore
+from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 from sweephand.timing import API_PATIENCE_MS
 
 
 class Pauser:
     """Pauses jobs: for a caller, and for Sweephand itself where a consumer's answer asks for it."""
 
-    def __init__(self, *, jobs: JobStore, clock: Clock, ids: Ids) -> None:
+    def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
         self._jobs = jobs
+        self._changes = changes
         self._clock = clock
         self._ids = ids
 
@@ -44,20 +45,23 @@ class Pauser:
             check_revision(key, stored, if_match)
             if stored.paused_at is not None:
                 return stored
+            if stored.change is not None:
+                self._changes.put(key, stored.change)
             now = self._clock.now()
             if now - requested_at > API_PATIENCE_MS:
                 raise UnavailableError("The stores are too slow at present; it was not paused. Ask again.")
             # Not before the cut: the revision that rules must not be left with less than nothing.
             paused_at = max(now, stored.cut)
+            token = self._ids.token()
             paused = replace(
                 stored,
-                version=self._ids.token(),
+                version=token,
                 paused_at=paused_at,
                 pause_reason=reason,
                 updated_at=now,
                 # Who paused it will want to find it, however long that takes.
                 expires_at=None,
-                change=Change(paused_at, who, "paused", reason),
+                change=Change(paused_at, who, "paused", token, reason),
             )
             if self._jobs.put(paused, stored.version):
                 return paused

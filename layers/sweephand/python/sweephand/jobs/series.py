@@ -5,11 +5,11 @@ from dataclasses import replace
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant, rfc3339
 from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import Job
+from sweephand.jobs.job import Job, JobKey
 from sweephand.schedules import Series, series_of
 
 
-def begun(definition: Definition, now: Instant) -> Series:
+def begun(key: JobKey, definition: Definition, now: Instant) -> Series:
     """The series that begins with a request at `now`; InvalidError for times that cannot be."""
     return series_of(
         schedule=definition.schedule,
@@ -17,6 +17,9 @@ def begun(definition: Definition, now: Instant) -> Series:
         due_time=definition.due_time,
         ttl=definition.ttl,
         repeats=definition.repeats,
+        dst=definition.dst,
+        jitter=definition.jitter,
+        key=str(key),
         requested_at=now,
     )
 
@@ -40,8 +43,9 @@ def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
     Those of a paused job from the pause on, as if it had been replaced then: what fell due since is still to
     be decided on. InvalidError if none is left.
     """
-    counted_at = _reached(stored, now)
-    series = replace(_bounded(stored.series, definition, now), counted_at=counted_at, counted=0)
+    series = _bounded(stored, definition, _ttl_at(stored, definition, now))
+    counted_at = _reached(stored, now) + series.jitter_ms - stored.series.jitter_ms
+    series = replace(series, counted_at=counted_at, counted=0)
     if series.next_after(counted_at) is None:
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
     return series
@@ -53,19 +57,19 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
     Relative times that were not written anew stay the instants that they were resolved to at first.
     InvalidError for times that cannot be, and for a bound by which nothing would be left.
     """
-    before = stored.definition
+    former, before = stored.series, stored.definition
     is_same_ttl = before.ttl == definition.ttl
     if not definition.has_same_timing(before):
         return _begun_again(stored, definition, now, is_same_ttl=is_same_ttl)
-    former = stored.series
-    if is_same_ttl:
-        unbounded = {name: value for name, value in definition.written.items() if name != "ttl"}
-        series = _bounded(former, replace(definition, written=unbounded), now)
-        series = replace(series, ttl_at=former.ttl_at)
+    ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
+    series = _bounded(stored, definition, ttl_at)
+    reached_at = _reached(stored, now)
+    if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms):
+        series = replace(series, counted_at=former.counted_at, counted=former.counted)
     else:
-        series = _bounded(former, definition, now)
-    series = replace(series, counted_at=former.counted_at, counted=former.counted)
-    if series != stored.series and series.next_after(_reached(stored, now)) is None:
+        counted_at = reached_at + series.jitter_ms - former.jitter_ms
+        series = replace(series, counted_at=counted_at, counted=_count(former, reached_at))
+    if series != former and series.next_after(reached_at) is None and former.next_after(reached_at):
         raise _ended(series, is_same_ttl=is_same_ttl)
     return series
 
@@ -89,14 +93,14 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
     former = stored.series
     is_same_due = stored.definition.due_time == definition.due_time
     kept: dict[str, str] = {}
-    if is_same_due and former.due_at is not None and definition.schedule is not None:
-        # A dueTime that is past lies behind every occurrence to come; where it lies, the phase begins.
-        kept["dueTime"] = rfc3339(max(former.due_at, now))
-    elif is_same_due and former.due_at is not None:
-        kept["dueTime"] = rfc3339(former.due_at)
+    if is_same_due and former.due_at is not None:
+        # A dueTime that is past lies behind every occurrence to come; where it lies, the phase begins. A
+        # one-off has no other occurrence.
+        is_floor = definition.schedule is not None
+        kept["dueTime"] = rfc3339(max(former.due_at, now) if is_floor else former.due_at)
     if is_same_ttl and former.ttl_at is not None:
         kept["ttl"] = rfc3339(former.ttl_at)
-    series = begun(replace(definition, written={**definition.written, **kept}), now)
+    series = begun(stored.key, replace(definition, written={**definition.written, **kept}), now)
     if is_same_due:
         series = replace(series, due_at=former.due_at)
     # The first occurrence may be due at the very instant of the request.
@@ -106,15 +110,31 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
     return series
 
 
-def _bounded(former: Series, definition: Definition, now: Instant) -> Series:
-    """The series of a definition whose times are those of a former one: it begins where that began."""
-    if definition.due_time is None or former.due_at is None:
-        resolved = begun(definition, now)
-    else:
-        # A ttl that counts from the dueTime counts from where that was at first.
-        written = {**definition.written, "dueTime": rfc3339(former.due_at)}
-        resolved = begun(replace(definition, written=written), min(former.start_at, former.due_at))
-    return replace(resolved, start_at=former.start_at, due_at=former.due_at)
+def _bounded(stored: Job, definition: Definition, ttl_at: Instant | None) -> Series:
+    """The series of a definition whose times are those of a stored job: it begins where that began.
+
+    It is read as of then: a list of instants that are past by now was none then.
+    """
+    former = stored.series
+    written = {name: value for name, value in definition.written.items() if name != "ttl"}
+    began_at = former.start_at
+    if definition.due_time is not None and former.due_at is not None:
+        written["dueTime"] = rfc3339(former.due_at)
+        began_at = min(began_at, former.due_at)
+    series = begun(stored.key, replace(definition, written=written), began_at)
+    return replace(series, start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
+
+
+def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None:
+    """What the ttl of a definition means now: it counts from the dueTime, where that was at first."""
+    if definition.ttl is None:
+        return None
+    former = stored.series
+    counts_from_due = definition.due_time is not None and former.due_at is not None
+    counted_from = former.due_at if counts_from_due and former.due_at is not None else now
+    asked_at = min(former.start_at, counted_from) if counts_from_due else now
+    written = {"dueTime": rfc3339(counted_from), "ttl": definition.ttl, "timezone": former.timezone}
+    return begun(stored.key, Definition(written), asked_at).ttl_at
 
 
 def _reached(job: Job, now: Instant) -> Instant:

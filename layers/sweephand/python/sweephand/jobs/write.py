@@ -6,13 +6,14 @@ from typing import Literal, TypeAlias
 
 from sweephand.errors import PreconditionError, UnavailableError
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.draft import amended, created, replaced
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.series import is_over
-from sweephand.ports import Clock, Ids, JobStore
+from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 from sweephand.timing import API_PATIENCE_MS
 
 #: What a patch makes of a definition; InvalidError for what it cannot be made.
@@ -34,9 +35,17 @@ class Writer:
     """
 
     def __init__(
-        self, *, jobs: JobStore, commits: Commits, clock: Clock, ids: Ids, shards: Callable[[], int]
+        self,
+        *,
+        jobs: JobStore,
+        changes: ChangeStore,
+        commits: Commits,
+        clock: Clock,
+        ids: Ids,
+        shards: Callable[[], int],
     ) -> None:
         self._jobs = jobs
+        self._changes = changes
         self._commits = commits
         self._clock = clock
         self._ids = ids
@@ -108,15 +117,20 @@ class Writer:
             if job is not None:
                 return Written(job, "replaced")
 
-    def delete(self, key: JobKey, *, requested_at: Instant, if_match: str | None = None) -> None:
+    def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
         """Remove a job: once this returns, no delivery of it begins.
 
         Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Its timers and
-        messages are dropped when they are read; its runs stay.
+        messages are dropped when they are read; its runs and changes stay.
         """
+        deleted = Change(requested_at, who, "deleted", self._ids.token())
         while True:
             job = present(self._jobs.get(key), key, requested_at)
             check_revision(key, job, if_match)
+            # Filed first: a deletion that was killed may be one change too many, never one too few.
+            for change in (job.change, deleted):
+                if change is not None:
+                    self._changes.put(key, change)
             if self._jobs.delete(job):
                 self._commits.discard(job, None)
                 return

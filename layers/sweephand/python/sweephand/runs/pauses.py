@@ -6,14 +6,14 @@ from sweephand.errors import NotFoundError
 from sweephand.jobs.change import SWEEPHAND
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.pause import Pauser
-from sweephand.ports import Clock, Ids, JobStore
+from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 
 class JobPauses:
     """settle.Pauses over the jobs: the same pause as a caller's, by nobody's wish but the consumer's."""
 
-    def __init__(self, *, jobs: JobStore, clock: Clock, ids: Ids) -> None:
-        self._pauser = Pauser(jobs=jobs, clock=clock, ids=ids)
+    def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
+        self._pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
         self._clock = clock
 
     def pause(self, key: JobKey, *, uid: str, reason: str) -> None:

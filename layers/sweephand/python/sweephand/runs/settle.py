@@ -41,6 +41,14 @@ class Pauses(Protocol):
         ...
 
 
+class Completions(Protocol):
+    """What becomes of a job with the end of its last run."""
+
+    def ended(self, job: Job, run: Run) -> None:
+        """Deal with a run of the job that is over, and is about to be recorded."""
+        ...
+
+
 class Settler:
     """Sends what follows an attempt, then records it: a crash between the two repeats the attempt.
 
@@ -54,12 +62,14 @@ class Settler:
         queue: Queue,
         later: Later,
         pauses: Pauses,
+        completions: Completions,
         letters: Letters,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._runs = runs
         self._pauses = pauses
+        self._completions = completions
         self._queue = queue
         self._later = later
         self._letters = letters
@@ -103,6 +113,7 @@ class Settler:
         return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        self._completions.ended(job, run)
         if is_claimed:
             self._runs.record(run)
         elif job.definition.records_successes:
@@ -136,6 +147,7 @@ class Settler:
                 reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
                 self._pauses.pause(job.key, uid=job.uid, reason=reason)
             failed = replace(run, state="failed", reason=decision.reason)
+            self._completions.ended(job, failed)
             self._have_told(failed, job)
             return failed
         following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)

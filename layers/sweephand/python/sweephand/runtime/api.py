@@ -6,6 +6,8 @@ from functools import cache
 from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.changes import Changes
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
@@ -40,13 +42,21 @@ def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 def api() -> Handler:
     """The API over the stores of this stack: an event of the gateway in, its answer out."""
     clock, ids = parts.clock(), parts.ids()
-    jobs = parts.jobs()
+    jobs, changes = parts.jobs(), parts.changes()
     commits = Commits(
-        jobs=jobs, timers=parts.timers(), queue=parts.queue(), payloads=parts.payloads(), clock=clock
+        jobs=jobs,
+        changes=changes,
+        timers=parts.timers(),
+        queue=parts.queue(),
+        payloads=parts.payloads(),
+        clock=clock,
     )
     turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
+    pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
+    resumer = Resumer(jobs=jobs, commits=commits, ids=ids)
     writer = Writer(
         jobs=jobs,
+        changes=changes,
         commits=commits,
         clock=clock,
         ids=ids,
@@ -55,8 +65,17 @@ def api() -> Handler:
     return build_handler(
         Services(
             writer=writer,
-            pauser=Pauser(jobs=jobs, clock=clock, ids=ids),
-            resumer=Resumer(jobs=jobs, commits=commits, ids=ids),
+            pauser=pauser,
+            resumer=resumer,
+            bulk=Bulk(
+                jobs=jobs,
+                pauser=pauser,
+                resumer=resumer,
+                writer=writer,
+                clock=clock,
+                concurrently=_concurrently,
+            ),
+            changes=Changes(jobs=jobs, changes=changes),
             demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),

@@ -7,6 +7,7 @@ from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import SECOND_MS
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.overlap import DynamoSlots
@@ -38,6 +39,12 @@ def runs() -> DynamoRuns:
 def slots() -> DynamoSlots:
     """ports.OverlapStore."""
     return DynamoSlots(jobs_table())
+
+
+@cache
+def changes() -> DynamoChanges:
+    """ports.ChangeStore."""
+    return DynamoChanges(jobs_table())
 
 
 @cache

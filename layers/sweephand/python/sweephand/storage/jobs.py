@@ -1,6 +1,7 @@
 """How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from functools import partial
 from typing import Final
 from zlib import crc32
@@ -15,7 +16,7 @@ from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.timing import TIMER_RETENTION_MS
+from sweephand.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
@@ -144,7 +145,7 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
-        change=job.change and [job.change.at, job.change.who, job.change.what, job.change.reason],
+        change=job.change and astuple(job.change),
         expires_at=_removal(job),
     )
 
@@ -154,7 +155,13 @@ def _removal(job: Job) -> int | None:
 
     An outage can outlast the time that a job was to be kept, and what it owes is owed after it.
     """
-    return None if job.expires_at is None else expiry(job.expires_at + TIMER_RETENTION_MS)
+    if job.expires_at is None:
+        return None
+    removed_at = job.expires_at + TIMER_RETENTION_MS
+    if job.change is not None and job.change.what != "created":
+        # The latest change is kept in the job, and for as long as those that were filed.
+        removed_at = max(removed_at, job.change.at + CHANGE_RETENTION_MS)
+    return expiry(removed_at)
 
 
 def _job(raw: RawItem) -> Job:

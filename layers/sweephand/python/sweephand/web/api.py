@@ -5,10 +5,12 @@ from typing import Any, Final
 
 from sweephand.web import (
     bulk,
+    changes,
     demand,
     jobs,
     json_text,
     keys,
+    many,
     meta,
     occurrences,
     openapi,
@@ -38,6 +40,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *patch.OPERATIONS,
     *pausing.OPERATIONS,
     *demand.OPERATIONS,
+    *changes.OPERATIONS,
+    *many.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,

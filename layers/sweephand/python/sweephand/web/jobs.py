@@ -52,7 +52,10 @@ def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
 def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a job."""
     services.writer.delete(
-        request.key, requested_at=request.requested_at, if_match=ruling_revision(services, request)
+        request.key,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=ruling_revision(services, request),
     )
     return Reply(204)
 

@@ -85,8 +85,8 @@ def instant_of(text: str, at: str) -> Instant:
 def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
     given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
     asked, violations = check(PreviewDocument, given)
-    told = {each.pointer for each in violations}
-    sound = {name: value for name, value in given.items() if f"/{name}" not in told}
+    faulty = {each.pointer.split("/")[1] for each in violations if each.pointer}
+    sound = {name: value for name, value in given.items() if name not in faulty}
     after = requested_at
     if "after" in sound:
         try:
@@ -102,6 +102,8 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
         due_time=asked.due_time,
         ttl=asked.ttl,
         repeats=asked.repeats,
+        dst=given.get("dst"),
+        jitter=asked.jitter,
         requested_at=requested_at,
     )
     return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))

@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand import limits
-from sweephand.errors import Violation
 from sweephand.instants import Instant
 from sweephand.runs.redrive import Progress
-from sweephand.web import cursor, json_text
+from sweephand.web import cursor
 from sweephand.web.documents import FilterDocument
+from sweephand.web.filters import read_filter
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.resources import CountResource, RedriveResource
 from sweephand.web.runs import RUN_PATH
 from sweephand.web.services import Services
-from sweephand.web.validation import check
 
 #: Between a job's name and a position among its runs; no name has it.
 _SEPARATOR: Final = "#"
@@ -45,16 +44,7 @@ def redrive_runs(services: Services, request: Request[NoQuery, FilterDocument]) 
 
 
 def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[FilterDocument]:
-    found, violations = check(FilterDocument, json_text.plain(document))
-    if found is not None:
-        if not found.prefix and not found.labels:
-            violations.append(Violation("", "Say of which jobs: give a prefix, or labels."))
-        if found.cursor is not None:
-            try:
-                cursor.decode("redrive", found.cursor)
-            except ValueError as error:
-                violations.append(Violation("/cursor", str(error)))
-    return Taken(found, tuple(violations))
+    return read_filter(FilterDocument, "redrive", document)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
 from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.change import Change, What
 from sweephand.jobs.read import JobState, View
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.runs.run import Run, State
@@ -78,11 +79,13 @@ class JobResource(TypedDict):
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
     expiresAt: NotRequired[Annotated[Time, Field(description="When it goes, its end being known.")]]
-    schedule: NotRequired[str]
+    schedule: NotRequired[Annotated[Any, Field(description="As it was written: text, object or list.")]]
     timezone: NotRequired[str]
     dueTime: NotRequired[str]
     ttl: NotRequired[str]
     repeats: NotRequired[int]
+    dst: NotRequired[dict[str, str]]
+    jitter: NotRequired[str]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
     overlap: NotRequired[str]
@@ -97,6 +100,7 @@ class JobResource(TypedDict):
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
+    deleteAfterCompletion: NotRequired[bool]
     labels: NotRequired[dict[str, str]]
     description: NotRequired[str]
 
@@ -247,6 +251,22 @@ class CountResource(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class ChangeResource(TypedDict):
+    """One write of a job."""
+
+    time: Time
+    who: Annotated[str, Field(description="The id of the key; `sweephand` if it was Sweephand by itself.")]
+    what: What
+    reason: Annotated[str | None, Field(description="Why it was paused, if that was said.")]
+
+
+class ChangePage(TypedDict):
+    """Some changes, newest first; `nextCursor` as long as there may be more."""
+
+    items: list[ChangeResource]
+    nextCursor: NotRequired[str]
+
+
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
@@ -337,6 +357,11 @@ def pending_resource(pending: Pending) -> RunResource:
         "answer": None,
         "reason": pending.reason,
     }
+
+
+def change_resource(change: Change) -> ChangeResource:
+    """A change of a job."""
+    return {"time": rfc3339(change.at), "who": change.who, "what": change.what, "reason": change.reason}
 
 
 def key_resource(key: Key) -> KeyResource:

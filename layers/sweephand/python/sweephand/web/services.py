@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.changes import Changes
 from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
@@ -40,6 +42,8 @@ class Services:
     writer: Writer
     pauser: Pauser
     resumer: Resumer
+    bulk: Bulk
+    changes: Changes
     demands: Demands
     reader: Reader
     runs: RunStore
