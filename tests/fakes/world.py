@@ -404,12 +404,7 @@ class World:
                 clock=self.delivery_clock,
                 ids=self.ids,
             ),
-            completions=Completions(
-                jobs=self._port(self.jobs, "jobs"),
-                runs=self._port(self.runs, "runs"),
-                clock=self.delivery_clock,
-                ids=self.ids,
-            ),
+            completions=self.completions(self.delivery_clock),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -441,7 +436,16 @@ class World:
             runs=runs,
             turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
             queue=queue,
+            completions=self.completions(self.api_clock),
             clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def completions(self, clock: Clock) -> Completions:
+        return Completions(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            clock=clock,
             ids=self.ids,
         )
 

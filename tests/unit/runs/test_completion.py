@@ -146,3 +146,21 @@ def test_a_delivery_that_is_killed_anywhere_comes_again_and_the_job_goes() -> No
         world.run_until(NOON + MINUTE)
         assert len(set(world.consumers.ids)) == 1, calls[number]
         assert not is_there(world), calls[number]
+
+
+@pytest.mark.parametrize("report", ["complete", "fail", "cancel"])
+def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report: str) -> None:
+    world = World()
+    world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="1h")
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    world.run_until(NOON + 20_000)
+    assert is_there(world)
+    run_id, reporter = f"{NOON + 10_000}-0", world.reporter()
+    if report == "complete":
+        reporter.complete(key_of(), run_id, None)
+    elif report == "fail":
+        reporter.fail(key_of(), run_id, None, reason="no", is_final=True)
+    else:
+        reporter.cancel(key_of(), run_id, "test")
+    world.run_until(NOON + 30_000)
+    assert not is_there(world)

@@ -44,12 +44,18 @@ def test_a_schedule_is_read_once() -> None:
         ("30 2 * * *", None),
         ("CRON_TZ=Europe/Riga 30 2 * * *", "Europe/Riga"),
         ("TZ=Europe/Riga  0 30 2 * * *", "Europe/Riga"),
-        ("  TZ=Asia/Tokyo\t@daily", "Asia/Tokyo"),
+        ("  TZ=Asia/Tokyo \t@daily", "Asia/Tokyo"),
+        ("TZ=Asia/Tokyo rate(1 hour)", "Asia/Tokyo"),
+        ("TZ=Asia/Tokyo R4/PT3S", "Asia/Tokyo"),
         ("CRON_TZ=Asia/Tokyo @every 1h", "Asia/Tokyo"),
     ],
 )
 def test_a_prefix_names_the_zone(text: str, zone: str | None) -> None:
     assert parse_schedule(text).zone_name == zone
+
+
+def test_a_tab_does_not_end_the_zone() -> None:
+    assert parse_schedule("TZ=Asia/Tokyo\t0 0 0 * * * *").zone_name == "Asia/Tokyo\t0"
 
 
 @pytest.mark.parametrize("text", ["CRON_TZ= 0 0 * * *", "TZ=", "TZ=  "])

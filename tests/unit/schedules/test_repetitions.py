@@ -140,6 +140,16 @@ def test_it_starts_anywhere_with_the_numbers_it_has_from_the_start(schedule: str
     assert series.next_after(found.due_at - 1) == found
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Etc/GMT+12"])
+@pytest.mark.parametrize("period", ["P1D", "P1M", "P1M1D", "PT1H"])
+def test_the_calendar_ends_every_repetition(period: str, zone: str) -> None:
+    late = asked(f"R/{period}", timezone=zone, due_time="9999-12-31T23:30:00Z")
+    assert dues(late) == ["9999-12-31 23:30"]
+    assert dues(asked(f"R3/9999-12-31T23:30:00Z/{period}", timezone=zone)) == ["9999-12-31 23:30"]
+    early = asked(f"R2/1970-01-01/{period}", timezone=zone, due_time="10s")
+    assert len(dues(early)) == 2
+
+
 @pytest.mark.parametrize(
     ("dst", "expected"),
     [
@@ -201,6 +211,8 @@ def test_the_last_of_many_is_the_one_of_that_number(period: str, overlap: str) -
         ("R/2027-02-30T00:00:00Z/P1D", "'2027-02-30T00:00:00Z'"),
         ("R/2027-02-30/P1D", "names no local time"),
         ("R/2027-01-01T00:00:00Z/P1D/P1D", "has 4 parts"),
+        ("R/1969-12-31T23:59:59Z/P1D", "'1969-12-31T23:59:59Z'"),
+        ("R/0001-01-01/P1D", "'0001-01-01'"),
         ("R-1/PT1S", "'R-1/PT1S'"),
         ("r4/PT3S", "'r4/PT3S'"),
     ],

@@ -1,7 +1,6 @@
 """Making one attempt: the job read lately, its data, and the request that leaves only while it is wanted."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.instants import Instant
@@ -26,8 +25,7 @@ class Signing(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """An attempt that was made at `sent_at`, by that version of its job, and what came of it."""
 
     job: Job
@@ -35,8 +33,7 @@ class Made:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawn(NamedTuple):
     """An attempt that was not made: by the latest read of its job the trigger was not alive any more."""
 
     read: JobRead

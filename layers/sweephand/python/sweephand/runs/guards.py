@@ -1,15 +1,14 @@
 """What each write of a run asks of the run that is stored: made of the table, the same for every store."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.runs.run import Run
 from sweephand.runs.transitions import BEGINNINGS, TABLE, State, sources
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """One condition under which a write is granted.
 
     The stored run is in one of `states`, its fields are equal to those in `same` (None: it has none), its
@@ -34,8 +33,7 @@ class Guard:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What a write asks: that one guard admits what is stored, or that there is nothing, if `may_begin`."""
 
     may_begin: bool

@@ -1,6 +1,6 @@
 """What is known of a message's job: read lately enough, and whether its trigger is alive by what was read."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
@@ -10,8 +10,7 @@ from sweephand.timing import JOB_READ_AGE_MAX_MS
 from sweephand.wheel.trigger import TriggerMessage
 
 
-@dataclass(frozen=True, slots=True)
-class JobRead:
+class JobRead(NamedTuple):
     """A job as it was read at that instant; None if it was not there."""
 
     job: Job | None

@@ -10,6 +10,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
+from sweephand.runs.settle import Completions
 from sweephand.runs.turns import Turns
 from sweephand.wheel.trigger import FailureMessage
 
@@ -31,12 +32,21 @@ class Reporter:
     """
 
     def __init__(
-        self, *, jobs: JobStore, runs: RunStore, turns: Turns, queue: Queue, clock: Clock, ids: Ids
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        turns: Turns,
+        queue: Queue,
+        completions: Completions,
+        clock: Clock,
+        ids: Ids,
     ) -> None:
         self._turns = turns
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
+        self._completions = completions
         self._clock = clock
         self._ids = ids
 
@@ -133,6 +143,7 @@ class Reporter:
             return run
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
+        self._completions.ended(job, run)
         return replace(run, expires_at=now + job.definition.history_retention_ms)
 
 

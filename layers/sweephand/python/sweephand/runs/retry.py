@@ -1,21 +1,19 @@
 """Whether and when a failed attempt is followed by another; what to do is returned, never done."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import RetryPolicy
 from sweephand.ports import Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     """Try again, not before that instant."""
 
     at: Instant
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(NamedTuple):
     """No further attempt, and why, in a sentence; if it `is_gone`, the consumer wants no other trigger."""
 
     reason: str

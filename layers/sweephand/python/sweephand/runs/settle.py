@@ -1,7 +1,7 @@
 """What follows an attempt: its record, and before that the next attempt or a dead letter."""
 
-from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from dataclasses import replace
+from typing import Final, NamedTuple, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
@@ -25,8 +25,7 @@ class Letters(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """What became of a message, for the log: a word, and the lateness in ms where there was a request."""
 
     outcome: str

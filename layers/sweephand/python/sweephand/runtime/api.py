@@ -14,6 +14,7 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.runs.completion import Completions
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
@@ -81,7 +82,13 @@ def api() -> Handler:
             runs=parts.runs(),
             slots=parts.slots(),
             reporter=Reporter(
-                jobs=jobs, runs=parts.runs(), turns=turns, queue=parts.queue(), clock=clock, ids=ids
+                jobs=jobs,
+                runs=parts.runs(),
+                turns=turns,
+                queue=parts.queue(),
+                completions=Completions(jobs=jobs, runs=parts.runs(), clock=clock, ids=ids),
+                clock=clock,
+                ids=ids,
             ),
             redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),

@@ -15,18 +15,12 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Form
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_BEGINS: Final = r"(?i:rate|cron|at)\s*\("
 _WHOLE: Final = r"(rate|cron|at)\(([^()]*)\)"
 _PARSERS: Final[Mapping[str, Callable[[str], Form]]] = {
     "rate": parse_rate,
     "cron": parse_aws_cron,
     "at": parse_at,
 }
-
-
-def is_aws(text: str) -> bool:
-    """Whether a schedule is meant to be in EventBridge's notation."""
-    return re.match(_BEGINS, text.lstrip()) is not None
 
 
 def parse_aws(text: str) -> Form:

@@ -41,19 +41,6 @@ _FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cron:
-    """An expression that has been read: what matches on the wall, and whether it follows real time."""
-
-    pattern: Pattern
-    is_wildcard: bool
-
-    def timeline(self, beginning: Beginning) -> WallTimeline:
-        """Its matches in a zone, after the beginning's floor."""
-        rule = None if self.is_wildcard else beginning.dst
-        return WallTimeline(self.pattern, beginning.zone, beginning.floor_at, rule)
-
-
 class CronFields(NamedTuple):
     """The fields of an expression, in whatever notation they were written; without `year` every year."""
 
@@ -66,6 +53,23 @@ class CronFields(NamedTuple):
     year: Field | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """An expression that has been read: what matches on the wall, and whether it follows real time.
+
+    `fields` is what was written; None for local times that no expression named.
+    """
+
+    pattern: Pattern
+    is_wildcard: bool
+    fields: CronFields | None = None
+
+    def timeline(self, beginning: Beginning) -> WallTimeline:
+        """Its matches in a zone, after the beginning's floor."""
+        rule = None if self.is_wildcard else beginning.dst
+        return WallTimeline(self.pattern, beginning.zone, beginning.floor_at, rule)
+
+
 def cron_of(fields: CronFields, days: str) -> Cron:
     """The expression of its fields. Raises ScheduleError if no such day exists; `days` says which, quoted."""
     pattern = WallPattern(
@@ -76,7 +80,11 @@ def cron_of(fields: CronFields, days: str) -> Cron:
     )
     if not pattern.ever_matches():
         raise ScheduleError(f"{days} never comes; expected a day that exists in one of its months")
-    return Cron(pattern, is_wildcard=fields.minute.begins_with_star or fields.hour.begins_with_star)
+    return Cron(
+        pattern,
+        is_wildcard=fields.minute.begins_with_star or fields.hour.begins_with_star,
+        fields=fields,
+    )
 
 
 def parse_cron(text: str) -> Cron:

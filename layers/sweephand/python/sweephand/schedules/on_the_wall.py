@@ -109,10 +109,13 @@ class WallTimeline:
         differing = {
             like: found for like in years_alike(since) if (found := _differences(self.zone, self._rule, like))
         }
+        begins = {like: year_start_s(like) for like in differing}
         for year in range(first, last) if differing else ():
             like = year_like(year, since)
-            moved_s = year_start_s(year) - year_start_s(like)
-            for low_s, high_s, sign in differing.get(like, ()):
+            if like not in differing:
+                continue
+            moved_s = year_start_s(year) - begins[like]
+            for low_s, high_s, sign in differing[like]:
                 total += sign * pattern.count(low_s + moved_s, high_s + moved_s)
         return total
 

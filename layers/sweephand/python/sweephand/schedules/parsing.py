@@ -1,33 +1,37 @@
 """Which form a schedule is written in.
 
 A form is one module with a parser. It is recognised here by how it begins, so that what cannot be read is
-refused by the form it was meant in.
+refused by the form it was meant in. Those that most stacks never meet are imported when they are first met:
+what fires triggers must start fast.
 """
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
 
 from sweephand.limits import SCHEDULE_LENGTH_MAX
-from sweephand.schedules.aws import is_aws, parse_aws
 from sweephand.schedules.cron import MACROS, parse_cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.every import PREFIX as EVERY
 from sweephand.schedules.every import parse_every
-from sweephand.schedules.listed import Instants, parse_list
-from sweephand.schedules.named_fields import NamedFields, parse_fields
-from sweephand.schedules.repetition import is_repetition, parse_repetition
 from sweephand.schedules.timeline import Form
+
+if TYPE_CHECKING:
+    from sweephand.schedules.listed import Instants
+    from sweephand.schedules.named_fields import NamedFields
 
 #: A schedule as its user wrote it: a text, fields by name, or a list of instants.
 Written: TypeAlias = str | Mapping[str, Any] | list[Any]
 
 #: The same as a series keeps it, which can be compared and kept: a text stays what was written.
-Schedule: TypeAlias = str | NamedFields | Instants
+Schedule: TypeAlias = Union[str, "NamedFields", "Instants"]
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*"
+# As in robfig/cron, a space ends the zone and a tab does not.
+_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
+_AWS: Final = r"\s*(?i:rate|cron|at)\s*\("
+_REPETITION: Final = r"R[0-9]*(?:/|\Z)"
 _UNDERSTOOD: Final = (
     "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
     f"a macro ({', '.join(MACROS)}), @every with a Go duration (@every 1h30m), "
@@ -50,8 +54,12 @@ def read_schedule(written: object) -> Schedule:
             parse_schedule(written)
             return written
         case Mapping():
+            from sweephand.schedules.named_fields import parse_fields  # noqa: PLC0415 - rare, as above
+
             return parse_fields(written)
         case list():
+            from sweephand.schedules.listed import parse_list  # noqa: PLC0415 - same
+
             return parse_list(written)
         case _:
             raise ScheduleError(
@@ -66,8 +74,12 @@ def schedule_of_item(item: Any) -> Schedule:
         case str():
             return item
         case Mapping():
+            from sweephand.schedules.named_fields import NamedFields  # noqa: PLC0415 - rare, as above
+
             return NamedFields.from_item(item)
         case _:
+            from sweephand.schedules.listed import Instants  # noqa: PLC0415 - same
+
             return Instants.from_item(item)
 
 
@@ -91,9 +103,9 @@ def parse_schedule(text: str) -> Parsed:
         raise ScheduleError(
             f"{quoted(alien)} in {quoted(text)} belongs to no schedule; expected {_UNDERSTOOD}"
         )
-    if is_aws(text):
+    if re.match(_AWS, text):
         # EventBridge refuses even a space around its notation.
-        return Parsed(parse_aws(text), None)
+        return Parsed(_parse_aws(text), None)
     rest = text.strip(" \t")
     prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
@@ -110,9 +122,11 @@ def _parse_form(text: str) -> Form:
         raise ScheduleError(f"an empty schedule; expected {_UNDERSTOOD}")
     if text.startswith("@"):
         return _parse_descriptor(text)
-    if is_aws(text):
-        return parse_aws(text)
-    if is_repetition(text):
+    if re.match(_AWS, text):
+        return _parse_aws(text)
+    if re.match(_REPETITION, text):
+        from sweephand.schedules.repetition import parse_repetition  # noqa: PLC0415 - rare, as above
+
         return parse_repetition(text)
     if text[0] in "[{":
         raise ScheduleError(
@@ -123,6 +137,12 @@ def _parse_form(text: str) -> Form:
             f"{quoted(text)} is a duration and no schedule; expected a repetition of it, such as R/{text}"
         )
     return parse_cron(text)
+
+
+def _parse_aws(text: str) -> Form:
+    from sweephand.schedules.aws import parse_aws  # noqa: PLC0415 - rare, as above
+
+    return parse_aws(text)
 
 
 def _parse_descriptor(text: str) -> Form:

@@ -23,7 +23,6 @@ from sweephand.schedules.timeline import Beginning, Periodic, Timeline
 from sweephand.schedules.zones import DAY_S, STEADY_YEAR, Zone, year_start_s
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_BEGINS: Final = r"R[0-9]*(?:/|\Z)"
 _NUMBER: Final = r"R([0-9]{1,16})?"
 _DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CALENDAR_MONTHS: Final = 10_000 * 12
@@ -190,11 +189,6 @@ class Begun:
         return self.is_counted and after < self.begun_at <= through
 
 
-def is_repetition(text: str) -> bool:
-    """Whether a schedule is meant to be a repetition."""
-    return re.match(_BEGINS, text) is not None
-
-
 def parse_repetition(text: str) -> Repetition:
     """The repetition that a text names. Raises ScheduleError, for a period of less than a second too."""
     number_text, *rest = text.split("/")
@@ -222,4 +216,7 @@ def parse_repetition(text: str) -> Repetition:
 
 def _parse_start(text: str) -> Start:
     wall_s = parse_local(f"{text}T00:00:00" if re.fullmatch(_DATE, text) else text)
-    return Start(parse_instant(text)) if wall_s is None else Start(None, wall_s)
+    start = Start(parse_instant(text)) if wall_s is None else Start(None, wall_s)
+    if (start.instant_at or start.wall_s) < 0:
+        raise ScheduleError(f"{quoted(text)} as the start of a repetition: expected one from 1970 on")
+    return start

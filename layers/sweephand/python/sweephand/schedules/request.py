@@ -10,7 +10,6 @@ from sweephand.limits import REPEATS_MAX
 from sweephand.schedules.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
-from sweephand.schedules.listed import Instants
 from sweephand.schedules.moments import parse_moment
 from sweephand.schedules.parsing import Schedule, Written, parse, read_schedule
 from sweephand.schedules.series import Series, timeline_of
@@ -166,6 +165,8 @@ class _Reader:
 
 def _why_none(series: Series) -> str:
     """Why a series without occurrences has none."""
+    from sweephand.schedules.listed import Instants  # noqa: PLC0415 - as in parsing.py
+
     if isinstance(series.schedule, Instants):
         latest, number = rfc3339(series.schedule.listed[-1]), len(series.schedule.listed)
         if series.due_at is None:

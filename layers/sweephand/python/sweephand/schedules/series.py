@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
 from sweephand.schedules.jitter import Later
-from sweephand.schedules.listed import Instants
 from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
@@ -154,6 +153,11 @@ class Series:
         in itself: nothing else has to be asked what comes after it, and its occurrences bear the numbers that
         they bear in the series.
         """
+        if self.schedule is None or isinstance(self.schedule, str):
+            yield self, first
+            return
+        from sweephand.schedules.listed import Instants  # noqa: PLC0415 - rare, as in parsing.py
+
         if not isinstance(self.schedule, Instants):
             yield self, first
             return

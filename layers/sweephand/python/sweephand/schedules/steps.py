@@ -18,6 +18,7 @@ _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 _CALENDAR_END_S: Final = year_start_s(10_000)
 _MONTHS_END: Final = 10_000 * 12
 _CYCLE_MONTHS: Final = 400 * 12
+_SHORTEST_MONTH: Final = 28
 #: The calendar's 400 years, cut into so many parts.
 _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
@@ -59,7 +60,9 @@ class Steps:
         if self.months == 0:
             return self.first_s + step * self.seconds
         year, month = divmod(self._first_month + step * self.months, 12)
-        day = min(self._first_date.day, calendar.monthrange(year, month + 1)[1])
+        day = self._first_date.day
+        if day > _SHORTEST_MONTH:
+            day = min(day, calendar.monthrange(year, month + 1)[1])
         date_s = (dt.date(year, month + 1, day).toordinal() - _EPOCH_DAY) * DAY_S
         return date_s + self.first_s % DAY_S + step * self.seconds
 
@@ -70,7 +73,11 @@ class Steps:
 
     def count(self, from_s: int, before_s: int) -> int:
         """The difference of two steps."""
-        return max(0, self.reached(before_s) - self.reached(from_s))
+        step = self.reached(from_s)
+        if before_s - from_s > DAY_S:
+            return max(0, self.reached(before_s) - step)
+        # No two steps lie within a day.
+        return int(step < self._steps and self.at(step) < before_s)
 
     def reached(self, wall_s: int) -> int:
         """The number of steps that lie before a wall time."""
@@ -98,7 +105,8 @@ class Steps:
 
     @cached_property
     def _first_date(self) -> dt.date:
-        return dt.date.fromordinal(self.first_s // DAY_S + _EPOCH_DAY)
+        # A wall clock ahead of UTC can show the year 10000, which has no dates.
+        return dt.date.fromordinal(min(self.first_s // DAY_S + _EPOCH_DAY, dt.date.max.toordinal()))
 
     @property
     def _first_month(self) -> int:
