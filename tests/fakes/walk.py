@@ -43,6 +43,7 @@ DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@every 61s", "jitter": "1m"},
     {"schedule": "@every 61s", "jitter": "10m"},
     {"dueTime": "20s", "jitter": "5m"},
+    {"schedule": [rfc3339(NOON + number * 23_000) for number in range(1, 51)], "jitter": "20m"},
 )
 
 
