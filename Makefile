@@ -8,7 +8,7 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test bench check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench check lint types imports template format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ down: .venv/.locked ## end what `make up` started
 
 test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
 	$(IN_VENV)/python -m pytest
+
+sim: .venv/.locked ## simulate SEEDS=1000 worlds in which everything goes wrong, or tell the story of one, SEED=7
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --seed ,$(SEED))
 
 bench: $(STACK) ## measure lateness, cost and start
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench

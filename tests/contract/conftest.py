@@ -7,6 +7,7 @@ from tests.fakes.engines import (
     local_url,
     on_dynamodb_local,
     on_moto,
+    on_wire,
     raced,
     stores,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "local_url",
     "on_dynamodb_local",
     "on_moto",
+    "on_wire",
     "raced",
     "stores",
 ]

@@ -1,4 +1,4 @@
-"""ports.Queue, in memory and over SQS as moto plays it."""
+"""ports.Queue: in memory, and over SQS as a client in memory (`wire`) and moto play it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.sqs import mocked_sqs
+from tests.fakes.sqs_client import queue_over
 from tests.fakes.world import HandClock, Letterbox
 
 from sweephand.delivery.queue import SqsQueue
@@ -30,12 +31,12 @@ class Case:
     reappear: Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "sqs"])
+@pytest.fixture(params=["memory", "wire", "moto"])
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
-    if request.param == "memory":
+    if request.param != "moto":
         box = Letterbox(HandClock())
         yield Case(
-            box,
+            box if request.param == "memory" else queue_over(box),
             lambda: [(decode(each.body), each.receipt) for each in box.take(limit=1_000)],
             lambda: [letter.reason for letter, _ in box.buried],
             box.reappear,

@@ -1,13 +1,18 @@
-"""The engines that stores are tested on: memory, moto, and AWS's own DynamoDB Local where it can run."""
+"""The engines that stores are tested on.
+
+`memory` implements the ports themselves. The others are the production adapters, over a client in memory
+(`wire`), moto, and AWS's own DynamoDB Local where it can run.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from uuid import uuid4
 
 import pytest
 from infra import dynamodb_local
 from moto import mock_aws
+from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.memory import (
     MemoryJobs,
     MemoryKeys,
@@ -91,6 +96,11 @@ def in_memory() -> Stores:
     )
 
 
+def on_fake(client: FakeDynamoDB) -> Dynamo:
+    """The adapters over a client in memory, whose tables are there when they are named."""
+    return Dynamo(cast("DynamoDBClient", client), "jobs", "timers")
+
+
 def _with_tables(client: "DynamoDBClient") -> Dynamo:
     salt = uuid4().hex
     dynamo = Dynamo(client, f"jobs-{salt}", f"timers-{salt}")
@@ -121,7 +131,7 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
 
 
-@pytest.fixture(params=["memory", "moto", LOCAL])
+@pytest.fixture(params=["memory", "wire", "moto", LOCAL])
 def stores(request: pytest.FixtureRequest) -> Stores:
     """The stores, empty, in each implementation."""
     if request.param == "memory":
@@ -130,12 +140,12 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     return made.stores()
 
 
-@pytest.fixture(params=["memory", LOCAL])
+@pytest.fixture(params=["memory", "wire", LOCAL])
 def raced(request: pytest.FixtureRequest) -> Stores:
     """The stores where threads may race: moto looks at an item and writes it in two steps."""
     if request.param == "memory":
         return in_memory()
-    made: Dynamo = request.getfixturevalue("on_dynamodb_local")
+    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
     return made.stores()
 
 
@@ -144,6 +154,12 @@ def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     """Empty tables on each engine."""
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")
     return made
+
+
+@pytest.fixture
+def on_wire() -> Dynamo:
+    """Empty tables behind a client in memory."""
+    return on_fake(FakeDynamoDB())
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ class Written:
     """A write that changed a job's item. `definition` is all that was in force from then on.
 
     `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
-    ahead; `cut`, `since` and `paused_at` are as stored.
+    ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
+    job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells.
     """
 
     at: Instant
@@ -31,6 +32,8 @@ class Written:
     since: Instant
     paused_at: Instant | None
     definition: Mapping[str, Any]
+    catchup: str | None = None
+    jitter_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +108,12 @@ class RunStored:
     state: str
     attempts: int
     owner: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TimerStored:
-    """A timer was written, or written over itself.."""
+    """A timer was written, or written over itself."""
 
     at: Instant
     shard: int

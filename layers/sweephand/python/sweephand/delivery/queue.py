@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -70,8 +70,22 @@ class _Refusal:
     why: str
 
 
+#: Makes the calls, several at once if it can, and says of each what was refused, in order: `map` is one.
+_Concurrently: TypeAlias = Callable[
+    [Callable[[_Call], list[_Refusal]], Sequence[_Call]], Iterable[list[_Refusal]]
+]
+
+
+def _in_threads(make: Callable[[_Call], list[_Refusal]], calls: Sequence[_Call]) -> Iterable[list[_Refusal]]:
+    with ThreadPoolExecutor(min(CALLS_MAX, len(calls)), "send") as threads:
+        return list(threads.map(make, calls))
+
+
 class SqsQueue:
-    """ports.Queue over SQS. Safe to use from many threads at once; `wait` sleeps for that many seconds."""
+    """ports.Queue over SQS. Safe to use from many threads at once; `wait` sleeps for that many seconds.
+
+    `concurrently` makes several calls; where there is one thread only, it is `map`.
+    """
 
     def __init__(
         self,
@@ -81,12 +95,14 @@ class SqsQueue:
         wait: Callable[[float], None],
         *,
         allow_insecure: bool,
+        concurrently: _Concurrently = _in_threads,
     ) -> None:
         self._clients = clients
         self._url = url
         self._dead_letter_url = dead_letter_url
         self._wait = wait
         self._allow_insecure = allow_insecure
+        self._concurrently = concurrently
 
     def send(self, messages: Sequence[tuple[Message, int]]) -> None:
         """As ports.Queue promises."""
@@ -139,8 +155,7 @@ class SqsQueue:
         waiting = list(calls)
         if len(waiting) <= 1:
             return [refusal for call in waiting for refusal in self._refused_of(call)]
-        with ThreadPoolExecutor(min(CALLS_MAX, len(waiting)), "send") as threads:
-            return list(chain.from_iterable(threads.map(self._refused_of, waiting)))
+        return list(chain.from_iterable(self._concurrently(self._refused_of, waiting)))
 
     def _refused_of(self, call: _Call) -> list[_Refusal]:
         """Make one call, again for what is refused of it, and return what still is.

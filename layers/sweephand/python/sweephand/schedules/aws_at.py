@@ -8,7 +8,7 @@ means now, as with a dueTime.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.schedules.cron import Cron
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.listed import Listed
@@ -16,6 +16,7 @@ from sweephand.schedules.moments import PAST_MAX_MS, parse_local
 from sweephand.schedules.on_the_wall import WallTimeline
 from sweephand.schedules.steps import Steps
 from sweephand.schedules.timeline import Beginning
+from sweephand.schedules.zones import DAY_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +28,19 @@ class At:
     def timeline(self, beginning: Beginning) -> Listed:
         """The instants that show the local time: mostly one; none if it is past or dropped."""
         floor_at = _floor_at(beginning)
+        # No zone shows a local time further from it than this: a look at more would be a walk.
+        near_at = (self.wall_s - 2 * DAY_S) * SECOND_MS
         # A look from before the floor on, since one of less than a minute ago still counts.
-        since = beginning._replace(start_at=floor_at - PAST_MAX_MS, due_at=None, later_ms=0)
+        since_at = max(floor_at - PAST_MAX_MS, near_at)
+        since = beginning._replace(start_at=since_at, due_at=None, later_ms=0)
         shown = Cron(Steps.once(self.wall_s), is_wildcard=False).timeline(since)
-        return Listed(
-            tuple(dict.fromkeys(_instants(shown, beginning))),
-            tuple(shown.clock_effects(floor_at, INSTANT_MAX)),
-        )
+        effects = shown.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
+        return Listed(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
 
 
 def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
     floor_at = _floor_at(beginning)
-    for instant in shown.instants(floor_at - PAST_MAX_MS):
+    for instant in shown.instants(shown.floor_at):
         if beginning.due_at is None or instant > floor_at:
             yield max(instant, floor_at + 1)
 

@@ -1,0 +1,230 @@
+"""DynamoDB in memory behind boto3's client, as far as storage.table asks it, and stricter where it may be.
+
+What AWS refuses as malformed is an AssertionError here, and so is whatever this fake has not learnt: both
+are mistakes of ours. `complaints` keeps them, since use cases outlive many an error.
+"""
+
+# ruff: noqa: N803 - boto3 names its arguments so
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Final, TypeAlias, TypeVar
+
+from botocore.exceptions import ClientError
+from tests.fakes.dynamodb_expressions import Attributes, Range, Words, condition, key_range, update
+from tests.fakes.dynamodb_tables import Tables, checked, copied, distinct, key_of, place_of, size_of
+from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk
+
+#: AWS's limits: items in one call, and bytes of one page.
+GET_BATCH_MAX: Final = 100
+WRITE_BATCH_MAX: Final = 25
+PAGE_BYTES_MAX: Final = 1_048_576
+
+_PLACEHOLDER_WORDS: Final = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
+_CONDITION_WORDS: Final = _PLACEHOLDER_WORDS | {"ConditionExpression", "ReturnValuesOnConditionCheckFailure"}
+
+Answer: TypeAlias = dict[str, Any]
+
+Entry = TypeVar("Entry")
+
+
+class ConditionalCheckFailedException(ClientError):  # noqa: N818 - the name that boto3 gives it
+    """A condition did not hold; `response["Item"]` is what was in its way, if there was anything."""
+
+
+class FakeDynamoDB:
+    """A client over tables that are there when they are first named. Safe for use by many threads.
+
+    Each try of a request is one step, which nobody sees half of. Around each `trouble` may raise, and may
+    let others act. Several clients may share their `tables`, if one thread uses them.
+    """
+
+    exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
+
+    def __init__(
+        self,
+        trouble: Trouble | None = None,
+        tables: Tables | None = None,
+        *,
+        page_bytes: int = PAGE_BYTES_MAX,
+    ) -> None:
+        self.trouble = trouble or Trouble()
+        self.tables = tables or Tables()
+        self.complaints: list[str] = []
+        self._page_bytes = page_bytes
+        self._lock = threading.Lock()
+
+    def get_item(self, *, TableName: str, Key: Attributes, ConsistentRead: bool) -> Answer:
+        """The item, if there is one."""
+
+        def act(_: Fate) -> Answer:
+            assert ConsistentRead, "every read is a strong one"
+            item = self.tables.get(TableName, place_of(Key))
+            return {"Item": copied(item)} if item else {}
+
+        return self._asked("GetItem", act)
+
+    def put_item(self, *, TableName: str, Item: Attributes, **said: Any) -> Answer:
+        """Writes an item over what is there, if the condition holds."""
+
+        def act(_: Fate) -> Answer:
+            _meet("PutItem", Words.of(said), said, self.tables.get(TableName, checked(Item)))
+            self.tables.put(TableName, Item)
+            return {}
+
+        return self._asked("PutItem", act)
+
+    def update_item(
+        self, *, TableName: str, Key: Attributes, UpdateExpression: str, ReturnValues: str, **said: Any
+    ) -> Answer:
+        """Changes an item, if the condition holds; one that is not there has its key."""
+
+        def act(_: Fate) -> Answer:
+            assert ReturnValues == "ALL_NEW", "what an item then is, is what is asked for"
+            words = Words.of({**said, "UpdateExpression": UpdateExpression})
+            stored = self.tables.get(TableName, place_of(Key))
+            item = copied(stored or Key)
+            update(UpdateExpression)(words, item)
+            _meet("UpdateItem", words, said, stored)
+            assert checked(item) == place_of(Key), "ValidationException: an update does not change the key"
+            self.tables.put(TableName, item)
+            return {"Attributes": item}
+
+        return self._asked("UpdateItem", act)
+
+    def delete_item(self, *, TableName: str, Key: Attributes, **said: Any) -> Answer:
+        """Removes the item, if there is one and the condition holds."""
+
+        def act(_: Fate) -> Answer:
+            _meet("DeleteItem", Words.of(said), said, self.tables.get(TableName, place_of(Key)))
+            self.tables.remove(TableName, place_of(Key))
+            return {}
+
+        return self._asked("DeleteItem", act)
+
+    def query(
+        self,
+        *,
+        TableName: str,
+        ConsistentRead: bool,
+        ScanIndexForward: bool,
+        KeyConditionExpression: str,
+        Limit: int | None = None,
+        ExclusiveStartKey: Attributes | None = None,
+        **said: Any,
+    ) -> Answer:
+        """The items of a range of one partition, a page of them."""
+
+        def act(fate: Fate) -> Answer:
+            assert ConsistentRead, "every read is a strong one"
+            assert Limit is None or Limit > 0, "ValidationException: a limit is 1 at least"
+            words = Words.of({**said, "KeyConditionExpression": KeyConditionExpression})
+            asked = key_range(KeyConditionExpression, words)
+            assert said.keys() <= _PLACEHOLDER_WORDS, f"not learnt by this fake: {sorted(said)}"
+            keys = list(self.tables.keys(TableName, asked))
+            if not ScanIndexForward:
+                keys.reverse()
+            if ExclusiveStartKey is not None:
+                partition, start = place_of(ExclusiveStartKey)
+                assert partition == asked.partition, "ValidationException: a start outside of the range"
+                assert start in asked, "ValidationException: a start outside of the range"
+                keys = [key for key in keys if (key > start if ScanIndexForward else key < start)]
+            before = _just_before(keys, asked, forward=ScanIndexForward)
+            if before is not None and fate.breaks_off:
+                return {"Items": [], "Count": 0, "LastEvaluatedKey": key_of((asked.partition, before))}
+            return self._page(TableName, asked.partition, keys, Limit)
+
+        return self._asked("Query", act)
+
+    def batch_get_item(self, *, RequestItems: Mapping[str, Mapping[str, Any]]) -> Answer:
+        """The items of those keys that exist, in no order to rely on; what was not dealt with comes back."""
+
+        def act(fate: Fate) -> Answer:
+            [(table, asked)] = RequestItems.items()
+            assert asked.keys() == {"Keys", "ConsistentRead"}, f"not learnt by this fake: {sorted(asked)}"
+            assert asked["ConsistentRead"], "every read is a strong one"
+            places = distinct([place_of(key) for key in asked["Keys"]], GET_BATCH_MAX)
+            done, left = _served(fate, places)
+            found = [item for place in reversed(done) if (item := self.tables.get(table, place))]
+            again = {table: {"Keys": [key_of(place) for place in left], "ConsistentRead": True}}
+            return {
+                "Responses": {table: [copied(item) for item in found]},
+                "UnprocessedKeys": again if left else {},
+            }
+
+        return self._asked("BatchGetItem", act)
+
+    def batch_write_item(self, *, RequestItems: Mapping[str, Sequence[Mapping[str, Any]]]) -> Answer:
+        """Writes those items; what was not dealt with comes back."""
+
+        def act(fate: Fate) -> Answer:
+            [(table, requests)] = RequestItems.items()
+            assert all(each.keys() == {"PutRequest"} for each in requests), (
+                "only puts are learnt by this fake"
+            )
+            distinct([checked(each["PutRequest"]["Item"]) for each in requests], WRITE_BATCH_MAX)
+            done, left = _served(fate, requests)
+            for each in done:
+                self.tables.put(table, each["PutRequest"]["Item"])
+            return {"UnprocessedItems": {table: left} if left else {}}
+
+        return self._asked("BatchWriteItem", act)
+
+    def _asked(self, operation: str, act: Callable[[Fate], Answer]) -> Answer:
+        def step(fate: Fate) -> Answer:
+            with self._lock, self._complaining(operation):
+                return act(fate)
+
+        return as_the_sdk(self.trouble, operation, step)
+
+    @contextmanager
+    def _complaining(self, operation: str) -> Iterator[None]:
+        try:
+            yield
+        except AssertionError as error:
+            self.complaints.append(f"{operation}: {error}")
+            raise
+
+    def _page(self, table: str, partition: str, keys: Sequence[str], limit: int | None) -> Answer:
+        """The first items of those keys, until one of AWS's two limits is reached."""
+        items: list[Answer] = []
+        size = 0
+        for key in keys:
+            item = self.tables.get(table, (partition, key))
+            assert item is not None, "a key in order is a key of an item"
+            items.append(copied(item))
+            size += size_of(item)
+            if len(items) == limit or size >= self._page_bytes:
+                return {"Items": items, "Count": len(items), "LastEvaluatedKey": key_of((partition, key))}
+        return {"Items": items, "Count": len(items)}
+
+
+def _served(fate: Fate, entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """Those entries of a batch that are dealt with, and the others."""
+    places = set(fate.served(len(entries)))
+    done = [each for place, each in enumerate(entries) if place in places]
+    return done, [each for place, each in enumerate(entries) if place not in places]
+
+
+def _meet(operation: str, words: Words, said: Mapping[str, Any], stored: Attributes | None) -> None:
+    """ConditionalCheckFailedException if the request's condition does not hold of what is stored."""
+    assert said.keys() <= _CONDITION_WORDS, f"not learnt by this fake: {sorted(said)}"
+    asked = said.get("ConditionExpression")
+    if asked is None or condition(asked)(words, stored or {}):
+        return
+    answer: Any = {
+        "Error": {"Code": "ConditionalCheckFailedException", "Message": "The conditional request failed"}
+    }
+    if stored and said.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD":
+        answer["Item"] = copied(stored)
+    raise ConditionalCheckFailedException(answer, operation)
+
+
+def _just_before(keys: Sequence[str], asked: Range, *, forward: bool) -> str | None:
+    """A key of the range at which nothing was read yet, if there is room for one."""
+    if not keys:
+        return None
+    start = max(keys[0][:-1], asked.low) if forward else keys[0] + "\0"
+    return start if start and start != keys[0] and start in asked else None

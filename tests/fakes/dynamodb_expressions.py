@@ -1,0 +1,273 @@
+"""What a condition, a key condition or an update says, in exactly the words that pynamodb writes here.
+
+Read as Amazon DynamoDB's developer guide has them ("Expressions"). Whatever is not written here yet is an
+AssertionError: a fake that guesses proves nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+#: An attribute's value as it travels: `{"S": "text"}`.
+Value: TypeAlias = Mapping[str, Any]
+Attributes: TypeAlias = Mapping[str, Value]
+
+_PLACEHOLDER: Final = re.compile(r"[#:][A-Za-z0-9_]+")
+_TOKEN: Final = re.compile(r"\s*([#:][A-Za-z0-9_]+|<>|<=|>=|[()<>=,]|[A-Za-z_]+)")
+_ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the placeholders of one request stand for: `#0` for a name, `:0` for a value."""
+
+    names: Mapping[str, str]
+    values: Mapping[str, Value]
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> "Words":
+        """Those of a request; AssertionError unless its expressions use just these, as DynamoDB asks."""
+        words = cls(said.get("ExpressionAttributeNames", {}), said.get("ExpressionAttributeValues", {}))
+        texts = " ".join(text for name, text in said.items() if name.endswith("Expression"))
+        given, used = words.names.keys() | words.values.keys(), set(_PLACEHOLDER.findall(texts))
+        assert given == used, f"ValidationException: {sorted(given ^ used)} are not both said and used"
+        return words
+
+    def name(self, placeholder: str) -> str:
+        """The attribute that a `#0` stands for."""
+        return self.names[placeholder]
+
+    def value(self, placeholder: str) -> Value:
+        """The value that a `:0` stands for."""
+        return self.values[placeholder]
+
+
+#: An item (as it is; empty if there is none) either meets a condition or does not.
+Condition: TypeAlias = Callable[[Words, Attributes], bool]
+
+#: What becomes of an item's attributes.
+Update: TypeAlias = Callable[[Words, dict[str, Value]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """One partition, and the sort keys that are wanted of it: between bounds, with them or without."""
+
+    partition: str
+    low: str = ""
+    high: str | None = None
+    with_low: bool = True
+    with_high: bool = True
+
+    def __contains__(self, key: str) -> bool:
+        """Whether a sort key lies in it."""
+        above = key > self.low or (self.with_low and key == self.low)
+        return above and (self.high is None or key < self.high or (self.with_high and key == self.high))
+
+
+class _Text:
+    """The tokens of an expression, taken one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(_tokens(text))
+        self._next = 0
+
+    def peek(self) -> str:
+        return self._tokens[self._next] if self._next < len(self._tokens) else ""
+
+    def take(self, wanted: str | None = None) -> str:
+        token = self.peek()
+        assert token, f"more expected after {self._text!r}"
+        assert wanted in (None, token), f"{wanted!r} expected at {token!r} of {self._text!r}"
+        self._next += 1
+        return token
+
+    def takes(self, wanted: str) -> bool:
+        if self.peek() != wanted:
+            return False
+        self._next += 1
+        return True
+
+    def placeholder(self, mark: str) -> str:
+        token = self.take()
+        assert token.startswith(mark), f"{token!r} is not read by this fake, in {self._text!r}"
+        return token
+
+    def end(self) -> None:
+        assert not self.peek(), f"{self.peek()!r} is not read by this fake, in {self._text!r}"
+
+
+def _tokens(text: str) -> Iterator[str]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        assert match, f"{text[position:]!r} is not read by this fake"
+        yield match[1]
+        position = match.end()
+
+
+@lru_cache(maxsize=256)
+def condition(text: str) -> Condition:
+    """What a ConditionExpression asks of an item."""
+    tokens = _Text(text)
+    read = _any_of(tokens)
+    tokens.end()
+    return read
+
+
+def _any_of(text: _Text) -> Condition:
+    parts = [_all_of(text)]
+    while text.takes("OR"):
+        parts.append(_all_of(text))
+    return lambda words, item: any(part(words, item) for part in parts)
+
+
+def _all_of(text: _Text) -> Condition:
+    parts = [_one(text)]
+    while text.takes("AND"):
+        parts.append(_one(text))
+    return lambda words, item: all(part(words, item) for part in parts)
+
+
+def _one(text: _Text) -> Condition:
+    if text.takes("NOT"):
+        denied = _one(text)
+        return lambda words, item: not denied(words, item)
+    if text.takes("("):
+        inner = _any_of(text)
+        text.take(")")
+        return inner
+    if text.peek() in ("attribute_exists", "attribute_not_exists"):
+        return _existence(text)
+    return _comparison(text)
+
+
+def _existence(text: _Text) -> Condition:
+    wanted = text.take() == "attribute_exists"
+    text.take("(")
+    name = text.placeholder("#")
+    text.take(")")
+    return lambda words, item: (words.name(name) in item) is wanted
+
+
+def _comparison(text: _Text) -> Condition:
+    name, operator = text.placeholder("#"), text.take()
+    if operator == "IN":
+        return _membership(text, name)
+    value = text.placeholder(":")
+    if operator == "=":
+        return lambda words, item: item.get(words.name(name)) == words.value(value)
+    assert operator in _ORDERS, f"{operator!r} is not read by this fake"
+    holds = _ORDERS[operator]
+
+    def compared(words: Words, item: Attributes) -> bool:
+        left, right = item.get(words.name(name)), words.value(value)
+        # What is not there, or of another type, is neither less nor more.
+        return left is not None and left.keys() == right.keys() and holds(_plain(left), _plain(right))
+
+    return compared
+
+
+def _membership(text: _Text, name: str) -> Condition:
+    text.take("(")
+    placeholders = [text.placeholder(":")]
+    while text.takes(","):
+        placeholders.append(text.placeholder(":"))
+    text.take(")")
+    return lambda words, item: item.get(words.name(name)) in [words.value(each) for each in placeholders]
+
+
+def _plain(value: Value) -> int | str:
+    [(kind, content)] = value.items()
+    assert kind in ("S", "N"), f"{kind} has no order in this fake"
+    return int(content) if kind == "N" else str(content)
+
+
+@lru_cache(maxsize=256)
+def update(text: str) -> Update:
+    """What an UpdateExpression does to an item."""
+    tokens = _Text(text)
+    clauses: list[Update] = []
+    while tokens.peek():
+        kind = tokens.take()
+        assert kind in ("SET", "REMOVE", "ADD"), f"{kind!r} is not read by this fake, in {text!r}"
+        clauses.append(_change(tokens, kind))
+        while tokens.takes(","):
+            clauses.append(_change(tokens, kind))
+
+    def apply(words: Words, item: dict[str, Value]) -> None:
+        for clause in clauses:
+            clause(words, item)
+
+    return apply
+
+
+def _change(text: _Text, kind: str) -> Update:
+    name = text.placeholder("#")
+    if kind == "REMOVE":
+        return lambda words, item: _void(item.pop(words.name(name), None))
+    if kind == "SET":
+        text.take("=")
+        value = text.placeholder(":")
+        return lambda words, item: item.update({words.name(name): words.value(value)})
+    amount = text.placeholder(":")
+
+    def add(words: Words, item: dict[str, Value]) -> None:
+        before, added = item.get(words.name(name), {"N": "0"}), words.value(amount)
+        item[words.name(name)] = {"N": str(int(before["N"]) + int(added["N"]))}
+
+    return add
+
+
+def _void(_: object) -> None:
+    return None
+
+
+def key_range(text: str, words: Words) -> Range:
+    """What a KeyConditionExpression asks for: one partition, and a range of its sort keys if it says one."""
+    tokens = _Text(text)
+    is_wrapped = tokens.takes("(")
+    assert words.name(tokens.placeholder("#")) == "pk", "a query names its partition first"
+    tokens.take("=")
+    partition = _text_of(words, tokens.placeholder(":"))
+    asked = Range(partition)
+    if tokens.takes("AND"):
+        assert words.name(tokens.placeholder("#")) == "sk", "a query is narrowed by the sort key alone"
+        asked = _sort_range(tokens, words, partition)
+    if is_wrapped:
+        tokens.take(")")
+    tokens.end()
+    return asked
+
+
+def _sort_range(text: _Text, words: Words, partition: str) -> Range:
+    operator = text.take()
+    bound = _text_of(words, text.placeholder(":"))
+    match operator:
+        case "BETWEEN":
+            text.take("AND")
+            high = _text_of(words, text.placeholder(":"))
+            assert bound <= high, "ValidationException: BETWEEN needs its lower bound first"
+            return Range(partition, bound, high)
+        case "=":
+            return Range(partition, bound, bound)
+        case ">" | ">=":
+            return Range(partition, bound, with_low=operator == ">=")
+        case "<" | "<=":
+            return Range(partition, high=bound, with_high=operator == "<=")
+        case _:
+            raise AssertionError(f"{operator!r} is not read by this fake")
+
+
+def _text_of(words: Words, placeholder: str) -> str:
+    text: str = words.value(placeholder)["S"]
+    assert text, "ValidationException: a key is not empty"
+    return text

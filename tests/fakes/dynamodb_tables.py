@@ -1,0 +1,138 @@
+"""What lies in DynamoDB's tables, by key and in order, and what an item may be."""
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from tests.fakes.dynamodb_expressions import Attributes, Range, Value
+
+#: AWS's limits: bytes of an item, and of the two parts of its key.
+ITEM_BYTES_MAX: Final = 400 * 1_024
+PARTITION_KEY_BYTES_MAX: Final = 2_048
+SORT_KEY_BYTES_MAX: Final = 1_024
+
+#: A whole number as DynamoDB writes it back: up to 38 digits, none for show.
+_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
+
+#: What names an item: partition key and sort key.
+Place: TypeAlias = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Partition:
+    """The items of one partition key, and their sort keys in order."""
+
+    keys: list[str] = field(default_factory=list)
+    items: dict[str, Attributes] = field(default_factory=dict)
+
+
+class Tables:
+    """Tables that are there when they are first named. Items in here are never changed, only replaced.
+
+    `changed` is told of each write: the item before and the item after, None where there is none.
+    """
+
+    def __init__(
+        self, changed: Callable[[Attributes | None, Attributes | None], None] = lambda _before, _after: None
+    ) -> None:
+        self._partitions: dict[tuple[str, str], _Partition] = {}
+        self._changed = changed
+
+    def get(self, table: str, place: Place) -> Attributes | None:
+        """The item of that key."""
+        partition = self._partitions.get((table, place[0]))
+        return partition.items.get(place[1]) if partition else None
+
+    def put(self, table: str, item: Attributes) -> None:
+        """Keep a copy of an item over what is there; AssertionError if AWS would refuse it."""
+        first, second = checked(item)
+        partition = self._partitions.setdefault((table, first), _Partition())
+        if second not in partition.items:
+            # The order of code points is that of UTF-8's bytes, by which DynamoDB sorts.
+            insort(partition.keys, second)
+        before, after = partition.items.get(second), copied(item)
+        partition.items[second] = after
+        self._changed(before, after)
+
+    def remove(self, table: str, place: Place) -> None:
+        """Let go of an item, if it is there."""
+        partition = self._partitions.get((table, place[0]))
+        before = partition.items.pop(place[1], None) if partition else None
+        if partition is not None and before is not None:
+            del partition.keys[bisect_left(partition.keys, place[1])]
+            self._changed(before, None)
+
+    def keys(self, table: str, asked: Range) -> Sequence[str]:
+        """The sort keys of a range, in order."""
+        partition = self._partitions.get((table, asked.partition))
+        if partition is None:
+            return ()
+        begin = (bisect_left if asked.with_low else bisect_right)(partition.keys, asked.low)
+        end = len(partition.keys)
+        if asked.high is not None:
+            end = (bisect_right if asked.with_high else bisect_left)(partition.keys, asked.high)
+        return partition.keys[begin:end]
+
+    def everything(self, table: str) -> Iterator[Attributes]:
+        """All items of a table, for a test to look at."""
+        for (named, _), partition in self._partitions.items():
+            if named == table:
+                yield from (partition.items[key] for key in partition.keys)
+
+
+def place_of(key: Attributes) -> Place:
+    """The place that a request's `Key` names."""
+    assert key.keys() == {"pk", "sk"}, f"ValidationException: {sorted(key)} is no key of these tables"
+    return _key_text(key["pk"], PARTITION_KEY_BYTES_MAX), _key_text(key["sk"], SORT_KEY_BYTES_MAX)
+
+
+def key_of(place: Place) -> Attributes:
+    """A place as a request names it."""
+    return {"pk": {"S": place[0]}, "sk": {"S": place[1]}}
+
+
+def checked(item: Attributes) -> Place:
+    """Where an item belongs; AssertionError if it is none."""
+    place = place_of({name: item.get(name, {}) for name in ("pk", "sk")})
+    size = size_of(item)
+    assert size <= ITEM_BYTES_MAX, f"ValidationException: an item of {size} bytes"
+    return place
+
+
+def copied(item: Attributes) -> dict[str, Any]:
+    """An item that nobody else can change."""
+    return {name: dict(value) for name, value in item.items()}
+
+
+def size_of(item: Attributes) -> int:
+    """The bytes that DynamoDB counts: names and values in UTF-8, and of a number half of its digits."""
+    return sum(len(name.encode()) + _value_size(name, value) for name, value in item.items())
+
+
+def distinct(places: Sequence[Place], most: int) -> Sequence[Place]:
+    """The places of a batch call; AssertionError if there are none, too many, or one of them twice."""
+    assert 1 <= len(places) <= most, f"ValidationException: {len(places)} in one batch of 1 to {most}"
+    assert len(set(places)) == len(places), "ValidationException: one key twice in a batch"
+    return places
+
+
+def _key_text(value: Mapping[str, Any], bytes_max: int) -> str:
+    assert value.keys() == {"S"}, f"ValidationException: {value} in a key"
+    text: str = value["S"]
+    assert 0 < len(text.encode()) <= bytes_max, f"ValidationException: a key of {len(text.encode())} bytes"
+    return text
+
+
+def _value_size(name: str, value: Value) -> int:
+    [(kind, content)] = value.items()
+    if kind == "NULL":
+        assert content is True, f"{name}: NULL is true"
+        return 1
+    assert isinstance(content, str), f"{name}: {kind} is not learnt by this fake"
+    if kind == "S":
+        return len(content.encode())
+    assert kind == "N", f"{name}: {kind} is not learnt by this fake"
+    assert _NUMBER.fullmatch(content), f"{name}: {content!r} is no whole number as DynamoDB keeps it"
+    return len(content) // 2 + 2

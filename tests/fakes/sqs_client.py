@@ -1,0 +1,176 @@
+"""SQS behind boto3's client, as far as delivery.queue asks it: what is accepted goes to its URL's queue."""
+
+# ruff: noqa: N803 - boto3 names its arguments so
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
+
+from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
+from tests.fakes.world import Letterbox
+
+from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.queue import SqsQueue
+from sweephand.instants import SECOND_MS
+from sweephand.wheel.codec import decode
+from sweephand.wheel.trigger import DeadLetter
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+DELIVERY_URL: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
+DEAD_LETTERS_URL: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/dead-letters"
+
+#: AWS's limits: entries in one call, the bytes of all of them, and seconds of delay.
+ENTRIES_MAX: Final = 10
+CALL_BYTES_MAX: Final = 1_048_576
+DELAY_S_MAX: Final = 900
+
+#: What SQS lets an id of an entry be.
+_ID_LENGTH_MAX: Final = 80
+
+Entry: TypeAlias = Mapping[str, Any]
+Answer: TypeAlias = dict[str, Any]
+
+
+class Inbox(Protocol):
+    """A queue as SQS has it: bodies in, receipts out."""
+
+    def accept(self, body: str, delay_s: int) -> None:
+        """Keep a message, and hold it back for so long."""
+        ...
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Let go of received messages; a receipt that means nothing is none."""
+        ...
+
+
+class FakeSqs:
+    """A client of the queues of one region, by URL. What AWS refuses as malformed is an AssertionError."""
+
+    def __init__(self, inboxes: Mapping[str, Inbox], trouble: Trouble | None = None) -> None:
+        self._inboxes = inboxes
+        self.trouble = trouble or Trouble()
+        self.complaints: list[str] = []
+
+    def send_message_batch(self, *, QueueUrl: str, Entries: Sequence[Entry]) -> Answer:
+        """Accepts messages, each by itself."""
+
+        def act(fate: Fate) -> Answer:
+            inbox = self._inbox(QueueUrl, "SendMessageBatch")
+            self._check(Entries)
+            accepted = set(fate.served(len(Entries)))
+            for place, entry in enumerate(Entries):
+                if place in accepted:
+                    inbox.accept(entry["MessageBody"], entry.get("DelaySeconds", 0))
+            return _answer(Entries, accepted)
+
+        return as_the_sdk(self.trouble, "SendMessageBatch", act)
+
+    def delete_message_batch(self, *, QueueUrl: str, Entries: Sequence[Entry]) -> Answer:
+        """Lets go of received messages, each by itself."""
+
+        def act(fate: Fate) -> Answer:
+            inbox = self._inbox(QueueUrl, "DeleteMessageBatch")
+            self._check_ids(Entries)
+            accepted = set(fate.served(len(Entries)))
+            inbox.delete([each["ReceiptHandle"] for place, each in enumerate(Entries) if place in accepted])
+            return _answer(Entries, accepted)
+
+        return as_the_sdk(self.trouble, "DeleteMessageBatch", act)
+
+    def _inbox(self, url: str, operation: str) -> Inbox:
+        inbox = self._inboxes.get(url)
+        if inbox is None:
+            raise failing("AWS.SimpleQueueService.NonExistentQueue", operation)
+        return inbox
+
+    def _check(self, entries: Sequence[Entry]) -> None:
+        self._check_ids(entries)
+        size = sum(len(each["MessageBody"].encode()) + _attributes_size(each) for each in entries)
+        self._insist(size <= CALL_BYTES_MAX, f"BatchRequestTooLong: {size} bytes in one call")
+        for entry in entries:
+            delay_s = entry.get("DelaySeconds", 0)
+            self._insist(bool(entry["MessageBody"]), "an empty message")
+            self._insist(
+                type(delay_s) is int and 0 <= delay_s <= DELAY_S_MAX,
+                f"InvalidParameterValue: a delay of {delay_s} s",
+            )
+
+    def _check_ids(self, entries: Sequence[Entry]) -> None:
+        ids = [each["Id"] for each in entries]
+        self._insist(1 <= len(ids) <= ENTRIES_MAX, f"{len(ids)} entries in one call")
+        self._insist(len(set(ids)) == len(ids), f"BatchEntryIdsNotDistinct: {ids}")
+        self._insist(all(0 < len(each) <= _ID_LENGTH_MAX for each in ids), f"InvalidBatchEntryId: {ids}")
+
+    def _insist(self, is_so: bool, complaint: str) -> None:  # noqa: FBT001 - as of an assert
+        if not is_so:
+            self.complaints.append(complaint)
+            raise AssertionError(complaint)
+
+
+def _attributes_size(entry: Entry) -> int:
+    attributes: Mapping[str, Mapping[str, str]] = entry.get("MessageAttributes", {})
+    return sum(
+        len(name.encode()) + len(each["DataType"].encode()) + len(each["StringValue"].encode())
+        for name, each in attributes.items()
+    )
+
+
+def _answer(entries: Sequence[Entry], accepted: set[int]) -> Answer:
+    answer: Answer = {"Successful": [], "Failed": []}
+    for place, entry in enumerate(entries):
+        if place in accepted:
+            answer["Successful"].append({"Id": entry["Id"]})
+        else:
+            failure = {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
+            answer["Failed"].append(failure)
+    # A list without entries is left out, as boto3 does.
+    return {name: some for name, some in answer.items() if some}
+
+
+@dataclass(frozen=True, slots=True)
+class _Deliveries:
+    """The delivery queue of a world."""
+
+    box: Letterbox
+
+    def accept(self, body: str, delay_s: int) -> None:
+        self.box.send([(decode(body), delay_s * SECOND_MS)])
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        self.box.acknowledge(receipts)
+
+
+@dataclass(frozen=True, slots=True)
+class _DeadLetters:
+    """The stack's dead-letter queue of a world."""
+
+    box: Letterbox
+
+    def accept(self, body: str, delay_s: int) -> None:
+        del delay_s
+        fields = json.loads(body)
+        self.box.bury([(DeadLetter(fields["message"], fields["reason"]), None)])
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        raise AssertionError(f"nobody receives dead letters: {receipts}")
+
+
+def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
+    """The production queue over such a client, in one thread."""
+    return SqsQueue(
+        SqsClients(lambda _: cast("SQSClient", client)),
+        DELIVERY_URL,
+        DEAD_LETTERS_URL,
+        wait,
+        allow_insecure=False,
+        concurrently=map,
+    )
+
+
+def queue_over(box: Letterbox, trouble: Trouble | None = None) -> SqsQueue:
+    """The production queue whose messages arrive in a world's letterbox."""
+    inboxes: Mapping[str, Inbox] = {DELIVERY_URL: _Deliveries(box), DEAD_LETTERS_URL: _DeadLetters(box)}
+    return sqs_queue(FakeSqs(inboxes, trouble), lambda _: None)

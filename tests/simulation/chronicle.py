@@ -1,0 +1,71 @@
+"""The trace of a simulation, and beside it what its figures count and its rest is told by."""
+
+from collections import Counter
+
+from tests.simulation.processes import Scheduler
+from tests.simulation.recorder import Recorder
+from tests.simulation.trace import Event
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job
+from sweephand.runs.run import Run
+from sweephand.wheel.timer import Lease, OccurrenceTimer, Timer
+
+
+class Chronicle(Recorder):
+    """A recorder that stores tell what has changed in them, whoever changed it."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__(lambda: scheduler.now)
+        self.figures: Counter[str] = Counter()
+        self.payloads: dict[tuple[str, str], str] = {}
+        self.discarded: set[tuple[str, str]] = set()
+        self.last_other_timer_at: Instant = 0
+
+    def add(self, event: Event) -> None:
+        """One event, as it is."""
+        self.events.append(event)
+
+    def mishap(self, kind: str, where: str) -> None:
+        """Something went wrong, as the seed had it: `kind` may end in ` of` and how much."""
+        self.figures[kind.partition(" of ")[0]] += 1
+        super().mishap(kind, where)
+
+    def job_changed(self, before: Job | None, after: Job | None) -> None:
+        """A job's item was written, or is gone."""
+        if after is not None:
+            self.figures["writes"] += 1
+            self.written(before, after, self._data_of(after))
+        elif before is not None:
+            self.figures["deletions"] += 1
+            self.deleted(before)
+
+    def run_changed(self, before: Run | None, after: Run | None) -> None:
+        """A run's item was written."""
+        if after is not None:
+            self.run_stored(before, after)
+
+    def timer_changed(self, _: Timer | None, after: Timer | None) -> None:
+        """A timer was written."""
+        if after is not None:
+            if not isinstance(after, OccurrenceTimer):
+                self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
+            self.timer_stored(after)
+
+    def lease_changed(self, before: Lease | None, after: Lease | None) -> None:
+        """A lease was written; it counts if it moved the cursor."""
+        if before is not None and after is not None and before.cursor != after.cursor:
+            self.cursor_stored(after)
+
+    def expire(self) -> None:
+        """The bucket's lifecycle: what was let go of can no longer be read, as after two weeks."""
+        for place in self.discarded:
+            self.payloads.pop(place, None)
+
+    def _data_of(self, job: Job) -> str | None:
+        payload = job.definition.payload
+        if payload is None:
+            return None
+        if payload.text is not None:
+            return payload.text
+        return self.payloads.get((job.uid, payload.ref)) if payload.ref is not None else None

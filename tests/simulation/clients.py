@@ -1,0 +1,287 @@
+"""What clients ask for, and when: a plan made in advance, so that no mishap changes what is asked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from tests.fakes.world import definition, key_of
+from tests.simulation.chronicle import Chronicle
+from tests.simulation.faults import Mask
+from tests.simulation.functions import Functions
+from tests.simulation.machines import Services
+from tests.simulation.processes import Scheduler
+from tests.simulation.trace import Verb
+
+from sweephand.errors import BadRequestError
+from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.definition import Definition
+from sweephand.jobs.job import JobKey
+from sweephand.jobs.write import Written
+
+#: Schedules that fire often.
+DENSE: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "@every 7s"},
+    {"schedule": "@every 17s"},
+    {"schedule": "@every 23s"},
+    {"schedule": "@every 61s"},
+    {"schedule": "@every 61s", "dueTime": "30s"},
+    {"schedule": "@every 61s", "dueTime": "239s"},
+    {"schedule": "@every 121s"},
+    {"schedule": "@every 290s"},
+    {"schedule": "*/20 * * * * *"},
+    {"schedule": "30 * * * * *", "timezone": "Europe/Paris"},
+    {"schedule": "* * * * *"},
+    {"schedule": "@every 5s"},
+)
+
+#: Schedules that end, in every way, and one-offs near the border of 240 s.
+BOUND: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "@every 23s", "repeats": 3},
+    {"schedule": "@every 59s", "repeats": 7},
+    {"schedule": "@every 23s", "ttl": "90s"},
+    {"schedule": "@every 31s", "ttl": "400s"},
+    {"schedule": "@every 41s", "dueTime": "250s", "ttl": "300s"},
+    {"schedule": "@every 13s", "repeats": 4, "retention": "1m"},
+    {"dueTime": "0s"},
+    {"dueTime": "5s", "retention": "30s"},
+    {"dueTime": "20s"},
+    {"dueTime": "239s"},
+    {"dueTime": "241s"},
+    {"dueTime": "270s"},
+    {"dueTime": "400s"},
+)
+
+#: Schedules for seeds that last for days.
+SPARSE: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "@hourly"},
+    {"schedule": "@every 50m"},
+    {"schedule": "@every 1h30m"},
+    {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"},
+    {"schedule": "15 */6 * * *", "timezone": "America/New_York"},
+    {"schedule": "0 0 9 * * MON-FRI", "timezone": "Australia/Lord_Howe"},
+    {"schedule": "@daily"},
+    {"schedule": "@every 7h", "repeats": 5},
+    {"schedule": "@hourly", "ttl": "20h"},
+    {"dueTime": "10h"},
+    {"dueTime": "50h"},
+)
+
+#: Retrying has to be over soon after the calm begins: delays within the queue, and some in the wheel.
+RETRIES: Final[tuple[dict[str, Any], ...]] = (
+    {"maxAttempts": 1},
+    {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
+    {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
+    {"maxAttempts": 6, "initialDelay": "1s", "maxDelay": "20s"},
+    {"maxAttempts": 4, "maxAge": "60s", "initialDelay": "20s"},
+    {"maxAttempts": 2, "maxAge": "30s", "initialDelay": "5s"},
+    {"maxAttempts": 2, "initialDelay": "32m"},
+)
+
+#: Instants at which cron schedules fire, and how far around them a client may ask.
+ROUND_MS: Final = 20 * SECOND_MS
+AROUND_MS: Final = 2_500
+
+#: Data over 2 KB is kept apart from the job.
+_LARGE: Final = 3_000
+
+#: The chance that a client asks again after an error, how often it does, and how soon.
+_AGAIN: Final = 0.7
+_AGAIN_MAX: Final = 3
+_AGAIN_MS_MAX: Final = 6 * SECOND_MS
+
+
+@dataclass(slots=True)
+class Known:
+    """What the clients of a name know of it: what they asked for last, and the revision last told."""
+
+    definition: Definition | None = None
+    rev: str | None = None
+
+
+@dataclass(slots=True)
+class Request:
+    """One request: to which services, about which job, and when by their clock.
+
+    Its `random` is the same whenever it is repeated. What it asks for is told to `known`.
+    """
+
+    services: Services
+    key: JobKey
+    at: Instant
+    random: Random
+    known: Known
+    number: int
+    is_sparse: bool
+
+    def new_definition(self) -> Definition:
+        """A definition unlike all others by its data."""
+        random = self.random
+        forms = SPARSE if self.is_sparse else random.choice((DENSE, DENSE, BOUND))
+        written = dict(random.choice(forms))
+        written["retry"] = random.choice(RETRIES)
+        if random.random() < 1 / 4:
+            written["history"] = "failures"
+        self.known.definition = definition(data=self.new_data(), **written)
+        return self.known.definition
+
+    def new_data(self) -> str:
+        """JSON that names the request."""
+        filling = "x" * _LARGE if self.random.random() < 1 / 8 else ""
+        return f'"{self.number}{filling}"'
+
+    def put(self, written: Definition, *, if_match: str | None = None, if_absent: bool = False) -> Written:
+        """PUT it."""
+        return self.services.writer.put(
+            self.key,
+            written,
+            caller="client",
+            requested_at=self.at,
+            if_match=if_match,
+            if_absent=if_absent,
+        )
+
+
+#: Does what is asked, and returns the uid and revision that the client is told of, None if of none.
+Ask: TypeAlias = Callable[[Request], tuple[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a client may ask: how often, compared with the others."""
+
+    verb: Verb
+    weight: float
+    ask: Ask
+
+
+def _told(written: Written) -> tuple[str, str]:
+    return written.job.uid, written.job.rev
+
+
+def _put(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition()))
+
+
+def _put_data(request: Request) -> tuple[str, str]:
+    """The same with other data: the series goes on."""
+    last = request.known.definition or request.new_definition()
+    renewed = definition(data=request.new_data(), **{k: v for k, v in last.written.items() if k != "target"})
+    request.known.definition = renewed
+    return _told(request.put(renewed))
+
+
+def _put_equal(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.known.definition or request.new_definition()))
+
+
+def _put_if_match(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition(), if_match=request.known.rev or "*"))
+
+
+def _create(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition(), if_absent=True))
+
+
+def _delete(request: Request) -> None:
+    request.services.writer.delete(request.key, requested_at=request.at)
+
+
+def _delete_if_match(request: Request) -> None:
+    request.services.writer.delete(request.key, requested_at=request.at, if_match=request.known.rev)
+
+
+#: All that clients ask for, by name. A new verb is one more entry.
+ACTIONS: Final[Mapping[str, Action]] = {
+    "put": Action("replace", 5, _put),
+    "put with other data": Action("replace", 3, _put_data),
+    "put the same": Action("replace", 1, _put_equal),
+    "put if match": Action("replace", 1, _put_if_match),
+    "create": Action("replace", 2, _create),
+    "delete": Action("delete", 1.5, _delete),
+    "delete if match": Action("delete", 0.5, _delete_if_match),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of the plan: `number` names it when a seed is shrunk."""
+
+    number: int
+    at: Instant
+    action: str
+    name: str
+
+
+def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int) -> list[Step]:
+    """What clients will ask: each job is created near the beginning; later writes come in bursts."""
+    names = [f"job-{number}" for number in range(jobs)]
+    wished = [(begins_at + random.randrange(90 * SECOND_MS), "put", name) for name in names]
+    actions = list(ACTIONS)
+    weights = [ACTIONS[each].weight for each in actions]
+    while len(wished) < writes:
+        at = begins_at + random.randrange(ends_at - begins_at)
+        if random.random() < 1 / 3:
+            # Much is due at these instants: what races with its delivery is asked for just then.
+            at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
+        name = random.choice(names)
+        apart_ms = random.choice((200, 2_000, 20_000))
+        for _ in range(random.choice((1, 1, 2, 3, 5))):
+            wished.append((at, random.choices(actions, weights)[0], name))
+            at = min(at + random.randrange(apart_ms), ends_at)
+    return [Step(number, *each) for number, each in enumerate(sorted(wished))]
+
+
+class Clients:
+    """Carries out a plan: each step is a request, asked again after an error or not."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        scheduler: Scheduler,
+        chronicle: Chronicle,
+        functions: Functions,
+        mask: Mask,
+        is_sparse: bool,
+    ) -> None:
+        self._seed = seed
+        self._scheduler = scheduler
+        self._chronicle = chronicle
+        self._functions = functions
+        self._mask = mask
+        self._is_sparse = is_sparse
+        self._known: dict[str, Known] = {}
+        self.ends_at: Instant = 0
+
+    def follow(self, steps: list[Step], ends_at: Instant) -> None:
+        """Have all steps happen when their time has come, none after `ends_at`."""
+        self.ends_at = ends_at
+        for step in steps:
+            if step.number not in self._mask.actions and step.at <= ends_at:
+                self._scheduler.call_at(step.at, partial(self._take, step, 0))
+
+    def _take(self, step: Step, tries: int) -> None:
+        action = ACTIONS[step.action]
+        random = Random(f"{self._seed}/step/{step.number}")  # noqa: S311 - has to be repeatable
+        again = Random(f"{self._seed}/again/{step.number}/{tries}")  # noqa: S311 - same
+        known = self._known.setdefault(step.name, Known())
+        self._chronicle.figures["client requests"] += 1
+
+        def ask(services: Services, at: Instant) -> tuple[str, str] | None:
+            request = Request(services, key_of(step.name), at, random, known, step.number, self._is_sparse)
+            told = action.ask(request)
+            if told is not None:
+                known.rev = told[1]
+            return told
+
+        def answered(error: Exception | str | None) -> None:
+            if error is None or isinstance(error, BadRequestError) or tries == _AGAIN_MAX:
+                return
+            if again.random() < _AGAIN:
+                at = self._scheduler.now + again.randrange(_AGAIN_MS_MAX)
+                if at <= self.ends_at:
+                    self._scheduler.call_at(at, partial(self._take, step, tries + 1))
+
+        self._functions.api(action.verb, step.name, step.number << 8 | tries, ask, answered)

@@ -1,0 +1,206 @@
+"""What happens to a process at every call of a port: time passes, and sometimes more than that."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final, TypeVar, cast
+
+from tests.simulation.chronicle import Chronicle
+from tests.simulation.faults import (
+    PAUSES_MS,
+    CallFaults,
+    CallKind,
+    Role,
+    RoleFaults,
+    Troubles,
+    mixed,
+    stream,
+)
+from tests.simulation.processes import LIMITS_MS, Killed, Scheduler
+
+from sweephand.errors import StoreError
+from sweephand.instants import SECOND_MS, Instant
+
+Port = TypeVar("Port")
+
+#: A call that is slow takes so long at most.
+_SLOW_MAX_MS: Final = 12 * SECOND_MS
+
+#: Latencies are drawn once and used in turn: a prime number of them, so that no rhythm comes of it.
+_LATENCIES: Final = 509
+
+#: An answer is under way for this long after what was asked has been done, as often as the list has it.
+_ANSWERS_MS: Final = (0, 0, 0, 0, 1, 2, 5, 20)
+
+
+#: What a delivery process begins with, as the story tells it.
+RECEIVES: Final = "receives"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a port as the story tells it."""
+
+    at: Instant
+    process: str
+    where: str
+    arguments: tuple[Any, ...]
+    result: Any
+
+
+class Gate:
+    """Between a process and its ports. `down` says until when each port is not there at all."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        chronicle: Chronicle,
+        troubles: Troubles,
+        seed: int,
+        *,
+        is_telling: bool = False,
+    ) -> None:
+        self._scheduler = scheduler
+        self._chronicle = chronicle
+        self._seed = seed
+        random = stream(seed, "latencies")
+        self._roles = {role: RoleFaults(role, troubles) for role in LIMITS_MS}
+        # Mostly a few milliseconds, now and then some thirty.
+        self._latencies = [1 + int(30 * random.random() ** 3) for _ in range(_LATENCIES)]
+        self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
+        self._is_calm = False
+        self.down: dict[str, Instant] = {}
+        self.calls: list[Call] | None = [] if is_telling else None
+
+    def wrapped(self, port: Port, called: str) -> Port:
+        """The port with the gate before and after each of its calls."""
+        return cast("Port", _Gated(self, port, called))
+
+    def enter(self, where: str, *, may_fail: bool = True) -> tuple[CallKind, ...]:
+        """Before a call, named `jobs.get`: StoreError or Killed, or what is to happen after it."""
+        scheduler = self._scheduler
+        process = scheduler.strand.process
+        if process.is_dead:
+            raise Killed
+        kinds = () if self._is_calm else process.faults.at_next_call()
+        process.turn += 1
+        latency_ms = self._latencies[process.turn % _LATENCIES]
+        if kinds:
+            if "slow" in kinds:
+                latency_ms += self.random.randrange(_SLOW_MAX_MS)
+            if "pause" in kinds:
+                self._pause(f"before {where}")
+            scheduler.sleep(latency_ms)
+            if "kill" in kinds:
+                self._kill(f"before {where}")
+            if "throttle" in kinds and may_fail:
+                self._mishap("throttle", where)
+                raise StoreError(f"{where} was throttled")
+        else:
+            scheduler.sleep(latency_ms)
+        if self.down and may_fail and self.down.get(where.partition(".")[0], 0) > scheduler.now:
+            self._chronicle.figures["refusal"] += 1
+            raise StoreError(f"{where}: nobody there")
+        return kinds
+
+    def leave(self, where: str, kinds: tuple[CallKind, ...], *, may_fail: bool = True) -> None:
+        """After a call: StoreError or Killed, or nothing."""
+        scheduler = self._scheduler
+        strand = scheduler.strand
+        if strand.is_leaving:
+            # What comes between the last look at a job and its request, nobody can promise anything about.
+            return
+        if kinds:
+            if "kill after" in kinds:
+                self._kill(f"after {where}")
+            if "pause after" in kinds:
+                self._pause(f"after {where}")
+        answer_ms = self._answers[strand.process.turn % _LATENCIES]
+        if answer_ms or kinds:
+            scheduler.sleep(answer_ms)
+        if "loss" in kinds and may_fail:
+            self._mishap("loss", where)
+            raise StoreError(f"{where} was not answered")
+
+    def part(self, where: str, entries: Iterable[Port], kinds: tuple[CallKind, ...]) -> list[Port] | None:
+        """Those entries of a call that are accepted if not all are; None if all are."""
+        if "part" not in kinds:
+            return None
+        self._mishap("part", where)
+        return [each for each in entries if self.random.random() < 1 / 2]
+
+    @property
+    def random(self) -> Random:
+        """The chance of the running process."""
+        return self._scheduler.strand.process.faults.random
+
+    def sleep(self, duration_ms: int) -> None:
+        """Let so much time pass in the running process."""
+        self._scheduler.sleep(duration_ms)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether a story is being told."""
+        return self.calls is not None
+
+    def told(self, where: str, arguments: tuple[Any, ...], result: object) -> None:
+        """Keep a call for the story."""
+        if self.calls is not None:
+            process = self._scheduler.strand.process.name
+            self.calls.append(Call(self._scheduler.now, process, where, arguments, result))
+
+    def calm(self) -> None:
+        """Let nothing go wrong any more."""
+        self._is_calm = True
+        self.down.clear()
+
+    def faults(self, role: Role, *purpose: int) -> CallFaults:
+        """What goes wrong in a process of that role that is there for that purpose."""
+        return CallFaults(mixed(self._seed, *map(ord, role), *purpose), self._roles[role])
+
+    def _mishap(self, kind: str, where: str) -> None:
+        self._chronicle.mishap(kind, f"{self._scheduler.strand.process.name} {where}")
+
+    def _kill(self, where: str) -> None:
+        process = self._scheduler.strand.process
+        self._mishap("kill", where)
+        self._scheduler.kill(process, f"killed {where}")
+        raise Killed
+
+    def _pause(self, where: str) -> None:
+        random = self.random
+        longest_ms = random.choice(PAUSES_MS[self._scheduler.strand.process.role])
+        pause_ms = int(longest_ms * random.random() ** random.choice((1, 1, 4)))
+        self._mishap(f"pause of {pause_ms} ms", where)
+        self._scheduler.freeze(pause_ms)
+
+
+class _Gated:
+    """A port whose every call passes the gate. Its methods are made once, since they are called often."""
+
+    def __init__(self, gate: Gate, port: object, called: str) -> None:
+        for name in dir(port):
+            method = getattr(port, name)
+            if not name.startswith("_") and callable(method):
+                setattr(self, name, _gated(gate, method, f"{called}.{name}"))
+
+
+def _gated(gate: Gate, method: Callable[..., object], where: str) -> Callable[..., object]:
+    if gate.calls is None:
+
+        def passed(*args: object, **kwargs: object) -> object:
+            kinds = gate.enter(where)
+            result = method(*args, **kwargs)
+            gate.leave(where, kinds)
+            return result
+
+        return passed
+
+    def told(*args: object, **kwargs: object) -> object:
+        kinds = gate.enter(where)
+        result = method(*args, **kwargs)
+        gate.told(where, (*args, *kwargs.values()), result)
+        gate.leave(where, kinds)
+        return result
+
+    return told

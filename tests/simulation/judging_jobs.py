@@ -1,0 +1,118 @@
+"""Checks of what was stored and acknowledged of jobs: revisions, cuts, pauses."""
+
+from collections.abc import Iterator
+
+from tests.simulation.enumeration import length_ms
+from tests.simulation.lives import Life, told
+from tests.simulation.misfires import misfires
+from tests.simulation.tale import Tale
+from tests.simulation.trace import Answered, Deleted, Written
+
+#: Any two functions' clocks differ by at most 90 s (protocol.md, "Clocks"): by half of it from the true time.
+SKEW_MS = 45_000
+
+#: "Of a new job, since lies just before from": within this.
+JUST_BEFORE_MS = 1_000
+
+
+def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
+    """What a client was told was written had been: an acknowledged revision, an acknowledged deletion."""
+    written = {(each.uid, each.rev): each.at for each in reversed(tale.of(Written))}
+    deleted = {each.uid: each.at for each in tale.of(Deleted)}
+    for answer in tale.of(Answered):
+        if answer.error is not None or answer.uid is None:
+            continue
+        if answer.verb == "delete":
+            if deleted.get(answer.uid, answer.at + 1) > answer.at:
+                yield f"{answer.name}: the deletion of {answer.uid} was acknowledged, and it stands"
+        elif answer.rev is not None and written.get((answer.uid, answer.rev), answer.at + 1) > answer.at:
+            yield f"{answer.name}: revision {answer.rev} was acknowledged, and nobody wrote it"
+
+
+def cuts_are_sound(tale: Tale) -> Iterator[str]:
+    """`cut` is max(now, the stored cut), read between request and commit: it never decreases.
+
+    It may be carried up to the moment of a pause, too, which is where the revision before it ends.
+    """
+    for life, number, before, write in _writes(tale):
+        what = f"{life.name}: revision {write.rev}"
+        if before is not None and write.cut < before.cut:
+            yield f"{what} has its cut at {told(write.cut)}, before the cut at {told(before.cut)}"
+        if before is not None and write.rev == before.rev:
+            if (write.cut, write.since) != (before.cut, before.since):
+                yield f"{what} was given another cut without being another revision"
+            continue
+        carried = max(before.cut, before.paused_at or 0) if before else 0
+        latest = max(write.at + write.ahead_ms, carried)
+        if not write.asked_at <= write.cut <= latest:
+            yield f"{what} has its cut at {told(write.cut)}, not between its request and its commit"
+        if any(each.rev == write.rev for each in life.writes[: max(number - 1, 0)]):
+            yield f"{what} bears the name of an earlier one"
+
+
+def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
+    """`since` lies just before a request that begins a series, at the pause for a resume, else at the cut.
+
+    Where the series before it ended by its bounds, one that goes on may take over from its last trigger.
+    """
+    for life, number, before, write in _writes(tale):
+        if before is not None and write.rev == before.rev:
+            continue
+        lowest, highest, why = _since(life, number, before, write)
+        if not lowest <= write.since <= highest:
+            yield (
+                f"{life.name}: revision {write.rev} rules since {told(write.since)}; "
+                f"expected {told(lowest)} to {told(highest)}, {why}"
+            )
+
+
+def jitter_is_stable(tale: Tale) -> Iterator[str]:
+    """A job is moved by less than its window, and by the same whenever it is written with that window."""
+    seen: dict[tuple[str, str], int] = {}
+    for life, _, _, write in _writes(tale):
+        window = write.definition.get("jitter")
+        if not 0 <= write.jitter_ms < max(length_ms(window) if window else 1, 1):
+            yield f"{life.name}: revision {write.rev} is moved by {write.jitter_ms} ms, beyond its window"
+        elif window is not None and seen.setdefault((life.name, window), write.jitter_ms) != write.jitter_ms:
+            yield f"{life.name}: revision {write.rev} is moved by another {write.jitter_ms} ms"
+
+
+def pauses_are_kept(tale: Tale) -> Iterator[str]:
+    """Only a pause pauses, at its own moment, only a resume ends it, and a resume is a new revision."""
+    for life, _, before, write in _writes(tale):
+        kept = before.paused_at if before else None
+        what = f"{life.name}: the {write.verb} that is revision {write.rev}"
+        if write.verb == "pause":
+            if write.paused_at is None:
+                yield f"{what} did not pause it"
+            elif kept is None and not (
+                write.asked_at - SKEW_MS <= write.paused_at <= max(write.at + SKEW_MS, write.cut)
+            ):
+                yield f"{what} has its moment at {told(write.paused_at)}"
+        elif write.verb == "resume":
+            if write.paused_at is not None:
+                yield f"{what} left it paused"
+            elif before is not None and before.rev == write.rev:
+                yield f"{what} wrote no revision of its own"
+        elif write.paused_at != kept:
+            yield f"{what} changed whether it is paused"
+
+
+def _since(life: Life, number: int, before: Written | None, write: Written) -> tuple[int, int, str]:
+    if before is None or life.began[number]:
+        return write.asked_at - JUST_BEFORE_MS, write.asked_at - 1, "just before its request"
+    if write.verb == "resume":
+        moment = before.paused_at if before.paused_at is not None else write.cut
+        # The misfires that are skipped need not be any revision's.
+        return moment, max([moment, *misfires(life, number).skipped]), "the moment of the pause"
+    earlier = life.occurrences[number - 1]
+    if before.paused_at is not None or earlier.next_after(write.cut) is not None:
+        return write.cut, write.cut, "its cut"
+    left = [due_at for due_at, _ in earlier.between(write.asked_at, write.cut)]
+    return max([write.asked_at, *left]), write.cut, "the last trigger of the series that ended, or its cut"
+
+
+def _writes(tale: Tale) -> Iterator[tuple[Life, int, Written | None, Written]]:
+    for life in tale.lives.values():
+        for number, write in enumerate(life.writes):
+            yield life, number, life.writes[number - 1] if number else None, write

@@ -1,0 +1,117 @@
+"""Checks of runs and attempts: legal states, attempts that follow one another, and an end for each."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tests.simulation.lives import Life, told
+from tests.simulation.tale import Tale
+from tests.simulation.trace import Requested
+
+#: semantics.md, "States": what each state leaves to. A dead holder's claim is taken over by the next.
+LEAVES_TO = {
+    None: {"claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"},
+    "claimed": {"claimed", "succeeded", "running", "retrying", "failed", "skipped"},
+    "running": {"succeeded", "retrying", "failed", "cancelled"},
+    "retrying": {"claimed", "cancelled"},
+    "succeeded": set(),
+    "failed": {"claimed"},
+    "skipped": set(),
+    "cancelled": set(),
+}
+
+#: Reasons that tell of us instead of the consumer: failures to handle a message, and crashes meanwhile.
+OUR_FAULT = ("Sweephand failed", "received ")
+
+#: What waits in the queue waits at most this long; longer waits have timers.
+QUEUE_DELAY_MAX_MS = 900_000
+
+#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s
+#: that its function has: never two within this. The simulator's clocks differ by 60 s.
+HOLD_MIN_MS = 180_000 - 60_000 - 90_000
+
+
+def run_states_are_legal(tale: Tale) -> Iterator[str]:
+    """A run goes only where the table of states lets it, and what is over is over but for a redrive."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        for each in stored:
+            if each.state not in LEAVES_TO.get(each.before, set()):
+                yield f"{each.name}: run {run_id} of {uid} went from {each.before} to {each.state}"
+
+
+def attempts_never_decrease(tale: Tale) -> Iterator[str]:
+    """The number of attempts of a run grows, or stays."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        for before, after in pairwise(stored):
+            if after.attempts < before.attempts:
+                yield f"{after.name}: run {run_id} of {uid} went back to attempt {after.attempts}"
+
+
+def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
+    """There is no second attempt without a first, and each comes after one that was not a success."""
+    for trigger_id, requests in tale.requests_of.items():
+        made: set[int] = set()
+        for request in requests:
+            if request.attempt > 1 and request.attempt - 1 not in made:
+                yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
+            made.add(request.attempt)
+
+
+def later_attempts_have_one_holder(tale: Tale) -> Iterator[str]:
+    """Of two messages for one later attempt one is let through, until its claim of 180 s has ended."""
+    for trigger_id, requests in tale.requests_of.items():
+        latest: dict[int, int] = {}
+        for request in requests:
+            before = latest.get(request.attempt)
+            if before is not None and request.attempt > 1 and request.at - before < HOLD_MIN_MS:
+                what = f"{request.name}: attempt {request.attempt} of {trigger_id}"
+                yield f"{what} left at {told(before)}, and at {told(request.at)} again"
+            latest[request.attempt] = request.at
+
+
+def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
+    """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often."""
+    for trigger_id, reason in tale.buried.items():
+        outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
+        if not {"failed", "lost"} & set(outcomes) and not reason.startswith(OUR_FAULT):
+            yield f"{trigger_id} was buried ({reason}) and never failed"
+
+
+def every_trigger_ends(tale: Tale) -> Iterator[str]:
+    """A trigger that was begun ends in a success or a dead letter, or waits for its next attempt."""
+    for trigger_id, requests in tale.requests_of.items():
+        first = requests[0]
+        life = tale.lives.get(first.uid)
+        if life is None or life.deleted_at is not None or life.is_held or first.due_at > tale.through:
+            continue
+        has_succeeded = any(each.outcome == "succeeded" for each in tale.conclusions_of.get(trigger_id, []))
+        if has_succeeded or trigger_id in tale.buried or _is_over(tale, first):
+            continue
+        if _is_taken_back(life, requests):
+            continue
+        if not _is_waiting(tale, trigger_id):
+            yield (
+                f"{first.name}: {trigger_id} was last tried at {told(requests[-1].at)} "
+                f"(attempt {requests[-1].attempt}), and nothing follows"
+            )
+
+
+def _is_over(tale: Tale, request: Requested) -> bool:
+    return any(each.state in ("skipped", "cancelled") for each in tale.runs_at(request.uid, request.due_at))
+
+
+def _is_taken_back(life: Life, requests: Sequence[Requested]) -> bool:
+    """Whether a later cut lies before it, by a clock that was behind: it is owed no more.
+
+    Only if the process died that made its first attempt: what that attempt had settled would stand.
+    """
+    reign = life.reign(requests[0].rev)
+    is_first = all(each.attempt == 1 for each in requests)
+    return is_first and reign is not None and not reign.owns(requests[0].due_at)
+
+
+def _is_waiting(tale: Tale, trigger_id: str) -> bool:
+    """Whether another attempt is on its way: in a queue that shows it later, or in the wheel."""
+    timers = (each for each in tale.timers if each.kind == "retry" and trigger_id in each.sort_key)
+    if any(not tale.is_passed(each) or each.due_at > tale.ends_at - QUEUE_DELAY_MAX_MS for each in timers):
+        return True
+    return tale.requests_of[trigger_id][-1].at > tale.ends_at - QUEUE_DELAY_MAX_MS

@@ -1,0 +1,156 @@
+"""What a trace tells of each job: its writes in order, and which revision owned which due times when."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from tests.simulation.enumeration import (
+    Occurrences,
+    begun,
+    counted_anew,
+    counted_on,
+    gone_on,
+    has_same_timing,
+    patched,
+)
+from tests.simulation.trace import Deleted, Event, Written
+
+#: How long before a request leaves its job may have been read (README of the design, promise 3).
+READ_AGE_MS = 1_000
+
+
+@dataclass(frozen=True)
+class Reign:
+    """The span in which a revision owns what falls due: `since < due <= until`, None while it rules."""
+
+    rev: str
+    since: int
+    until: int | None
+    occurrences: Occurrences
+
+    def owns(self, due_at: int) -> bool:
+        """Whether that due time is in its span."""
+        return self.since < due_at and (self.until is None or due_at <= self.until)
+
+    def dues(self, through: int) -> list[int]:
+        """All that it owns up to an instant."""
+        until = through if self.until is None else min(self.until, through)
+        return [due_at for due_at, _ in self.occurrences.between(self.since, until)]
+
+
+@dataclass
+class Life:
+    """One job from its creation to its end.
+
+    `writes`, `occurrences` and `began` (whether the write began a series) go side by side.
+    """
+
+    uid: str
+    name: str
+    writes: list[Written] = field(default_factory=list)
+    occurrences: list[Occurrences] = field(default_factory=list)
+    began: list[bool] = field(default_factory=list)
+    deleted_at: int | None = None
+    _reigns: dict[int, list[Reign]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> Written:
+        """The job as it stands at the end, or stood when it was deleted."""
+        return self.writes[-1]
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is paused at the end."""
+        return self.last.paused_at is not None
+
+    def stood(self, from_at: int, to_at: int) -> Iterator[int]:
+        """The numbers of the writes that stood at some moment between two true instants, both included."""
+        for number, write in enumerate(self.writes):
+            is_last = number + 1 == len(self.writes)
+            ended_at = self.deleted_at if is_last else self.writes[number + 1].at
+            if write.at <= to_at and (ended_at is None or from_at <= ended_at):
+                yield number
+
+    def readable(self, at: int) -> list[int]:
+        """The writes that may have been read at most a second before a request that left at that instant."""
+        return list(self.stood(at - READ_AGE_MS, at))
+
+    def reigns(self, number: int = -1) -> list[Reign]:
+        """Every revision's reign as the job stood after the write of that number, oldest first."""
+        number %= len(self.writes)
+        if number not in self._reigns:
+            self._reigns[number] = list(self._reigning(self.writes[: number + 1]))
+        return self._reigns[number]
+
+    def _reigning(self, writes: list[Written]) -> Iterator[Reign]:
+        brought = [at for at, write in enumerate(writes) if at == 0 or write.rev != writes[at - 1].rev]
+        for at, following in zip(brought, [*brought[1:], None], strict=True):
+            until = None if following is None else until_of(writes[following - 1], writes[following])
+            yield Reign(writes[at].rev, writes[at].since, until, self.occurrences[at])
+
+    def reign(self, rev: str, number: int = -1) -> Reign | None:
+        """The reign of one revision, as the job stood then; None if it had never heard of it."""
+        return next((each for each in self.reigns(number) if each.rev == rev), None)
+
+    def later_revisions(self, rev: str) -> list[Written]:
+        """The writes that brought the revisions after one."""
+        revs = [each.rev for each in self.reigns()]
+        later = revs[revs.index(rev) + 1 :]
+        return [next(write for write in self.writes if write.rev == each) for each in later]
+
+
+def until_of(before: Written, write: Written) -> int:
+    """Until when a revision rules that a write replaces: the new cut, or the moment of a pause before it."""
+    return write.cut if before.paused_at is None else min(write.cut, before.paused_at)
+
+
+def lives_of(events: Sequence[Event]) -> dict[str, Life]:
+    """The jobs of a trace by uid, in the order of their creation."""
+    lives: dict[str, Life] = {}
+    for event in events:
+        if isinstance(event, Written):
+            life = lives.setdefault(event.uid, Life(event.uid, event.name))
+            began, occurrences = _series(life, event)
+            life.began.append(began)
+            life.occurrences.append(occurrences)
+            life.writes.append(event)
+        elif isinstance(event, Deleted) and event.uid in lives:
+            lives[event.uid].deleted_at = event.at
+    return lives
+
+
+def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
+    """What a write makes of the series that there was, and whether it begins one."""
+    if not life.writes:
+        return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
+    before, known = life.writes[-1], life.occurrences[-1]
+    if write.rev == before.rev or write.verb == "resume":
+        return False, known
+    reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
+    goes_on = has_same_timing(before.definition, write.definition)
+    if write.verb == "patch":
+        # A PATCH goes on counting, and leaves the instants that it does not speak of.
+        timing = patched(known.timing, before.definition, write.definition, write.asked_at)
+        if not goes_on:
+            timing = counted_on(timing, write.asked_at, known.counted_through(reached))
+        return not goes_on, Occurrences(replace(timing, jitter_ms=write.jitter_ms))
+    if goes_on and known.next_after(reached) is not None:
+        # A PUT counts anew: from the pause on, if there is one, since what fell due in it is still open.
+        timing = gone_on(known.timing, write.definition, write.asked_at)
+        # With another jitter, what has fired by the schedule's own times does not fire again.
+        moved_ms = write.jitter_ms - known.timing.jitter_ms
+        timing = counted_anew(replace(timing, jitter_ms=write.jitter_ms), reached + moved_ms)
+        return False, Occurrences(timing)
+    return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
+
+
+def told(instant: int) -> str:
+    """An instant as complaints name it."""
+    moment = dt.datetime.fromtimestamp(instant // 1_000, dt.UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{instant % 1_000:03d}Z"
+
+
+def position(instant: int) -> str:
+    """Where an instant lies among the keys of a shard: `2026-11-21T01:08#42.000`."""
+    written = told(instant)
+    return f"{written[:16]}#{written[17:23]}"

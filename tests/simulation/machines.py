@@ -1,0 +1,184 @@
+"""The machines that functions run on: each with a clock of its own, and the production code wired to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tests.fakes.world import OneSecret
+from tests.simulation.consumers import Consumers
+from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, stream
+from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
+from tests.simulation.sqs import Sqs
+from tests.simulation.stores import Ports
+
+from sweephand.jobs.write import Writer
+from sweephand.ports import Ids, Sweepers
+from sweephand.runs.batch import BatchHandler
+from sweephand.runs.deliver import Deliverer
+from sweephand.wheel.codec import encode
+from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.sweep import Sweeper
+from sweephand.wheel.tick import Ticker
+
+#: Machines of each role: as many as differ in what the others must bear.
+_MACHINES: Final = 3
+
+_SWEEPERS_MAX: Final = 4
+
+#: Of seeds with skewed clocks some have small ones: seconds matter where half a minute hides them.
+_SKEWS: Final = (0.05, 1.0, 1.0)
+
+
+class ProcessIds:
+    """ports.Ids by each process's own chance: what one is given does not hang on what others were."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+
+    def token(self) -> str:
+        """Digits: which of its process, and the process's code."""
+        process = self._scheduler.strand.process
+        process.tokens += 1
+        return f"{process.tokens:04d}{process.faults.code % 10**12:012d}"
+
+    def secret(self) -> str:
+        """43 digits."""
+        return f"{self.token():0>43}"
+
+    def fraction(self) -> float:
+        """From 0 up to 1."""
+        return self._scheduler.strand.process.faults.random.random()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What an API process can do for its client."""
+
+    writer: Writer
+
+
+class Fleet:
+    """All machines. `shards` is the number that the deployed functions have been told of last."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        scheduler: Scheduler,
+        ports: Ports,
+        sqs: Sqs,
+        consumers: Consumers,
+        troubles: Troubles,
+        shards: int,
+    ) -> None:
+        self._scheduler = scheduler
+        self._ports = ports
+        self._sqs = sqs
+        self._consumers = consumers
+        self.ids: Ids = ProcessIds(scheduler)
+        self.shards = shards
+        skew = stream(seed, "skew")
+        level = troubles["skew"] and skew.choice(_SKEWS)
+        # Most clocks are as wrong as may be: what a margin is for needs two that are, the one each way.
+        self._machines = self._begun(
+            lambda: int(level * SKEW_MAX_MS * skew.choice((skew.uniform(-1, 1), -1, 1)))
+        )
+        self._services: dict[Machine, Services] = {}
+        self._handlers: dict[Machine, BatchHandler] = {}
+
+    def calm(self) -> None:
+        """Every process begins on a machine with the right time from now on."""
+        self._machines = self._begun(lambda: 0)
+
+    def pick(self, role: Role, code: int) -> Machine:
+        """A machine that serves that role."""
+        return self._machines[role][code % _MACHINES]
+
+    def clock(self, machine: Machine) -> MachineClock:
+        """The machine's clock."""
+        return MachineClock(self._scheduler, machine)
+
+    def services(self, machine: Machine) -> Services:
+        """What the API function keeps on that machine from one request to the next."""
+        if machine not in self._services:
+            self._services[machine] = self._services_of(machine)
+        return self._services[machine]
+
+    def handler(self, machine: Machine) -> BatchHandler:
+        """What the delivery function keeps on that machine from one batch to the next."""
+        if machine not in self._handlers:
+            self._handlers[machine] = self._handler_of(machine)
+        return self._handlers[machine]
+
+    def sweeper(self, machine: Machine) -> Sweeper:
+        """What a sweep is made of."""
+        ports = self._ports
+        return Sweeper(
+            jobs=ports.jobs,
+            timers=ports.timers,
+            leases=ports.leases,
+            queue=ports.queue,
+            clock=self.clock(machine),
+        )
+
+    def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:
+        """What a tick is made of, by the latest deployment."""
+        return Ticker(
+            leases=self._ports.leases,
+            sweeper=self.sweeper(machine),
+            sweepers=sweepers,
+            clock=self.clock(machine),
+            shards=self.shards,
+            sweepers_max=_SWEEPERS_MAX,
+        )
+
+    def _begun(self, ahead_ms: Callable[[], int]) -> dict[Role, list[Machine]]:
+        return {
+            role: [Machine(f"{role}-{number}", ahead_ms()) for number in range(_MACHINES)]
+            for role in LIMITS_MS
+        }
+
+    def _services_of(self, machine: Machine) -> Services:
+        clock, ports = self.clock(machine), self._ports
+        counts: dict[int, ShardCount] = {}
+
+        def shards() -> int:
+            # A deployment that raises the number brings new processes.
+            wanted = self.shards
+            if wanted not in counts:
+                counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
+            return counts[wanted]()
+
+        writer = Writer(
+            jobs=ports.jobs,
+            timers=ports.timers,
+            queue=ports.queue,
+            payloads=ports.payloads,
+            clock=clock,
+            ids=self.ids,
+            shards=shards,
+        )
+        return Services(writer)
+
+    def _handler_of(self, machine: Machine) -> BatchHandler:
+        clock, ports = self.clock(machine), self._ports
+        deliverer = Deliverer(
+            jobs=ports.jobs,
+            runs=ports.runs,
+            timers=ports.timers,
+            queue=ports.queue,
+            payloads=ports.payloads,
+            targets=self._consumers,
+            signing=OneSecret(),
+            letters=encode,
+            clock=clock,
+            ids=self.ids,
+        )
+        return BatchHandler(
+            deliverer=deliverer,
+            jobs=ports.jobs,
+            queue=ports.queue,
+            decode=self._sqs.decode,
+            clock=clock,
+            concurrently=self._scheduler.together,
+        )

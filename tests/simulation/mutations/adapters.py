@@ -1,0 +1,134 @@
+"""What may be wrong between the use cases and AWS: these show on stores over the wire alone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead, mutation
+from tests.simulation.wire import wire
+
+from sweephand.delivery.queue import SqsQueue
+from sweephand.storage import jobs, leases, runs
+from sweephand.storage.leases import DynamoLeases, ShardsItem
+from sweephand.storage.table import Refusal, Stretch, Table
+from sweephand.wheel.timer import Cursor, Lease
+
+
+@mutation("An entry that SQS refused is not sent again", stores=wire)
+def forgets_refused_entries() -> Iterator[None]:
+    tried = SqsQueue._tried
+
+    def once(queue: SqsQueue, *args: Any) -> list[Any]:
+        tried(queue, *args)
+        return []
+
+    with patch.object(SqsQueue, "_tried", once):
+        yield
+
+
+def _asking_once(is_theirs: Callable[[Sequence[Any]], bool]) -> Any:
+    ask_all = Table._until_all
+
+    def once(table: Table, requests: Sequence[Any], ask: Any) -> None:
+        if is_theirs(requests):
+            ask(requests)
+        else:
+            ask_all(table, requests, ask)
+
+    return patch.object(Table, "_until_all", once)
+
+
+@mutation("An item that DynamoDB left unprocessed is not written again", stores=wire)
+def forgets_unprocessed_items() -> Iterator[None]:
+    with _asking_once(lambda requests: "PutRequest" in requests[0]):
+        yield
+
+
+@mutation("A key that DynamoDB left unprocessed is read as no such job", stores=wire)
+def takes_unprocessed_for_absent() -> Iterator[None]:
+    with _asking_once(lambda requests: "PutRequest" not in requests[0]):
+        yield
+
+
+@mutation("One key travels twice in one batch", stores=wire)
+def sends_keys_twice() -> Iterator[None]:
+    put_batch = Table.put_batch
+
+    def twice(table: Table, items: Sequence[Any]) -> None:
+        put_batch(table, [*items, *items[:1]])
+
+    with patch.object(Table, "put_batch", twice):
+        yield
+
+
+@mutation("A write of a job that the SDK repeated is taken for lost", stores=wire)
+def denies_own_job() -> Iterator[None]:
+    with patch.object(jobs, "_shows", lambda *_: False):
+        yield
+
+
+@mutation(
+    "A claim of a shard that the SDK repeated is taken for lost",
+    stores=wire,
+    masked_by="the lease's end: the next tick takes the shard up",
+)
+def denies_own_lease() -> Iterator[None]:
+    update = Table.update
+
+    def forgetful(table: Table, *args: Any) -> Any:
+        answer = update(table, *args)
+        return Refusal(None) if isinstance(answer, Refusal) else answer
+
+    with patch.object(Table, "update", forgetful):
+        yield
+
+
+@mutation(
+    "A claim or record of a run that the SDK repeated is taken for lost",
+    stores=wire,
+    masked_by="the claim's end: put back, the attempt is granted after 180 s",
+)
+def denies_own_run() -> Iterator[None]:
+    with patch.object(runs, "_is_by_the_same", lambda *_: False):
+        yield
+
+
+@mutation(
+    "An empty page of a query is taken for its end",
+    stores=wire,
+    masked_by="the cursor, which has not moved: the next tick asks again",
+)
+def stops_at_empty_pages() -> Iterator[None]:
+    query = Table.query
+
+    def ending(table: Table, *args: Any, **kwargs: Any) -> Stretch:
+        client = table._client
+
+        def asked(**request: Any) -> Any:
+            answer: Any = client.query(**request)
+            if not answer["Items"]:
+                answer.pop("LastEvaluatedKey", None)
+            return answer
+
+        other: Any = Instead(client, query=asked)
+        return query(Table(other, table._name, table._wait_ms), *args, **kwargs)
+
+    with patch.object(Table, "query", ending):
+        yield
+
+
+@mutation("The number of shards is raised before the new shards have leases", stores=wire)
+def counts_shards_first() -> Iterator[None]:
+    def raise_shards(store: DynamoLeases, count: int) -> int:
+        table = store._table
+        stored = table.get(leases._SHARDS)
+        before = 0 if stored is None else ShardsItem.from_raw_data(dict(stored)).shards
+        if before >= count:
+            return before
+        table.put(ShardsItem(*leases._SHARDS, shards=count))
+        for shard in range(before, count):
+            table.put(leases._item(Lease(shard, Cursor())), leases.LeaseItem.pk.does_not_exist())
+        return count
+
+    with patch.object(DynamoLeases, "raise_shards", raise_shards):
+        yield

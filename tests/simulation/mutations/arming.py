@@ -1,0 +1,140 @@
+"""What may be wrong with writing and arming a job."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.processes import LIMITS_MS
+
+from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.jobs.definition import Definition
+from sweephand.jobs.job import Job, Revision
+from sweephand.jobs.write import Writer
+from sweephand.wheel.arm import split
+from sweephand.wheel.trigger import Message, SpanMessage
+
+
+@mutation("A job is committed before it is armed")
+def commits_before_arming() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        later, jobs = Later(), ports["jobs"]
+
+        def put(job: Job, replacing: str | None) -> bool:
+            is_written: bool = jobs.put(job, replacing)
+            (later.make if is_written else later.forget)()
+            return is_written
+
+        ports["jobs"] = Instead(jobs, put=put)
+        ports["timers"] = Instead(ports["timers"], put=later.of(ports["timers"].put))
+        ports["queue"] = Instead(ports["queue"], send=later.of(ports["queue"].send))
+
+    with built(Writer, change):
+        yield
+
+
+@mutation("The API has no time limit")
+def has_no_time_limit() -> Iterator[None]:
+    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), everywhere("API_PATIENCE_MS", HOUR_MS):
+        yield
+
+
+@mutation(
+    "The API is ended by its time limit alone",
+    masked_by="the function's time limit: the caller has no answer, that is all",
+)
+def does_not_give_up() -> Iterator[None]:
+    with everywhere("API_PATIENCE_MS", HOUR_MS):
+        yield
+
+
+@mutation("The API gives up by itself alone")
+def is_not_ended() -> Iterator[None]:
+    with patch.dict(LIMITS_MS, {"api": HOUR_MS}):
+        yield
+
+
+@mutation("A job is written whatever version is stored")
+def overwrites() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        jobs = ports["jobs"]
+
+        def put(job: Job, _: str | None) -> bool:
+            while True:
+                stored = jobs.get(job.key)
+                if jobs.put(job, stored.version if stored else None):
+                    return True
+
+        ports["jobs"] = Instead(jobs, put=put)
+
+    with built(Writer, change):
+        yield
+
+
+@mutation("An earlier revision is judged by the newest cut")
+def judges_by_newest_cut() -> Iterator[None]:
+    find = Job.revision
+
+    def revision(job: Job, rev: str) -> Revision | None:
+        found = find(job, rev)
+        return found if found is None or found.until is None else replace(found, until=job.cut)
+
+    with patch.object(Job, "revision", revision):
+        yield
+
+
+@mutation("One earlier revision is kept")
+def keeps_one_revision() -> Iterator[None]:
+    with everywhere("EARLIER_REVISIONS_MAX", 1):
+        yield
+
+
+@mutation("Three earlier revisions are kept")
+def keeps_three_revisions() -> Iterator[None]:
+    with everywhere("EARLIER_REVISIONS_MAX", 3):
+        yield
+
+
+@mutation("What is armed directly ends with the horizon (120 s)")
+def arms_up_to_horizon() -> Iterator[None]:
+    with everywhere("DIRECT_WINDOW_MS", 120 * SECOND_MS):
+        yield
+
+
+@mutation("What is armed directly ends at 180 s: room for the API's limit, not for skewed clocks")
+def arms_without_room_for_skew() -> Iterator[None]:
+    with everywhere("DIRECT_WINDOW_MS", 160 * SECOND_MS):
+        yield
+
+
+@mutation("A span is split without its last part")
+def loses_last_part() -> Iterator[None]:
+    def shortened(span: SpanMessage) -> Iterator[Message]:
+        parts = list(split(span))
+        return iter(parts[:-1] or parts)
+
+    with everywhere("split", shortened):
+        yield
+
+
+@mutation("A series begins anew with each write")
+def moves_anchor() -> Iterator[None]:
+    with patch.object(Definition, "has_same_timing", lambda *_: False):
+        yield
+
+
+@mutation("A cut may lie before the one before it")
+def cuts_backwards() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        jobs = ports["jobs"]
+
+        def get(*args: Any) -> Job | None:
+            job: Job | None = jobs.get(*args)
+            # Whoever compares with it finds it less than any clock.
+            return job and replace(job, cut=0)
+
+        ports["jobs"] = Instead(jobs, get=get)
+
+    with built(Writer, change):
+        yield

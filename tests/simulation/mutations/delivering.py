@@ -1,0 +1,186 @@
+"""What may be wrong with delivering: liveness, retries, claims, acknowledging."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+
+from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.ports import Answer, Attempt, always
+from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.deliver import Delivered, Deliverer
+from sweephand.wheel.trigger import Message, TriggerMessage
+
+
+def _handling(change: Callable[[Deliverer, Message], Message]) -> Any:
+    handle = Deliverer.handle
+
+    def changed(deliverer: Deliverer, message: Message, read: Any) -> Delivered:
+        return handle(deliverer, change(deliverer, message), read)
+
+    return patch.object(Deliverer, "handle", changed)
+
+
+@mutation("A trigger of an unknown revision is dropped at once")
+def drops_unknown() -> Iterator[None]:
+    with everywhere("UNKNOWN_GRACE_MS", 0):
+        yield
+
+
+@mutation("A trigger of an unknown revision is dropped after 20 s, which an API's commit may take")
+def drops_unknown_soon() -> Iterator[None]:
+    with everywhere("UNKNOWN_GRACE_MS", 20 * SECOND_MS):
+        yield
+
+
+@mutation("A trigger is delivered up to a second early")
+def delivers_early() -> Iterator[None]:
+    def sooner(_: Deliverer, message: Message) -> Message:
+        if isinstance(message, TriggerMessage):
+            return replace(message, not_before=message.not_before - SECOND_MS)
+        return message
+
+    with _handling(sooner):
+        yield
+
+
+@mutation("The age of a read is not looked at again")
+def trusts_old_reads() -> Iterator[None]:
+    with everywhere("JOB_READ_AGE_MAX_MS", HOUR_MS):
+        yield
+
+
+@mutation("The job is not looked at again when the connection stands")
+def does_not_look_again() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        targets = ports["targets"]
+
+        def deliver(attempt: Attempt) -> Answer:
+            answer: Answer = targets.deliver(replace(attempt, is_wanted=always))
+            return answer
+
+        ports["targets"] = Instead(targets, deliver=deliver)
+
+    with built(Deliverer, change):
+        yield
+
+
+@mutation("A later attempt begins whoever has claimed it")
+def ignores_claims() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        runs = ports["runs"]
+
+        def claim(*args: Any) -> None:
+            runs.claim(*args)
+
+        ports["runs"] = Instead(runs, claim=claim)
+
+    with built(Deliverer, change):
+        yield
+
+
+@mutation("A claim has no end")
+def claims_for_ever() -> Iterator[None]:
+    with everywhere("ATTEMPT_CLAIM_MS", 10**12):
+        yield
+
+
+@mutation("A message whose attempt is claimed is dropped, not put back")
+def drops_claimed() -> Iterator[None]:
+    with patch.object(Deliverer, "_refused", lambda *_: Delivered("repeated")):
+        yield
+
+
+def _records_before(*late: tuple[str, str]) -> Any:
+    """What those ports are asked for is done after the run is recorded, or else at the message's end."""
+    later = Later()
+
+    def change(ports: Ports) -> None:
+        runs = ports["runs"]
+
+        def record(*args: Any) -> bool:
+            is_written: bool = runs.record(*args)
+            later.make()
+            return is_written
+
+        ports["runs"] = Instead(runs, record=record)
+        for port, method in late:
+            put_off = {method: later.of(getattr(ports[port], method))}
+            ports[port] = Instead(ports[port], **put_off)
+
+    return later, built(Deliverer, change)
+
+
+def _at_the_end(later: Later) -> Any:
+    handle = Deliverer.handle
+
+    def handled(deliverer: Deliverer, message: Message, read: Any) -> Delivered:
+        try:
+            delivered = handle(deliverer, message, read)
+        except BaseException:
+            later.forget()
+            raise
+        later.make()
+        return delivered
+
+    return patch.object(Deliverer, "handle", handled)
+
+
+@mutation("A failure is recorded before its retry is sent")
+def records_before_retrying() -> Iterator[None]:
+    later, ports = _records_before(("queue", "send"), ("timers", "put"))
+    with ports, _at_the_end(later):
+        yield
+
+
+@mutation("A failure is recorded before its dead letter is sent")
+def records_before_burying() -> Iterator[None]:
+    later, ports = _records_before(("queue", "bury"))
+    with ports, _at_the_end(later):
+        yield
+
+
+@mutation("What is put back is not sent again")
+def puts_nothing_back() -> Iterator[None]:
+    with patch.object(Deliverer, "_put_back", lambda *_: Delivered("early")):
+        yield
+
+
+@mutation(
+    "What is put back is not acknowledged",
+    masked_by="the trigger's one identity, and SQS's limit on receives",
+)
+def keeps_what_it_put_back() -> Iterator[None]:
+    one = BatchHandler._one
+
+    def kept(*args: Any) -> Handled:
+        handled = one(*args)
+        is_back = handled.delivered.outcome in {"early", "unknown", "held", "claimed"}
+        return replace(handled, is_done=handled.is_done and not is_back)
+
+    with patch.object(BatchHandler, "_one", kept):
+        yield
+
+
+@mutation("A batch is acknowledged before it is dealt with")
+def acknowledges_first() -> Iterator[None]:
+    handle = BatchHandler.handle
+
+    def handled(handler: BatchHandler, batch: Sequence[Received], **kwargs: Any) -> list[Handled]:
+        handler._queue.acknowledge([each.receipt for each in batch])
+        return handle(handler, batch, **kwargs)
+
+    with patch.object(BatchHandler, "handle", handled):
+        yield
+
+
+@mutation("A message that a fault kept from being handled is acknowledged and not sent again")
+def drops_faulty() -> Iterator[None]:
+    def done(_: BatchHandler, received: Received, message: Message, error: Exception) -> Handled:
+        del message
+        return Handled(received, Delivered("fault"), error=error)
+
+    with patch.object(BatchHandler, "_faulty", done):
+        yield

@@ -1,0 +1,229 @@
+"""What may be wrong with ticking, sweeping and expanding."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+
+from sweephand.errors import StoreError
+from sweephand.instants import MINUTE_MS, Instant
+from sweephand.jobs.live import ruling
+from sweephand.schedules import Occurrence
+from sweephand.timing import BUCKET_MS
+from sweephand.wheel import expand, sweep
+from sweephand.wheel.expand import Expansion
+from sweephand.wheel.sweep import Sweeper
+from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, bucket_of, position_key
+from sweephand.wheel.trigger import Message
+
+_EXPAND: Final[Any] = expand.expand
+
+
+def _commits_before(port: str, method: str) -> Any:
+    def change(ports: Ports) -> None:
+        later, leases, late = Later(), ports["leases"], ports[port]
+
+        def commit(*args: Any) -> Lease | None:
+            committed: Lease | None = leases.commit(*args)
+            (later.make if committed else later.forget)()
+            return committed
+
+        ports["leases"] = Instead(leases, commit=commit)
+        ports[port] = Instead(late, **{method: later.of(getattr(late, method))})
+
+    return built(Sweeper, change)
+
+
+@mutation("The cursor is committed before the triggers are sent")
+def commits_before_sending() -> Iterator[None]:
+    with _commits_before("queue", "send"):
+        yield
+
+
+@mutation("The cursor is committed before the successors are written")
+def commits_before_succeeding() -> Iterator[None]:
+    with _commits_before("timers", "put"):
+        yield
+
+
+@mutation("The cursor is committed although not every trigger was accepted")
+def commits_in_spite() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        queue = ports["queue"]
+
+        def send(messages: Sequence[tuple[Message, int]]) -> None:
+            with suppress(StoreError):
+                queue.send(messages)
+
+        ports["queue"] = Instead(queue, send=send)
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation("Timers of two revisions share a key")
+def shares_keys_of_revisions() -> Iterator[None]:
+    def sort_key(timer: OccurrenceTimer) -> str:
+        return f"{position_key(timer.due_at)}#{timer.key}#occurrence"
+
+    with patch.object(OccurrenceTimer, "sort_key", property(sort_key)):
+        yield
+
+
+@mutation("Timers of two retries share a key")
+def shares_keys_of_retries() -> Iterator[None]:
+    def sort_key(timer: RetryTimer) -> str:
+        return f"{position_key(timer.due_at // MINUTE_MS * MINUTE_MS)}#{timer.key}#retry"
+
+    with patch.object(RetryTimer, "sort_key", property(sort_key)):
+        yield
+
+
+@mutation("A job of two timers is asked for twice in one batch")
+def asks_twice() -> Iterator[None]:
+    class Repeating(dict[Any, Any]):
+        fromkeys = list  # type: ignore[assignment]
+
+    with patch.object(sweep, "dict", Repeating, create=True):
+        yield
+
+
+@mutation("A page reaches a minute further than what is expanded of it")
+def reads_further_than_it_expands() -> Iterator[None]:
+    ends_at, horizon = 0, sweep.horizon
+
+    def further(now: Instant) -> Instant:
+        nonlocal ends_at
+        ends_at = horizon(now)
+        return ends_at + BUCKET_MS
+
+    def bucket(due_at: Instant) -> Instant:
+        return min(bucket_of(due_at), ends_at - BUCKET_MS)
+
+    with patch.object(sweep, "horizon", further), patch.object(expand, "bucket_of", bucket):
+        yield
+
+
+def _expanding(change: Any) -> Any:
+    def changed(*args: Any, **kwargs: Any) -> Expansion:
+        expansion: Expansion = _EXPAND(*args, **kwargs)
+        change(expansion, _EXPAND.__kwdefaults__["triggers_max"])
+        return expansion
+
+    return patch.object(sweep, "expand", changed)
+
+
+@mutation("A full page writes no successors")
+def forgets_successors_of_full_pages() -> Iterator[None]:
+    def change(expansion: Expansion, triggers_max: int) -> None:
+        if len(expansion.messages) >= triggers_max:
+            expansion.successors.clear()
+
+    with _expanding(change):
+        yield
+
+
+@mutation("A successor counts its occurrences anew")
+def counts_anew() -> Iterator[None]:
+    def change(expansion: Expansion, _: int) -> None:
+        expansion.successors = [
+            replace(each, first=Occurrence(each.first.due_at, 1)) for each in expansion.successors
+        ]
+
+    with _expanding(change):
+        yield
+
+
+@mutation("The commit forgets how far within a timer it came")
+def forgets_within() -> Iterator[None]:
+    with patch.object(expand, "Cursor", lambda key, _=None: Cursor(key)):
+        yield
+
+
+@mutation("The next page begins a timer anew in which the last one stopped")
+def repeats_within() -> Iterator[None]:
+    def begin(timers: Any, jobs: Any, cursor: Cursor, **kwargs: Any) -> Expansion:
+        expansion: Expansion = _EXPAND(timers, jobs, Cursor(cursor.key), **kwargs)
+        return expansion
+
+    with patch.object(sweep, "expand", begin):
+        yield
+
+
+@mutation("An earlier revision has successors for ever")
+def never_ends_revisions() -> Iterator[None]:
+    def endless(*args: Any) -> Any:
+        revision = ruling(*args)
+        return revision and replace(revision, until=None)
+
+    with patch.object(expand, "ruling", endless):
+        yield
+
+
+@mutation("Only the ruling revision's timers are expanded")
+def drops_earlier_revisions() -> Iterator[None]:
+    def newest(*args: Any) -> Any:
+        revision = ruling(*args)
+        return revision if revision is None or revision.until is None else None
+
+    with patch.object(expand, "ruling", newest):
+        yield
+
+
+@mutation("A commit asks for no fence")
+def commits_without_fence() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        leases = ports["leases"]
+
+        def commit(lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+            while True:
+                fence = next(each.fence for each in leases.state().leases if each.shard == lease.shard)
+                committed: Lease | None = leases.commit(replace(lease, fence=fence), cursor, until)
+                if committed is not None:
+                    return committed
+
+        ports["leases"] = Instead(leases, commit=commit)
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation("A shard is claimed whoever holds it")
+def claims_what_is_held() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        leases = ports["leases"]
+
+        def claim(lease: Lease, owner: str, _: Instant, until: Instant) -> Lease | None:
+            claimed: Lease | None = leases.claim(lease, owner, 10**15, until)
+            return claimed
+
+        ports["leases"] = Instead(leases, claim=claim)
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation(
+    "The horizon is one minute short", masked_by="the cursor: the next tick finds what this one left, late"
+)
+def sees_no_further_than_its_minute() -> Iterator[None]:
+    with everywhere("HORIZON_MS", 60_000):
+        yield
+
+
+@mutation("A page is claimed and swept from the cursor that was read before the claim")
+def trusts_the_cursor_it_saw() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        leases = ports["leases"]
+
+        def claim(lease: Lease, *args: Any) -> Lease | None:
+            claimed: Lease | None = leases.claim(lease, *args)
+            return claimed and replace(claimed, cursor=lease.cursor)
+
+        ports["leases"] = Instead(leases, claim=claim)
+
+    with built(Sweeper, change):
+        yield

@@ -1,0 +1,53 @@
+"""Whether everything that was promised was kept, judged from a trace alone.
+
+Written from the design's protocol and semantics. It shares no code with what it judges, not even its
+constants or its reading of a schedule: the numbers it rests on stand beside the checks that use them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from tests.simulation import judging_jobs, judging_requests, judging_runs, judging_wheel
+from tests.simulation.tale import Tale
+from tests.simulation.trace import Event
+
+Check = Callable[[Tale], Iterator[str]]
+
+#: Every check, each with its promise in its docstring; first those whose complaint tells most.
+CHECKS: Final[tuple[Check, ...]] = (
+    judging_requests.nothing_is_lost,
+    judging_requests.nothing_is_early,
+    judging_requests.only_what_is_owed_is_requested,
+    judging_requests.nothing_begins_after_a_cancel,
+    judging_requests.skipped_misfires_stay_skipped,
+    judging_requests.triggers_have_one_identity,
+    judging_requests.repeats_are_exact,
+    judging_requests.data_is_of_the_present,
+    judging_requests.nothing_comes_twice_in_calm,
+    judging_jobs.acknowledged_writes_stand,
+    judging_jobs.cuts_are_sound,
+    judging_jobs.reigns_begin_where_they_should,
+    judging_jobs.pauses_are_kept,
+    judging_jobs.jitter_is_stable,
+    judging_wheel.cursors_move_on,
+    judging_wheel.cursors_reach_what_is_due,
+    judging_wheel.chains_live,
+    judging_wheel.chains_end,
+    judging_runs.run_states_are_legal,
+    judging_runs.attempts_never_decrease,
+    judging_runs.attempts_follow_one_another,
+    judging_runs.later_attempts_have_one_holder,
+    judging_runs.dead_letters_have_a_reason,
+    judging_runs.every_trigger_ends,
+)
+
+
+def judge(events: Sequence[Event], *, through: int, calm_at: int | None = None) -> list[str]:
+    """What was promised and not kept, a sentence each; empty if all was kept.
+
+    Everything owed with a due time up to `through` must have had calm time to be delivered. From `calm_at`
+    on nothing goes wrong any more: then each trigger has to leave exactly once.
+    """
+    tale = Tale(events, through, calm_at)
+    return list(chain.from_iterable(check(tale) for check in CHECKS))

@@ -1,0 +1,90 @@
+"""What a job owes without any excuse: its revisions' due times less what the protocol lets go."""
+
+from collections.abc import Iterator
+
+from tests.simulation.enumeration import length_ms
+from tests.simulation.judging_jobs import SKEW_MS
+from tests.simulation.lives import Life, Reign
+from tests.simulation.misfires import catchup_of, misfires
+from tests.simulation.tale import Tale
+from tests.simulation.trace import Mishap
+
+#: A job keeps its last 20 earlier revisions; a trigger that waits for more updates than that is lost.
+EARLIER_MAX = 20
+
+#: That far behind its due time a trigger may be held up by a bad day of ours.
+BAD_DAY_MS = 24 * 3_600_000
+
+#: Sweephand gives a message up when it failed to handle it that often.
+FAULTS_MAX = 60
+
+#: Found later than this (catchup.window) an occurrence is a misfire.
+WINDOW_DEFAULT = "1h"
+
+
+def owed(tale: Tale, life: Life) -> Iterator[tuple[Reign, int]]:
+    """The reigns and due times for which a request has to have left by the end, but for what excuses it."""
+    if life.deleted_at is not None or life.is_held:
+        # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
+        return
+    skipped = {
+        (write.rev, due_at)
+        for number, write in enumerate(life.writes)
+        if write.verb == "resume"
+        for due_at in misfires(life, number).skipped
+    }
+    for reign in life.reigns():
+        yield from (
+            (reign, due_at) for due_at in reign.dues(tale.through) if (reign.rev, due_at) not in skipped
+        )
+
+
+def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+    """Whether the trace explains that nothing left for what a reign owed."""
+    later = life.later_revisions(reign.rev)
+    if len(later) > EARLIER_MAX and later[EARLIER_MAX].at < due_at + BAD_DAY_MS:
+        return True
+    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
+    if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
+        return True
+    if any(reason.startswith("received ") for reason in reasons):
+        # SQS gives a message up that was in the hands of too many processes that died.
+        return True
+    has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
+    if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
+        return True
+    return _may_be_misfire(tale, life, reign, due_at)
+
+
+def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+    """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
+    catchup = catchup_of(next(each for each in life.writes if each.rev == reign.rev).definition)
+    mode = catchup.get("mode", "latest")
+    window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
+
+    def is_late(due_at: int) -> bool:
+        found_at = _found_at(tale, life, reign, due_at)
+        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
+
+    if mode == "all" or not is_late(due_at):
+        return False
+    later = {each.due_at for each in tale.requests if each.uid == life.uid and each.due_at > due_at}
+    return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
+
+
+def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
+    """When a sweep was done with it: by the timer of its revision that lies last before it."""
+    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
+    before = [each for each in of_it if each.kind == "occurrence" and each.due_at <= due_at]
+    if not before:
+        return None
+    timer = max(before, key=lambda each: each.due_at)
+    return next(
+        (
+            each.at
+            for each in tale.cursors.get(timer.shard, [])
+            if each.key > timer.sort_key
+            or (each.key == timer.sort_key and (each.within_at is None or each.within_at >= due_at))
+        ),
+        None,
+    )

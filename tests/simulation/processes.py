@@ -1,0 +1,217 @@
+"""Which process runs when: greenlets that hand over at every call of a port, in simulated time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Final, TypeVar
+
+from greenlet import getcurrent, greenlet
+from tests.simulation.faults import CallFaults, Role
+
+from sweephand.instants import SECOND_MS, Instant
+
+Result = TypeVar("Result")
+
+#: The time limits of the functions, as template.yaml sets them (tests/simulation/test_platform.py).
+LIMITS_MS: Final[dict[Role, int]] = {
+    "api": 25 * SECOND_MS,
+    "tick": 55 * SECOND_MS,
+    "sweep": 120 * SECOND_MS,
+    "deliver": 90 * SECOND_MS,
+}
+
+#: A process without a limit ends at this instant, which never comes.
+NEVER: Final[Instant] = 10**15
+
+
+#: Why a process is killed that takes too long.
+TIME_LIMIT: Final = "time limit"
+
+
+class Killed(BaseException):
+    """The process ended here: an event, which no handler of errors may catch."""
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """What a process runs on: its clock is `ahead_ms` ahead of the true time."""
+
+    name: str
+    ahead_ms: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Process:
+    """One invocation of a function, and what the platform knows of it.
+
+    It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
+    `turn` and `tokens` count its calls and the ids it was given.
+    """
+
+    name: str
+    role: Role
+    machine: Machine
+    ends_at: Instant
+    when_killed: Callable[[str], None]
+    faults: CallFaults
+    turn: int = 0
+    tokens: int = 0
+    frozen_until: Instant = 0
+    is_dead: bool = False
+    is_over: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Strand:
+    """One thread of a process. `is_leaving`: it has had its last look before a request leaves."""
+
+    process: Process
+    greenlet: greenlet = field(repr=False)
+    is_leaving: bool = False
+
+
+class Scheduler:
+    """True time, and who goes on at which instant: those of one instant in the order in which they asked."""
+
+    def __init__(self, now: Instant) -> None:
+        self.now = now
+        self._heap: list[tuple[Instant, int, Strand | Callable[[], None]]] = []
+        self._order = 0
+        self._hub = getcurrent()
+        self._running: Strand | None = None
+        self.alive: dict[Process, None] = {}
+
+    @property
+    def strand(self) -> Strand:
+        """The strand that is running; there has to be one."""
+        assert self._running is not None, "only a process calls ports"
+        return self._running
+
+    def call_at(self, at: Instant, action: Callable[[], None]) -> None:
+        """Have something of the world happen at that instant, outside all processes."""
+        self._push(at, action)
+
+    def start(self, process: Process, body: Callable[[], None]) -> None:
+        """Begin a process now. Its body deals with its errors; what it raises ends the simulation."""
+        self.alive[process] = None
+
+        def run() -> None:
+            try:
+                body()
+            except Killed:
+                pass
+            finally:
+                process.is_over = True
+                self.alive.pop(process, None)
+
+        self._push(self.now, Strand(process, greenlet(run, self._hub)))
+
+    def sleep(self, duration_ms: int) -> None:
+        """Let so much time pass in the running strand; Killed if its process does not live to see it."""
+        strand = self.strand
+        process = strand.process
+        if process.is_dead:
+            raise Killed
+        self._push(min(self.now + duration_ms, process.ends_at), strand)
+        self._hub.switch()
+        if process.is_dead:
+            raise Killed
+
+    def together(self, tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+        """Run tasks of the running process side by side, and return what each returned, in order."""
+        if len(tasks) == 1:
+            return [tasks[0]()]
+        parent = self.strand
+        results: dict[int, Result] = {}
+        errors: list[Exception] = []
+        left = len(tasks)
+
+        def run(number: int, task: Callable[[], Result]) -> None:
+            nonlocal left
+            try:
+                results[number] = task()
+            except Killed:
+                pass
+            except Exception as error:  # noqa: BLE001 - it is raised where the results are awaited
+                errors.append(error)
+            left -= 1
+            if left == 0:
+                self._push(self.now, parent)
+
+        for number, task in enumerate(tasks):
+            child = greenlet(lambda number=number, task=task: run(number, task), self._hub)
+            self._push(self.now, Strand(parent.process, child))
+        self._hub.switch()
+        if parent.process.is_dead:
+            raise Killed
+        if errors:
+            raise errors[0]
+        return [results[number] for number in range(len(tasks))]
+
+    def freeze(self, duration_ms: int) -> None:
+        """Stop the running process, all of it, for so long from now on."""
+        process = self.strand.process
+        process.frozen_until = max(process.frozen_until, self.now + duration_ms)
+
+    def kill(self, process: Process, reason: str) -> None:
+        """End a process: none of its strands comes further than it is."""
+        if process.is_dead or process.is_over:
+            return
+        process.is_dead = True
+        self.alive.pop(process, None)
+        process.when_killed(reason)
+
+    def run(self, until: Instant) -> None:
+        """Let the world go on up to and including that instant."""
+        heap = self._heap
+        while heap and heap[0][0] <= until:
+            at, _, coming = heappop(heap)
+            self.now = max(self.now, at)
+            if isinstance(coming, Strand):
+                self._resume(coming)
+            else:
+                coming()
+        self.now = max(self.now, until)
+
+    def end(self) -> None:
+        """End all processes, so that none is left hanging in its greenlet."""
+        for process in list(self.alive):
+            self.kill(process, "the simulation is over")
+        while self._heap:
+            _, _, coming = heappop(self._heap)
+            if isinstance(coming, Strand) and coming.greenlet:
+                self._resume(coming)
+
+    def _push(self, at: Instant, coming: Strand | Callable[[], None]) -> None:
+        self._order += 1
+        heappush(self._heap, (at, self._order, coming))
+
+    def _resume(self, strand: Strand) -> None:
+        process = strand.process
+        if not process.is_dead:
+            if self.now >= process.ends_at:
+                self.kill(process, TIME_LIMIT)
+            elif process.frozen_until > self.now:
+                self._push(min(process.frozen_until, process.ends_at), strand)
+                return
+        self._running = strand
+        strand.greenlet.switch()
+        self._running = None
+
+
+class MachineClock:
+    """ports.Clock of one machine."""
+
+    def __init__(self, scheduler: Scheduler, machine: Machine) -> None:
+        self._scheduler = scheduler
+        self._machine = machine
+
+    def now(self) -> Instant:
+        """The present instant, as this machine has it."""
+        return self._scheduler.now + self._machine.ahead_ms
+
+    def wait_until(self, instant: Instant) -> None:
+        """Let time pass until then."""
+        left_ms = instant - self.now()
+        if left_ms > 0:
+            self._scheduler.sleep(left_ms)

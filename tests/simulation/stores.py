@@ -1,0 +1,151 @@
+"""The stores and the queue of a simulation: in memory, gated, and watched."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
+from tests.simulation.chronicle import Chronicle
+from tests.simulation.gate import Gate
+from tests.simulation.sqs import Sqs
+
+from sweephand.errors import StoreError
+from sweephand.ports import JobStore, LeaseStore, PayloadStore, Queue, RunStore, TimerStore
+from sweephand.wheel.codec import encode
+from sweephand.wheel.timer import Timer
+from sweephand.wheel.trigger import DeadLetter, Message
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Entry = TypeVar("Entry")
+
+#: DynamoDB: items in one BatchWriteItem; SQS: entries in one SendMessageBatch.
+_ITEMS_MAX = 25
+_ENTRIES_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a simulation's processes call: each call passes the gate, each change reaches the chronicle."""
+
+    jobs: JobStore
+    timers: TimerStore
+    leases: LeaseStore
+    runs: RunStore
+    payloads: PayloadStore
+    queue: Queue
+
+
+#: How a simulation's ports are made: of its gate, its chronicle and its queue.
+MakePorts: TypeAlias = Callable[[Gate, Chronicle, Sqs], Ports]
+
+
+class Watched(dict[Key, Value]):
+    """A dict that says what each write changed: the item before, and the item after."""
+
+    def __init__(self, changed: Callable[[Value | None, Value | None], None]) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        before = self.get(key)
+        super().__setitem__(key, value)
+        self._changed(before, value)
+
+    def __delitem__(self, key: Key) -> None:
+        before = self.get(key)
+        super().__delitem__(key)
+        self._changed(before, None)
+
+    def pop(self, key: Key, *default: Value | None) -> Value | None:  # type: ignore[override]
+        """As a dict's, told if there was something."""
+        before = self.get(key)
+        result = super().pop(key, *default)
+        if before is not None:
+            self._changed(before, None)
+        return result
+
+
+def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
+    """The stores that tests/contract proves equal to DynamoDB's."""
+    jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
+    runs, payloads = MemoryRuns(), MemoryPayloads()
+    jobs._jobs = Watched(chronicle.job_changed)
+    runs._runs = Watched(chronicle.run_changed)
+    leases._leases = Watched(chronicle.lease_changed)
+    timers._timers = Watched(chronicle.timer_changed)
+    payloads._payloads = chronicle.payloads
+    payloads.discarded = chronicle.discarded
+    return Ports(
+        jobs=gate.wrapped(jobs, "jobs"),
+        timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
+        leases=gate.wrapped(leases, "leases"),
+        runs=gate.wrapped(runs, "runs"),
+        payloads=gate.wrapped(payloads, "payloads"),
+        queue=QueuePort(gate, sqs),
+    )
+
+
+def by(count: int, entries: Sequence[Entry]) -> list[Sequence[Entry]]:
+    """The entries in calls of so many."""
+    return [entries[start : start + count] for start in range(0, len(entries), count)]
+
+
+class Batched:
+    """ports.TimerStore whose writes go 25 to a call, of which some items may fail."""
+
+    def __init__(self, gate: Gate, timers: MemoryTimers, gated: TimerStore) -> None:
+        self._gate = gate
+        self._timers = timers
+        self.page = gated.page
+
+    def put(self, timers: Sequence[Timer]) -> None:
+        """As ports.TimerStore promises."""
+        gate = self._gate
+        places = [(timer.shard, timer.sort_key) for timer in timers]
+        assert len(set(places)) == len(places), "one key twice in a batch write"
+        for some in by(_ITEMS_MAX, timers):
+            kinds = gate.enter("timers.put")
+            written = gate.part("timers.put", some, kinds)
+            self._timers.put(some if written is None else written)
+            gate.told("timers.put", tuple(some), None)
+            gate.leave("timers.put", kinds)
+            if written is not None:
+                raise StoreError("timers.put: some items were not processed")
+
+
+class QueuePort:
+    """ports.Queue over the simulated SQS, ten entries to a call, of which some may fail."""
+
+    def __init__(self, gate: Gate, sqs: Sqs) -> None:
+        self._gate = gate
+        self._sqs = sqs
+
+    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+        """As ports.Queue promises."""
+        gate = self._gate
+        for some in by(_ENTRIES_MAX, messages):
+            kinds = gate.enter("queue.send")
+            accepted = gate.part("queue.send", some, kinds)
+            for message, delay_ms in some if accepted is None else accepted:
+                self._sqs.accept(encode(message), delay_ms // 1_000)
+            gate.told("queue.send", tuple(some), None)
+            gate.leave("queue.send", kinds)
+            if accepted is not None:
+                raise StoreError("queue.send: some entries were not accepted")
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """As ports.Queue promises: what fails comes again."""
+        try:
+            kinds = self._gate.enter("queue.acknowledge")
+            self._sqs.delete(receipts)
+            self._gate.leave("queue.acknowledge", kinds)
+        except StoreError:
+            return
+
+    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+        """As ports.Queue promises."""
+        kinds = self._gate.enter("queue.bury")
+        for letter, _ in letters:
+            self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason)
+        self._gate.leave("queue.bury", kinds)

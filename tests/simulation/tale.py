@@ -1,0 +1,122 @@
+"""A trace, ordered for those who judge it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from tests.simulation.lives import Life, lives_of
+from tests.simulation.trace import (
+    Buried,
+    Concluded,
+    CursorStored,
+    Event,
+    Requested,
+    RunStored,
+    TimerStored,
+)
+
+Kind = TypeVar("Kind", bound=Event)
+
+#: What was sent before the calm lies no further ahead than the direct window of arming (240 s), a sweep's
+#: horizon (120 s) and what clocks may differ by (90 s): until then anything may come twice.
+ECHO_MS = 450_000
+
+
+@dataclass(frozen=True)
+class Tale:
+    """The events, and what to hold them to.
+
+    Everything due up to `through` had calm time to be delivered; `calm_at` is when nothing went wrong any
+    more, if that was told.
+    """
+
+    events: Sequence[Event]
+    through: int
+    calm_at: int | None
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """The events of one kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def echo_ends_at(self) -> int | None:
+        """From when on nothing is left of what was sent before the calm."""
+        return None if self.calm_at is None else self.calm_at + ECHO_MS
+
+    @cached_property
+    def ends_at(self) -> int:
+        """When the trace ends."""
+        return max([self.through, *(event.at for event in self.events)])
+
+    @cached_property
+    def lives(self) -> dict[str, Life]:
+        """The jobs by uid."""
+        return lives_of(self.events)
+
+    @cached_property
+    def requests(self) -> list[Requested]:
+        """All that left for a consumer."""
+        return self.of(Requested)
+
+    @cached_property
+    def requests_of(self) -> dict[str, list[Requested]]:
+        """What left for a consumer, by trigger id."""
+        return _grouped(self.requests)
+
+    @cached_property
+    def conclusions_of(self) -> dict[str, list[Concluded]]:
+        """What consumers answered, by trigger id."""
+        return _grouped(self.of(Concluded))
+
+    @cached_property
+    def buried(self) -> dict[str, str]:
+        """The reasons of dead letters by trigger id."""
+        return {each.trigger_id: each.reason for each in self.of(Buried) if each.trigger_id is not None}
+
+    @cached_property
+    def runs_of(self) -> dict[tuple[str, str], list[RunStored]]:
+        """What was stored of each run, by uid and run id."""
+        runs: dict[tuple[str, str], list[RunStored]] = defaultdict(list)
+        for each in self.of(RunStored):
+            runs[each.uid, each.run_id].append(each)
+        return runs
+
+    def runs_at(self, uid: str, due_at: int) -> list[RunStored]:
+        """What was stored last of each run of a job that was due then."""
+        return [
+            stored[-1]
+            for (of, run_id), stored in self.runs_of.items()
+            if of == uid and run_id.startswith(str(due_at))
+        ]
+
+    @cached_property
+    def timers(self) -> list[TimerStored]:
+        """All timers that were written."""
+        return self.of(TimerStored)
+
+    @cached_property
+    def cursors(self) -> dict[int, list[CursorStored]]:
+        """Every cursor that was committed, by shard."""
+        cursors: dict[int, list[CursorStored]] = defaultdict(list)
+        for each in self.of(CursorStored):
+            cursors[each.shard].append(each)
+        return cursors
+
+    def is_passed(self, timer: TimerStored) -> bool:
+        """Whether the last cursor of its shard lies behind a timer."""
+        if timer.shard not in self.cursors:
+            return False
+        last = self.cursors[timer.shard][-1]
+        return timer.sort_key < last.key or (timer.sort_key == last.key and last.within_at is None)
+
+
+Named = TypeVar("Named", Requested, Concluded)
+
+
+def _grouped(events: Sequence[Named]) -> dict[str, list[Named]]:
+    grouped: dict[str, list[Named]] = defaultdict(list)
+    for each in events:
+        grouped[each.trigger_id].append(each)
+    return grouped

@@ -1,0 +1,56 @@
+"""The simulator finds what is broken, shrinks it, and tells its story."""
+
+from contextlib import AbstractContextManager
+from unittest.mock import patch
+
+from tests.simulation.faults import KINDS, Mask
+from tests.simulation.report import figures_of, replay_of
+from tests.simulation.shrink import shrunk
+from tests.simulation.simulation import Result, run
+from tests.simulation.story import story
+
+from sweephand.runs import deliver
+
+
+def without_grace() -> AbstractContextManager[object]:
+    """What is unknown is dropped at once, though its commit may be in flight."""
+    return patch.object(deliver, "UNKNOWN_GRACE_MS", 0)
+
+
+def broken(seed: int, mask: Mask, *, is_telling: bool = False) -> Result:
+    return run(seed, mutation=without_grace, mask=mask, is_telling=is_telling)
+
+
+def first_broken() -> int:
+    return next(seed for seed in range(400) if broken(seed, Mask()).complaints)
+
+
+def test_broken_code_is_found_within_few_seeds_and_its_story_told() -> None:
+    seed = first_broken()
+    actions = run(seed).actions
+    mask = shrunk(lambda mask: bool(broken(seed, mask).complaints), actions)
+    assert len(mask.actions) >= actions / 2
+    assert len(mask.troubles) >= len(KINDS) / 2
+    result = broken(seed, mask, is_telling=True)
+    told = story(result)
+    assert result.complaints[0] in told
+    assert "jobs.put" in told
+    assert f"make sim SEED={seed}" in replay_of(seed, mask)
+
+
+def test_shrinking_leaves_what_it_takes() -> None:
+    def fails(mask: Mask) -> bool:
+        has_kills = "kills" not in mask.troubles
+        return has_kills and 3 not in mask.actions and (mask.minutes or 9) >= 5
+
+    mask = shrunk(fails, actions=9)
+    assert mask.troubles == frozenset(KINDS) - {"kills"}
+    assert mask.actions == frozenset(range(9)) - {3}
+    assert mask.minutes == 5
+
+
+def test_figures_are_added_up_and_named() -> None:
+    told = figures_of({"seeds": 1_000, "kill": 3, "time limit": 4, "simulated minutes": 2_880}, lasted_s=20)
+    assert "crashes" in told
+    assert "50.0 seeds/s" in told
+    assert "2.0 days" in told

@@ -1,0 +1,262 @@
+"""The oracle: it has nothing to say against a trace in which all was kept, and names what was not."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.simulation.oracle import CHECKS, judge
+from tests.simulation.stories import (
+    NOON,
+    STORIES,
+    THROUGH,
+    UID,
+    answered,
+    cursor,
+    deleted,
+    delivered,
+    every_minute,
+    in_order,
+    outage,
+    paused_for_a_while,
+    removed,
+    replaced,
+    requested,
+    retried,
+    run,
+    timer,
+    written,
+)
+from tests.simulation.tale import Tale
+from tests.simulation.trace import (
+    Answered,
+    Buried,
+    Concluded,
+    CursorStored,
+    Event,
+    Requested,
+    RunStored,
+    TimerStored,
+    Written,
+)
+
+#: So early that no echo is left when the story begins.
+CALM_AT = NOON - 450_000
+
+Mutation = Callable[[list[Event]], list[Event]]
+
+
+def complaints(events: list[Event]) -> list[str]:
+    return judge(events, through=THROUGH, calm_at=CALM_AT)
+
+
+def of(kind: type[Event], **fields: Any) -> Callable[[Event], bool]:
+    """Whether an event is of a kind and has these fields; `due_s` counts from noon."""
+    if "due_s" in fields:
+        fields["due_at"] = NOON + fields.pop("due_s") * 1_000
+    return lambda event: (
+        isinstance(event, kind) and all(getattr(event, name) == value for name, value in fields.items())
+    )
+
+
+def without(*kinds: Callable[[Event], bool]) -> Mutation:
+    return lambda events: [event for event in events if not any(is_meant(event) for is_meant in kinds)]
+
+
+def with_(*more: Event) -> Mutation:
+    return lambda events: in_order(events, more)
+
+
+def changed(is_meant: Callable[[Event], bool], **fields: Any) -> Mutation:
+    def change(events: list[Event]) -> list[Event]:
+        assert any(is_meant(event) for event in events)
+        return [replace(event, **fields) if is_meant(event) else event for event in events]
+
+    return change
+
+
+def later(is_meant: Callable[[Event], bool], by_ms: int) -> Mutation:
+    def change(events: list[Event]) -> list[Event]:
+        return in_order(replace(event, at=event.at + by_ms) if is_meant(event) else event for event in events)
+
+    return change
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_nothing_is_said_against_a_story_in_which_all_was_kept(story: Callable[[], list[Event]]) -> None:
+    assert complaints(story()) == []
+
+
+THIRD = NOON + 180_000
+SIXTH = NOON + 360_000
+
+BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
+    # Nothing lost.
+    (every_minute, without(of(Requested, due_s=600)), "nothing left for it"),
+    (paused_for_a_while, without(of(Requested, due_s=360)), "nothing left for it"),
+    (replaced, without(of(Requested, due_s=360)), "nothing left for it"),
+    (replaced, without(of(Requested, due_s=890)), "nothing left for it"),
+    (outage, without(of(Requested, due_s=480)), "nothing left for it"),
+    (outage, without(of(Requested, due_s=540)), "nothing left for it"),
+    (every_minute, without(of(Requested, due_s=420)), "nothing left for it"),
+    # Nothing early.
+    (every_minute, changed(of(Requested, due_s=180), clock_at=THIRD - 1), "early"),
+    (every_minute, changed(of(Requested, due_s=180), at=THIRD - 45_001), "earlier than any clock"),
+    # Nothing that was never owed.
+    (every_minute, with_(*delivered(630)), "is no occurrence of its schedule"),
+    (every_minute, with_(*delivered(600, "9-z")), "of a revision that was not committed"),
+    (replaced, with_(*delivered(420)), "was not its revision's"),
+    (replaced, with_(*delivered(390, "2-b", sequence=0)), "is no occurrence of its schedule"),
+    (paused_for_a_while, with_(*delivered(240, late_ms=90_000)), "was held"),
+    (paused_for_a_while, with_(*delivered(240, late_ms=190_000)), "was not its revision's"),
+    (every_minute, changed(of(Requested, due_s=180), sequence=4), "bears the number 4 and is occurrence 3"),
+    (every_minute, changed(of(Requested, due_s=180), uid="u2"), "of a job that was never written"),
+    # Nothing that begins after a cancel.
+    (removed, with_(*delivered(360, late_ms=31_001)), "its job was deleted"),
+    (paused_for_a_while, with_(*delivered(180, late_ms=31_100, attempt=2)), "its job was paused"),
+    # Misfires of a pause.
+    (paused_for_a_while, with_(*delivered(300, "2-b", late_ms=91_000)), "was a misfire of the pause"),
+    # One identity.
+    (every_minute, with_(replace(requested(180), trigger_id="other")), "left as"),
+    (every_minute, changed(of(Requested, due_s=180), trigger_id=f"{UID}-{SIXTH}-0"), "names 2 triggers"),
+    (retried, changed(of(Requested, due_s=180, attempt=2), sequence=7), "bears the numbers [3, 7]"),
+    # Data of the present.
+    (replaced, changed(of(Requested, due_s=590), data='"x"'), "carries '\"x\"'"),
+    # Not twice.
+    (every_minute, with_(requested(600, late_ms=400)), "left 2 times in the calm"),
+    # `repeats` exact.
+    (replaced, with_(*delivered(990, "2-b", sequence=6, data='"y"')), "bears the number 6 of 5"),
+    # What is acknowledged stands.
+    (every_minute, with_(answered("replace", "2-b", 300)), "was acknowledged, and nobody wrote it"),
+    (every_minute, with_(answered("delete", "", 899)), "was acknowledged, and it stands"),
+    # Cuts.
+    (replaced, changed(of(Written, rev="2-b"), cut=NOON - 5), "before the cut at"),
+    (replaced, changed(of(Written, rev="2-b"), cut=NOON + 500_000), "not between its request and its commit"),
+    (paused_for_a_while, changed(of(Written, verb="pause"), cut=NOON + 9), "without being another revision"),
+    # Where reigns begin.
+    (every_minute, changed(of(Written), since=NOON), "just before its request"),
+    (replaced, changed(of(Written, rev="2-b"), since=NOON + 390_005), "just before its request"),
+    (paused_for_a_while, changed(of(Written, verb="resume"), since=NOON + 390_005), "moment of the pause"),
+    # Pauses.
+    (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=None), "did not pause it"),
+    (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=NOON), "has its moment at"),
+    (paused_for_a_while, changed(of(Written, verb="resume"), paused_at=NOON + 210_000), "left it paused"),
+    (paused_for_a_while, changed(of(Written, verb="resume"), rev="1-a"), "wrote no revision of its own"),
+    (replaced, changed(of(Written, rev="2-b"), paused_at=NOON + 1), "changed whether it is paused"),
+    # Jitter.
+    (every_minute, changed(of(Written), jitter_ms=1), "beyond its window"),
+    # Cursors.
+    (every_minute, with_(cursor(timer(300, at_s=0), 890, 99)), "went back"),
+    (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by one who had lost it"),
+    (every_minute, without(of(CursorStored)), "has not reached"),
+    # Chains.
+    (every_minute, without(of(TimerStored, due_s=1020)), "no timer of revision 1-a"),
+    (replaced, with_(timer(990, "2-b", at_s=700)), "its series ends before that"),
+    (removed, with_(timer(1_100, at_s=1_000)), "was written"),
+    (replaced, with_(timer(1_140, at_s=1_000)), "was written"),
+    (every_minute, with_(timer(420, "9-z", at_s=0), timer(480, "9-z", at_s=360)), "was never committed"),
+    # Runs.
+    (
+        every_minute,
+        with_(run(requested(600, late_ms=50), "succeeded", "retrying")),
+        "from succeeded to retrying",
+    ),
+    (retried, with_(run(requested(180, late_ms=30_000), "skipped", "claimed")), "from skipped to claimed"),
+    (
+        retried,
+        changed(of(RunStored, state="succeeded", run_id=f"{THIRD}-0"), attempts=2),
+        "went back to attempt",
+    ),
+    (retried, without(of(Requested, due_s=180, attempt=2)), "skips the one before it"),
+    (
+        every_minute,
+        with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "Response 400 is final.")),
+        "never failed",
+    ),
+    (
+        retried,
+        lambda events: in_order(
+            without(of(Requested, attempt=3), of(Concluded, attempt=3))(events),
+            answered("patch", "1-a", 1_200),
+        ),
+        "and nothing follows",
+    ),
+]
+
+
+@pytest.mark.parametrize(("story", "mutation", "expected"), BROKEN)
+def test_a_broken_promise_is_named(
+    story: Callable[[], list[Event]], mutation: Mutation, expected: str
+) -> None:
+    found = complaints(mutation(story()))
+    assert any(expected in each for each in found), found
+
+
+def test_every_check_has_a_trace_that_it_complains_of() -> None:
+    tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in BROKEN]
+    silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
+    assert not silent
+
+
+EXCUSED: list[tuple[Callable[[], list[Event]], Mutation]] = [
+    # What is deleted owes nothing, what is paused is held.
+    (every_minute, lambda events: in_order(without(of(Requested, due_s=900))(events), deleted(901))),
+    (
+        every_minute,
+        lambda events: in_order(
+            without(of(Requested, due_s=900), of(TimerStored, due_s=1020))(events),
+            written("pause", "1-a", 901, paused_at=NOON + 901_000, cut=NOON + 5, since=NOON - 1),
+        ),
+    ),
+    # A request may leave up to a second after the cancel: its job was read before.
+    (removed, later(of(Requested, due_s=360), 30_980)),
+    # A duplicate carries the same id: before the calm it may come.
+    (every_minute, with_(requested(60, late_ms=400, attempt=1))),
+    # A run asked for by hand is no occurrence, needs no due time, and runs though its job is paused.
+    (
+        paused_for_a_while,
+        with_(replace(requested(300, "1-a"), trigger_id="manual-1", is_on_demand=True, data='"z"')),
+    ),
+    # A redrive takes up what failed.
+    (retried, with_(run(requested(120, late_ms=90_000), "failed", "claimed"))),
+    # A retry that lies ahead is in the wheel.
+    (
+        retried,
+        lambda events: in_order(
+            without(of(Requested, attempt=3), of(Concluded, attempt=3), of(RunStored, attempts=3))(events),
+            timer(9_000, at_s=200, kind="retry", what=f"{UID}-{THIRD}-0,3"),
+        ),
+    ),
+    # A dead letter ends a trigger, too.
+    (
+        retried,
+        lambda events: in_order(
+            without(of(Requested, attempt=3), of(Concluded, attempt=3), of(RunStored, attempts=3))(events),
+            Buried(NOON + 200_000, f"{UID}-{THIRD}-0", "Attempt 2 of 2 failed: Response 503."),
+        ),
+    ),
+    # Another's clock may have been ahead when the cut before was taken.
+    (replaced, changed(of(Written, rev="1-a"), ahead_ms=30_000, cut=NOON + 30_005)),
+]
+
+
+@pytest.mark.parametrize(("story", "mutation"), EXCUSED)
+def test_what_the_protocol_allows_is_not_complained_of(
+    story: Callable[[], list[Event]], mutation: Mutation
+) -> None:
+    calm_at = NOON - 380_000
+    assert judge(mutation(story()), through=THROUGH, calm_at=calm_at) == []
+
+
+def test_a_refused_write_is_not_expected_to_stand() -> None:
+    refusal = Answered(NOON + 400_000, "replace", "job", UID, "5-e", error="Ask again.")
+    assert complaints(in_order(every_minute(), refusal)) == []
+
+
+def test_more_updates_than_a_job_remembers_excuse_what_waited() -> None:
+    writes = [written("patch", f"{number}-p", 899 + number / 100) for number in range(2, 24)]
+    story = without(of(Requested, due_s=840), of(Concluded), of(TimerStored, due_s=1020))(every_minute())
+    found = complaints(in_order(story, writes, timer(1020, "23-p", at_s=900)))
+    assert not any("nothing left for it" in each for each in found)
+    found = complaints(in_order(story, writes[:18], timer(1020, "19-p", at_s=900)))
+    assert any("nothing left for it" in each for each in found)

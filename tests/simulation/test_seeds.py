@@ -1,0 +1,16 @@
+"""A thousand worlds in which everything goes wrong, and nothing is lost, early, doubled or resurrected."""
+
+import pytest
+from tests.simulation.report import replay_of
+from tests.simulation.simulation import run
+
+#: Seeds of `make test`, in parts that pytest-xdist can spread.
+SEEDS = 1_000
+PART = 20
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, PART))
+def test_whatever_goes_wrong_for_a_while_comes_right(first: int) -> None:
+    for seed in range(first, first + PART):
+        result = run(seed)
+        assert not result.complaints, f"{result.complaints[:3]}\n{replay_of(seed, result.mask)}"

@@ -1,0 +1,268 @@
+"""The clients in memory fail as AWS and the SDK do, and the production adapters bear it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+from tests.contract.builders import NOON, job, next_revision, run, timer
+from tests.fakes.dynamodb import FakeDynamoDB
+from tests.fakes.engines import Stores, on_fake
+from tests.fakes.sqs_client import DELIVERY_URL, FakeSqs, queue_over
+from tests.fakes.wire_trouble import Fate, Trouble, failing
+from tests.fakes.world import HandClock, Letterbox
+
+from sweephand.delivery.queue import TRIES_MAX
+from sweephand.errors import StoreError
+from sweephand.instants import HOUR_MS
+from sweephand.jobs.job import JobKey
+from sweephand.wheel.timer import Cursor, Lease, Timer
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+OWNER = "owner00000000001"
+LATER = NOON + HOUR_MS
+LOST = Fate(is_lost=True)
+FIRST_HALF = Fate(served=lambda count: range((count + 1) // 2))
+NONE_OF_IT = Fate(served=lambda _: range(0))
+
+
+@dataclass
+class Script(Trouble):
+    """What becomes of one try after the other; when the script is over, all goes well."""
+
+    fates: Iterator[Fate] = field(default_factory=lambda: iter(()))
+    error: Exception | None = None
+    is_done_first: bool = False
+    between: Callable[[], object] = lambda: None
+    tries: list[str] = field(default_factory=list)
+
+    def script(self, fates: Iterable[Fate]) -> None:
+        self.tries.clear()
+        self.fates = iter(fates)
+
+    def before(self, operation: str) -> Fate:
+        if self.tries:
+            self.between()
+        self.tries.append(operation)
+        if self.error is not None and not self.is_done_first:
+            raise self.error
+        return next(self.fates, Fate())
+
+    def after(self, operation: str, fate: Fate) -> None:
+        del operation, fate
+        if self.error is not None and self.is_done_first:
+            raise self.error
+
+
+@pytest.fixture
+def trouble() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def stores(trouble: Script) -> Stores:
+    return on_fake(FakeDynamoDB(trouble)).stores()
+
+
+def message(number: int) -> TriggerMessage:
+    return TriggerMessage(Trigger(JobKey("team", "job"), "u" * 16, "r", NOON + number, number, 0), NOON)
+
+
+def test_a_write_whose_answer_was_lost_is_known_by_its_token(trouble: Script, stores: Stores) -> None:
+    trouble.script([LOST])
+    assert stores.jobs.put(job(), replacing=None)
+    assert trouble.tries == ["PutItem"] * 2
+    trouble.script([LOST, LOST, LOST])
+    assert stores.jobs.put(next_revision(job(), "version000000002"), replacing=job().version)
+    assert trouble.tries == ["PutItem"] * 4
+
+
+def test_a_write_that_lost_stays_lost_although_its_answer_was_too(trouble: Script, stores: Stores) -> None:
+    stores.jobs.put(job(), replacing=None)
+    trouble.script([LOST])
+    assert not stores.jobs.put(next_revision(job(), "version000000002"), replacing="version000000000")
+
+
+def test_a_claim_whose_answer_was_lost_is_the_claimants(trouble: Script, stores: Stores) -> None:
+    stores.leases.raise_shards(1)
+    trouble.script([LOST])
+    lease = stores.leases.claim(Lease(0, Cursor()), OWNER, NOON, LATER)
+    assert lease is not None
+    assert (lease.owner, lease.fence, len(trouble.tries)) == (OWNER, 1, 2)
+    trouble.script([LOST])
+    assert stores.runs.claim(run(attempt=2), NOON) is None
+    trouble.script([LOST])
+    assert stores.runs.record(replace(run(attempt=2), state="succeeded"))
+
+
+def test_between_two_tries_somebody_else_may_have_been_there(trouble: Script, stores: Stores) -> None:
+    first, second = job(), next_revision(job(), "version000000002")
+    stores.jobs.put(first, replacing=None)
+    rival = next_revision(first, "version000000003")
+
+    def overtake() -> None:
+        trouble.between = lambda: None
+        others = on_fake(FakeDynamoDB(tables=client.tables)).stores()
+        assert others.jobs.delete(second)
+        assert others.jobs.put(replace(rival, uid="uid0000000000002"), replacing=None)
+
+    client = FakeDynamoDB(trouble)
+    mine = on_fake(client).stores()
+    mine.jobs.put(first, replacing=None)
+    trouble.script([LOST])
+    trouble.between = overtake
+    assert not mine.jobs.put(second, replacing=first.version)
+
+
+def test_the_sdk_gives_up_and_the_last_answer_counts(trouble: Script, stores: Stores) -> None:
+    trouble.script([LOST] * 10)
+    assert stores.jobs.get(job().key) is None
+    assert len(trouble.tries) == 4
+
+
+@pytest.mark.parametrize("is_done_first", [False, True])
+@pytest.mark.parametrize(
+    "error",
+    [failing("ThrottlingException", "PutItem"), ReadTimeoutError(endpoint_url="https://aws.example")],
+)
+def test_an_error_is_a_store_error_whether_or_not_it_was_done(
+    trouble: Script, stores: Stores, error: Exception, *, is_done_first: bool
+) -> None:
+    trouble.error, trouble.is_done_first = error, is_done_first
+    with pytest.raises(StoreError):
+        stores.jobs.put(job(), replacing=None)
+    trouble.error = None
+    assert (stores.jobs.get(job().key) is not None) is is_done_first
+
+
+def test_keys_that_were_left_are_asked_for_again(trouble: Script, stores: Stores) -> None:
+    keys = [JobKey("default", f"job-{number}") for number in range(120)]
+    for each in keys:
+        stores.jobs.put(job(key=each), replacing=None)
+    trouble.script([NONE_OF_IT, *[FIRST_HALF] * 20])
+    assert stores.jobs.get_many(keys).keys() == set(keys)
+    assert len(trouble.tries) == 1 + 7 + 5
+
+
+def test_items_that_were_left_are_written_again(trouble: Script, stores: Stores) -> None:
+    written: list[Timer] = [timer(NOON + number) for number in range(30)]
+    trouble.script([FIRST_HALF] * 20)
+    stores.timers.put(written)
+    assert trouble.tries == ["BatchWriteItem"] * 8
+    assert list(stores.timers.page(3, Cursor(), LATER, 50)) == written
+
+
+def test_what_stays_left_is_an_error(trouble: Script, stores: Stores) -> None:
+    trouble.script([NONE_OF_IT] * 20)
+    with pytest.raises(StoreError, match="unprocessed"):
+        stores.timers.put([timer()])
+
+
+def test_a_query_that_breaks_off_is_read_on(trouble: Script, stores: Stores) -> None:
+    stores.timers.put([timer()])
+    stores.runs.record(run())
+    trouble.script([Fate(breaks_off=True)] * 2)
+    assert list(stores.timers.page(3, Cursor(), LATER, 50)) == [timer()]
+    assert trouble.tries == ["Query"] * 3
+    trouble.script([Fate(breaks_off=True)])
+    assert stores.runs.page(run().key, None, "", 5).items == (run(),)
+    assert trouble.tries == ["Query"] * 2
+
+
+def test_small_pages_are_read_on_by_whoever_needs_all() -> None:
+    stores = on_fake(FakeDynamoDB(page_bytes=1_000)).stores()
+    stores.leases.beat(NOON)
+    assert stores.leases.raise_shards(30) == 30
+    state = stores.leases.state()
+    assert (len(state.leases), state.shards, state.heartbeat_at) == (30, 30, NOON)
+    for number in range(40):
+        stores.jobs.put(job(f"job-{number:02d}"), replacing=None)
+    assert len(stores.jobs.page("default", "", "", 40).items) == 40
+    stores.timers.put([timer(NOON + number) for number in range(20)])
+    assert 1 <= len(stores.timers.page(3, Cursor(), LATER, 50)) < 20
+
+
+def test_entries_that_were_refused_are_sent_again(trouble: Script) -> None:
+    box = Letterbox(HandClock())
+    trouble.script([FIRST_HALF] * 8)
+    queue_over(box, trouble).send([(message(number), 2_999) for number in range(12)])
+    assert trouble.tries == ["SendMessageBatch"] * (4 + 2)
+    assert sorted(each.trigger.sequence for each in _sent(box)) == list(range(12))
+    assert {at for at, _ in box.waiting} == {box.clock.time + 2_000}
+
+
+def test_an_entry_that_stays_refused_is_an_error(trouble: Script) -> None:
+    trouble.script([NONE_OF_IT] * 20)
+    with pytest.raises(StoreError, match="1 messages were not accepted"):
+        queue_over(Letterbox(HandClock()), trouble).send([(message(1), 0)])
+    assert len(trouble.tries) == TRIES_MAX
+
+
+def test_messages_whose_acceptance_was_not_heard_are_there_twice(trouble: Script) -> None:
+    box = Letterbox(HandClock())
+    trouble.script([LOST])
+    queue_over(box, trouble).send([(message(1), 0)])
+    assert _sent(box) == [message(1)] * 2
+
+
+def test_a_receipt_that_is_not_accepted_is_no_error(trouble: Script) -> None:
+    box = Letterbox(HandClock())
+    queue = queue_over(box, trouble)
+    queue.send([(message(1), 0)])
+    [received] = box.take()
+    trouble.error = failing("InternalError", "DeleteMessageBatch")
+    queue.acknowledge([received.receipt])
+    assert len(box.in_flight) == 1
+    trouble.error = None
+    queue.acknowledge([received.receipt])
+    assert box.in_flight == {}
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [{"Id": str(number), "MessageBody": "x"} for number in range(11)],
+        [{"Id": "1", "MessageBody": "x"}] * 2,
+        [{"Id": "1", "MessageBody": "x", "DelaySeconds": 901}],
+        [{"Id": "1", "MessageBody": "x", "DelaySeconds": -1}],
+        [{"Id": "1", "MessageBody": "x", "DelaySeconds": 0.5}],
+        [{"Id": "1", "MessageBody": ""}],
+        [{"Id": str(number), "MessageBody": "x" * 600_000} for number in range(2)],
+    ],
+)
+def test_what_sqs_would_refuse_is_our_mistake(entries: list[dict[str, object]]) -> None:
+    class Nowhere:
+        def accept(self, body: str, delay_s: int) -> None:
+            raise AssertionError(body, delay_s)
+
+        def delete(self, receipts: object) -> None:
+            raise AssertionError(receipts)
+
+    client = FakeSqs({DELIVERY_URL: Nowhere()})
+    with pytest.raises(AssertionError):
+        client.send_message_batch(QueueUrl=DELIVERY_URL, Entries=entries)
+    assert len(client.complaints) == 1
+
+
+def test_what_the_client_has_not_learnt_is_our_mistake() -> None:
+    client = FakeDynamoDB()
+    key = {"pk": {"S": "a"}, "sk": {"S": "b"}}
+    for expression in ("size (#0) < :0", "#0 <> :0", "begins_with (#0, :0)", "#0[0] = :0", "#0 = :0 OR"):
+        with pytest.raises(AssertionError):
+            client.put_item(
+                TableName="jobs",
+                Item=key,
+                ConditionExpression=expression,
+                ExpressionAttributeNames={"#0": "pk"},
+                ExpressionAttributeValues={":0": {"S": "a"}},
+            )
+    with pytest.raises(AssertionError):
+        client.get_item(TableName="jobs", Key=key, ConsistentRead=False)
+    with pytest.raises(AssertionError):
+        client.put_item(TableName="jobs", Item={**key, "x": {"SS": ["a"]}})
+    assert len(client.complaints) == 7
+
+
+def _sent(box: Letterbox) -> list[TriggerMessage]:
+    return [each for _, each in box.waiting if isinstance(each, TriggerMessage)]
