@@ -19,6 +19,7 @@ class Chronicle(Recorder):
         super().__init__(lambda: scheduler.now)
         self.figures: Counter[str] = Counter()
         self.payloads: dict[tuple[str, str], str] = {}
+        self.discarded: set[tuple[str, str]] = set()
         self.last_other_timer_at: Instant = 0
 
     def add(self, event: Event) -> None:
@@ -55,6 +56,11 @@ class Chronicle(Recorder):
         """A lease was written; it counts if it moved the cursor."""
         if before is not None and after is not None and before.cursor != after.cursor:
             self.cursor_stored(after)
+
+    def expire(self) -> None:
+        """The bucket's lifecycle: what was let go of can no longer be read, as after two weeks."""
+        for place in self.discarded:
+            self.payloads.pop(place, None)
 
     def _data_of(self, job: Job) -> str | None:
         payload = job.definition.payload

@@ -28,6 +28,9 @@ _RETRY_AFTER_MS_MAX: Final = 20 * MINUTE_MS
 _FAILURES: Final = 0.2
 _FAILURES_MAX: Final = 0.6
 
+#: How many more fail where delivering has most of the trouble.
+_IN_FOCUS: Final = 2.0
+
 #: The chance that a connection takes seconds, at level 1.
 _SLOW_CONNECTIONS: Final = 0.05
 
@@ -52,7 +55,9 @@ class Consumers:
         cls, scheduler: Scheduler, chronicle: Chronicle, gate: Gate, troubles: Troubles, seed: int
     ) -> "Consumers":
         """The consumers of a seed."""
-        failures = min(_FAILURES * troubles["consumers"], _FAILURES_MAX)
+        # What is wrong with a retry shows in the attempts that follow a failure.
+        factor = _IN_FOCUS if "deliver" in troubles.focus else 1.0
+        failures = min(_FAILURES * factor * troubles["consumers"], _FAILURES_MAX)
         slow_connections = _SLOW_CONNECTIONS * troubles["slowness"]
         return cls(scheduler, chronicle, gate, seed, failures, slow_connections)
 

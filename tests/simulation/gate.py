@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import (
-    PAUSE_MAX_MS,
+    PAUSES_MS,
     CallFaults,
     CallKind,
     Role,
@@ -168,8 +168,9 @@ class Gate:
         raise Killed
 
     def _pause(self, where: str) -> None:
-        random, longest_ms = self.random, PAUSE_MAX_MS[self._scheduler.strand.process.role]
-        pause_ms = int(longest_ms * random.random() ** random.choice((1, 4)))
+        random = self.random
+        longest_ms = random.choice(PAUSES_MS[self._scheduler.strand.process.role])
+        pause_ms = int(longest_ms * random.random() ** random.choice((1, 1, 4)))
         self._mishap(f"pause of {pause_ms} ms", where)
         self._scheduler.freeze(pause_ms)
 

@@ -25,6 +25,10 @@ OUR_FAULT = ("Sweephand failed", "received ")
 #: What waits in the queue waits at most this long; longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
 
+#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s
+#: that its function has: never two within this. The simulator's clocks differ by 60 s.
+HOLD_MIN_MS = 180_000 - 60_000 - 90_000
+
 
 def run_states_are_legal(tale: Tale) -> Iterator[str]:
     """A run goes only where the table of states lets it, and what is over is over but for a redrive."""
@@ -50,6 +54,18 @@ def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
             if request.attempt > 1 and request.attempt - 1 not in made:
                 yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
             made.add(request.attempt)
+
+
+def later_attempts_have_one_holder(tale: Tale) -> Iterator[str]:
+    """Of two messages for one later attempt one is let through, until its claim of 180 s has ended."""
+    for trigger_id, requests in tale.requests_of.items():
+        latest: dict[int, int] = {}
+        for request in requests:
+            before = latest.get(request.attempt)
+            if before is not None and request.attempt > 1 and request.at - before < HOLD_MIN_MS:
+                what = f"{request.name}: attempt {request.attempt} of {trigger_id}"
+                yield f"{what} left at {told(before)}, and at {told(request.at)} again"
+            latest[request.attempt] = request.at
 
 
 def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:

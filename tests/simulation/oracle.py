@@ -37,6 +37,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_runs.run_states_are_legal,
     judging_runs.attempts_never_decrease,
     judging_runs.attempts_follow_one_another,
+    judging_runs.later_attempts_have_one_holder,
     judging_runs.dead_letters_have_a_reason,
     judging_runs.every_trigger_ends,
 )

@@ -75,6 +75,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     leases._leases = Watched(chronicle.lease_changed)
     timers._timers = Watched(chronicle.timer_changed)
     payloads._payloads = chronicle.payloads
+    payloads.discarded = chronicle.discarded
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),

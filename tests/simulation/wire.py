@@ -51,6 +51,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
 
     payloads = MemoryPayloads()
     payloads._payloads = chronicle.payloads
+    payloads.discarded = chronicle.discarded
     inboxes: dict[str, Inbox] = {DELIVERY_URL: sqs, DEAD_LETTERS_URL: _DeadLetters(sqs)}
     queue = sqs_queue(
         FakeSqs(inboxes, GateTrouble(gate, "queue")),

@@ -67,7 +67,11 @@ def denies_own_job() -> Iterator[None]:
         yield
 
 
-@mutation("A claim of a shard that the SDK repeated is taken for lost", stores=wire)
+@mutation(
+    "A claim of a shard that the SDK repeated is taken for lost",
+    stores=wire,
+    masked_by="the lease's end: the next tick takes the shard up",
+)
 def denies_own_lease() -> Iterator[None]:
     update = Table.update
 
@@ -79,13 +83,21 @@ def denies_own_lease() -> Iterator[None]:
         yield
 
 
-@mutation("A claim or record of a run that the SDK repeated is taken for lost", stores=wire)
+@mutation(
+    "A claim or record of a run that the SDK repeated is taken for lost",
+    stores=wire,
+    masked_by="the claim's end: put back, the attempt is granted after 180 s",
+)
 def denies_own_run() -> Iterator[None]:
     with patch.object(runs, "_is_by_the_same", lambda *_: False):
         yield
 
 
-@mutation("An empty page of a query is taken for its end", stores=wire)
+@mutation(
+    "An empty page of a query is taken for its end",
+    stores=wire,
+    masked_by="the cursor, which has not moved: the next tick asks again",
+)
 def stops_at_empty_pages() -> Iterator[None]:
     query = Table.query
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 from tests.simulation.processes import LIMITS_MS
 
-from sweephand.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand.instants import HOUR_MS, SECOND_MS
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import Job, Revision
 from sweephand.jobs.write import Writer
@@ -40,7 +40,10 @@ def has_no_time_limit() -> Iterator[None]:
         yield
 
 
-@mutation("The API is ended by its time limit alone")
+@mutation(
+    "The API is ended by its time limit alone",
+    masked_by="the function's time limit: the caller has no answer, that is all",
+)
 def does_not_give_up() -> Iterator[None]:
     with everywhere("API_PATIENCE_MS", HOUR_MS):
         yield
@@ -134,24 +137,4 @@ def cuts_backwards() -> Iterator[None]:
         ports["jobs"] = Instead(jobs, get=get)
 
     with built(Writer, change):
-        yield
-
-
-@mutation("The cut is the instant of the request, not of the commit")
-def cuts_at_request() -> Iterator[None]:
-    cut = Writer._cut
-
-    class Frozen:
-        def __init__(self, at: Instant) -> None:
-            self._at = at
-
-        def now(self) -> Instant:
-            return self._at
-
-    def cut_early(writer: Writer, job: Job, stored: Job | None) -> Job:
-        earlier = object.__new__(Writer)
-        vars(earlier).update(vars(writer), _clock=Frozen(job.updated_at))
-        return cut(earlier, job, stored)
-
-    with patch.object(Writer, "_cut", cut_early):
         yield

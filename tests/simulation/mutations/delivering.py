@@ -148,7 +148,10 @@ def puts_nothing_back() -> Iterator[None]:
         yield
 
 
-@mutation("What is put back is not acknowledged")
+@mutation(
+    "What is put back is not acknowledged",
+    masked_by="the trigger's one identity, and SQS's limit on receives",
+)
 def keeps_what_it_put_back() -> Iterator[None]:
     one = BatchHandler._one
 

@@ -22,14 +22,13 @@ Breaking: TypeAlias = Callable[[], AbstractContextManager[object]]
 class Mutation:
     """One way in which production code may be wrong.
 
-    `seed` is one that catches it, so that a test need not look for it; None if another protection masks it,
-    which `masked_by` names. `stores` are the only ones that it shows on, None if it shows on any.
+    `stores` are the only ones that it shows on, None if it shows on any. `masked_by` names the protection
+    that keeps it from doing harm, if there is one.
     """
 
     says: str
     breaks: Breaking
     stores: MakePorts | None
-    seed: int | None
     masked_by: str | None
 
 
@@ -40,7 +39,6 @@ MUTATIONS: Final[dict[str, Mutation]] = {}
 def mutation(
     says: str,
     *,
-    seed: int | None = None,
     stores: MakePorts | None = None,
     masked_by: str | None = None,
 ) -> Callable[[Callable[[], Iterator[None]]], Breaking]:
@@ -48,7 +46,7 @@ def mutation(
 
     def register(break_it: Callable[[], Iterator[None]]) -> Breaking:
         breaking = contextmanager(break_it)
-        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, seed, masked_by)
+        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by)
         return breaking
 
     return register

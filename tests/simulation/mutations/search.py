@@ -1,8 +1,11 @@
 """Which seed catches a mutation and what it complains of, or what a masked one costs instead."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean
+from typing import Final
 
 from tests.simulation.mutations import adapters, arming, delivering, sweeping
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
@@ -14,7 +17,10 @@ from sweephand.instants import SECOND_MS
 __all__ = ["MUTATIONS", "Caught", "Cost", "adapters", "arming", "catch", "cost", "delivering", "sweeping"]
 
 #: A mutation that no seed below this catches is not caught.
-SEEDS_MAX = 2_000
+SEEDS_MAX: Final = 2_000
+
+#: The seeds that `python -m tests.simulation.mutations` found, so that a test need not look for them.
+KNOWN: Final = Path(__file__).with_name("caught.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +33,41 @@ class Caught:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What leaves for consumers: requests for each trigger, and seconds by which first attempts are late."""
+    """What leaves for consumers: requests for each attempt, and seconds by which first attempts are late."""
 
     requests: float
     late_s: float
 
 
-def run_with(mutation: Mutation | None, seed: int) -> Result:
-    """One seed, of production code that is broken so, or whole."""
-    if mutation is None:
-        return run(seed)
+def known() -> dict[str, int]:
+    """The seed that caught each mutation when it was last looked for."""
+    found: dict[str, int] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
+    return found
+
+
+def keep(found: dict[str, int]) -> None:
+    """Remember those seeds, and of the other mutations what is known."""
+    still = {name: seed for name, seed in (known() | found).items() if name in MUTATIONS}
+    KNOWN.write_text(json.dumps(still, indent=2, sort_keys=True) + "\n")
+
+
+def run_with(mutation: Mutation, seed: int) -> Result:
+    """One seed of production code that is broken so."""
     return run(seed, mutation=mutation.breaks, stores=mutation.stores)
 
 
 def catch(mutation: Mutation, seeds: Iterable[int] = range(SEEDS_MAX)) -> Caught | None:
-    """The first of those seeds that complains; None if none does."""
+    """The first of those seeds that complains, and does not of code that is whole; None if none does."""
     for seed in seeds:
         complaints = run_with(mutation, seed).complaints
-        if complaints:
+        if complaints and not run(seed, stores=mutation.stores).complaints:
             return Caught(seed, complaints[0])
     return None
 
 
-def cost(mutation: Mutation | None, seeds: Sequence[int]) -> Cost:
+def cost(results: Iterable[Result]) -> Cost:
     """What those seeds deliver."""
-    requests: list[Requested] = []
-    triggers = 0
-    for seed in seeds:
-        sent = [each for each in run_with(mutation, seed).events if isinstance(each, Requested)]
-        triggers += len({(each.trigger_id, each.attempt) for each in sent})
-        requests += sent
+    requests = [each for result in results for each in result.events if isinstance(each, Requested)]
+    attempts = {(each.trigger_id, each.attempt) for each in requests}
     late = [each.at - each.due_at for each in requests if each.attempt == 1]
-    return Cost(len(requests) / triggers, mean(late) / SECOND_MS)
+    return Cost(len(requests) / len(attempts), mean(late) / SECOND_MS)
