@@ -226,8 +226,9 @@ class Simulation:
 
     def _begin_ticking(self) -> None:
         random = stream(self._seed, "ticks")
-        # EventBridge wakes within the minute, at about the same second of each.
-        phase_ms = random.choice((0, random.randrange(MINUTE_MS)))
+        # EventBridge wakes within the minute, at about the same second of each. By a clock that is half a
+        # minute wrong a minute begins at the half.
+        phase_ms = random.choice((0, MINUTE_MS // 2, random.randrange(MINUTE_MS)))
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
         self._scheduler.call_at(first_at, lambda: self._wake(random, first_at))
 
