@@ -1,4 +1,4 @@
-"""Measures, shows tables, writes .local/bench.json: `python -m infra.bench [cost] [start] [lateness]`."""
+"""Measures, shows tables, writes .local/bench.json: `python -m infra.bench [part …]`."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, lateness, start
+from infra.bench import cost, fuzz, lateness, schedules, start
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -24,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
     parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run (default 10000)")
+    parser.add_argument("--inputs", type=int, default=100_000, help="random schedules (default 100000)")
     parser.add_argument("--port", type=int, default=_PORT, help=f"for a local AWS (default {_PORT})")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(_PARTS)
@@ -61,10 +62,20 @@ def _lateness(arguments: argparse.Namespace) -> Report | str:
     return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
 
 
+def _schedules(_: argparse.Namespace) -> Report | str:
+    return schedules.measure()
+
+
+def _fuzz(arguments: argparse.Namespace) -> Report | str:
+    return fuzz.measure(arguments.inputs)
+
+
 _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "cost": _cost,
     "start": _start,
     "lateness": _lateness,
+    "schedules": _schedules,
+    "fuzz": _fuzz,
 }
 
 

@@ -35,7 +35,7 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
     It may be carried up to the moment of a pause, too, which is where the revision before it ends.
     """
     for life, number, before, write in _writes(tale):
-        what = f"{life.name}: revision {write.rev} of {told(write.at)}"
+        what = f"{life.name}: revision {write.rev}"
         if before is not None and write.cut < before.cut:
             yield f"{what} has its cut at {told(write.cut)}, before the cut at {told(before.cut)}"
         if before is not None and write.rev == before.rev:
@@ -81,7 +81,7 @@ def pauses_are_kept(tale: Tale) -> Iterator[str]:
     """Only a pause pauses, at its own moment, only a resume ends it, and a resume is a new revision."""
     for life, _, before, write in _writes(tale):
         kept = before.paused_at if before else None
-        what = f"{life.name}: {write.verb} of {told(write.at)}"
+        what = f"{life.name}: the {write.verb} that is revision {write.rev}"
         if write.verb == "pause":
             if write.paused_at is None:
                 yield f"{what} did not pause it"

@@ -69,13 +69,12 @@ def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:
         life = tale.lives.get(request.uid)
         if life is None:
             continue
-        left = f"{_named(request)} left at {told(request.at)}"
         if life.deleted_at is not None and request.at > life.deleted_at + READ_AGE_MS:
-            yield f"{left}; its job was deleted at {told(life.deleted_at)}"
+            yield f"{_left(request)}; its job was deleted at {told(life.deleted_at)}"
             continue
         stood = [life.writes[number] for number in life.readable(request.at)]
         if stood and not request.is_on_demand and all(each.paused_at is not None for each in stood):
-            yield f"{left}; its job was paused at {told(stood[0].at)}"
+            yield f"{_left(request)}; its job was paused at {told(stood[0].at)}"
 
 
 def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
@@ -162,3 +161,7 @@ def _unowed(life: Life, request: Requested) -> str | None:
 def _named(request: Requested) -> str:
     what = f"{request.name}: attempt {request.attempt} of {request.trigger_id}"
     return f"{what}, due {told(request.due_at)}, of revision {request.rev},"
+
+
+def _left(request: Requested) -> str:
+    return f"{_named(request)} left at {told(request.at)}"

@@ -83,17 +83,18 @@ class Cron:
 
     def instants(self, zone: ZoneInfo, gap: Gap, overlap: Overlap, after_ms: int) -> Iterator[int]:
         """Its instants in epoch milliseconds, ascending, strictly after that one."""
+        named, seen_s, before = self.seconds, 0, None
         for minute_s in _minutes(self, after_ms):
             wall = dt.datetime.fromtimestamp(minute_s, zone)
-            before = dt.datetime.fromtimestamp(minute_s - 60, zone)
-            seconds = set(self.seconds) if self._is_shown(wall, overlap) else set()
+            if before is None or seen_s != minute_s - 60:
+                before = dt.datetime.fromtimestamp(minute_s - 60, zone)
+            seconds = named if self._is_shown(wall, overlap) else []
             if self.is_fixed and gap == "shift" and self._was_skipped(before, wall):
-                seconds.add(0)
-            yield from (
-                instant_ms
-                for instant_ms in ((minute_s + second) * 1_000 for second in sorted(seconds))
-                if instant_ms > after_ms
-            )
+                seconds = sorted({0, *seconds})
+            for second in seconds:
+                if (instant_ms := (minute_s + second) * 1_000) > after_ms:
+                    yield instant_ms
+            seen_s, before = minute_s, wall
 
     def _is_shown(self, wall: dt.datetime, overlap: Overlap) -> bool:
         if not self.has_minute(wall):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.simulation.enumeration import length_ms
 from tests.simulation.judging_jobs import SKEW_MS
-from tests.simulation.lives import Life, Reign, position
+from tests.simulation.lives import Life, Reign
 from tests.simulation.misfires import catchup_of, misfires
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Mishap
@@ -53,21 +53,38 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
         return True
-    return _may_be_misfire(tale, life, due_at)
+    return _may_be_misfire(tale, life, reign, due_at)
 
 
-def _may_be_misfire(tale: Tale, life: Life, due_at: int) -> bool:
+def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
-    catchup = catchup_of(life.last.definition)
+    catchup = catchup_of(next(each for each in life.writes if each.rev == reign.rev).definition)
     mode = catchup.get("mode", "latest")
-    latest = max((each.due_at for each in tale.requests if each.uid == life.uid), default=0)
-    if mode == "all" or (mode == "latest" and latest <= due_at):
-        return False
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
-    shards = {timer.shard for timer in tale.timers if timer.uid == life.uid}
-    place = position(due_at)
-    for shard in shards:
-        passed_at = next((each.at for each in tale.cursors.get(shard, []) if each.key >= place), None)
-        if passed_at is not None and passed_at - due_at > window_ms - SKEW_MS:
-            return True
-    return False
+
+    def is_late(due_at: int) -> bool:
+        found_at = _found_at(tale, life, reign, due_at)
+        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
+
+    if mode == "all" or not is_late(due_at):
+        return False
+    later = {each.due_at for each in tale.requests if each.uid == life.uid and each.due_at > due_at}
+    return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
+
+
+def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
+    """When a sweep was done with it: by the timer of its revision that lies last before it."""
+    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
+    before = [each for each in of_it if each.kind == "occurrence" and each.due_at <= due_at]
+    if not before:
+        return None
+    timer = max(before, key=lambda each: each.due_at)
+    return next(
+        (
+            each.at
+            for each in tale.cursors.get(timer.shard, [])
+            if each.key > timer.sort_key
+            or (each.key == timer.sort_key and (each.within_at is None or each.within_at >= due_at))
+        ),
+        None,
+    )

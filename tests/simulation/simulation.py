@@ -78,7 +78,7 @@ class Scenario:
         """The scenario of a seed."""
         random = stream(seed, "scenario")
         is_sparse = random.random() < _SPARSE
-        minutes = random.randint(2, 8) * 24 * 60 if is_sparse else random.randint(6, 18)
+        minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)
         jobs = random.randint(1, 4)
         return cls(
             begins_at=(random.choice(TRANSITIONS) if is_sparse else BEGIN) + random.randrange(DAY_MS),
@@ -129,7 +129,7 @@ def _bounds(seed: int, mask: Mask) -> Iterator[None]:
     with ExitStack() as stack:
         random = stream(seed, "unknown")
         # In most seeds what is unknown is put back for longer: it is most of the work, and shows little.
-        patience_ms = random.choice((2, 9, 9, 9)) * SECOND_MS
+        patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
         stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.

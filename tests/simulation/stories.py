@@ -183,6 +183,26 @@ def removed() -> list[Event]:
     )
 
 
+def outage() -> list[Event]:
+    """A job that fires each minute, its window a minute; nothing is swept from 5:00 to 9:05.
+
+    Of what was found more than a minute late the newest fires.
+    """
+    definition = {"schedule": "@every 60s", "catchup": {"window": "1m"}, "data": '"x"'}
+    return in_order(
+        timer(300, at_s=0),
+        written("create", "1-a", 0, definition=definition),
+        (event for due_s in range(60, 241, 60) for event in delivered(due_s)),
+        delivered(480, late_ms=65_100),
+        (event for due_s in range(540, 901, 60) for event in delivered(due_s, late_ms=5_100)),
+        timer(540, at_s=545),
+        cursor(timer(300, at_s=0), 545, 9),
+        timer(600, at_s=546),
+        cursor(timer(540, at_s=0), 546, 9),
+        (replace(event, at=event.at + 60_000) for event in swept(600, 960)),
+    )
+
+
 #: All of them, for whoever holds that they are fine.
 STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     every_minute,
@@ -190,4 +210,5 @@ STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     paused_for_a_while,
     replaced,
     removed,
+    outage,
 )

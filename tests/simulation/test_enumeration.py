@@ -256,6 +256,12 @@ MOMENTS = (
 )
 MACROS = ("@yearly", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 
+AWS_DAYS_OF_MONTH = ("*", "L", "15W", "LW", "1-7", "31", "*/3")
+AWS_DAYS_OF_WEEK = ("*", "6L", "2#1", "MON-FRI", "1", "SUN", "L", "7", "2-6", "3,5")
+UNITS = ("minute", "minutes", "hours", "days")
+TIMES = ("", "1", "3", "7", "40")
+PERIODS = ("PT3S", "PT1H", "P1D", "P1M", "P1W", "P1DT1H", "PT90M", "PT36H")
+
 #: Before the spring and the autumn of most zones, and between.
 STARTS = tuple(at(each) for each in ("2026-03-27", "2026-04-03", "2026-10-02", "2026-10-23", "2026-11-21"))
 
@@ -269,7 +275,7 @@ class Definitions:
     def one(self) -> tuple[dict[str, Any], int]:
         chance = self.random.random
         asked_at = self.random.choice(STARTS) + self.random.randrange(3 * DAY_MS)
-        schedule = self.schedule()
+        schedule = self.schedule() if chance() < 0.5 else self.form(asked_at)
         fields: dict[str, Any] = {"schedule": schedule, "timezone": self.random.choice((None, *ZONES))}
         if schedule is None or chance() < 0.3:
             fields["dueTime"] = self.moment(asked_at)
@@ -277,6 +283,14 @@ class Definitions:
             fields["ttl"] = self.moment(asked_at)
         if schedule is not None and chance() < 0.3:
             fields["repeats"] = self.random.randint(1, 5)
+        if chance() < 0.4:
+            gap, overlap = (
+                self.random.choice(("shift", "skip")),
+                self.random.choice(("first", "last", "both")),
+            )
+            fields["dst"] = {"gap": gap, "overlap": overlap}
+        if chance() < 0.2:
+            fields["jitter"] = self.random.choice(("30s", "PT15M", "PT2H", "1d"))
         return {name: value for name, value in fields.items() if value is not None}, asked_at
 
     def schedule(self) -> str | None:
@@ -290,6 +304,38 @@ class Definitions:
         days = (self.random.choice(DAYS_OF_MONTH), self.field(1, 12), self.random.choice(DAYS_OF_WEEK))
         fields = [self.field(0, 59), self.field(0, 23), *days]
         return " ".join([self.field(0, 59), *fields] if chance > 0.7 else fields)
+
+    def form(self, asked_at: int) -> Any:
+        """A schedule that is written neither as Unix cron nor as `@every`."""
+        return self.random.choice((self.aws, self.repetition, self.named, self.listed))(asked_at)
+
+    def aws(self, asked_at: int) -> str:
+        choice = self.random.choice
+        days = choice((f"{choice(AWS_DAYS_OF_MONTH)} {{}} ?", f"? {{}} {choice(AWS_DAYS_OF_WEEK)}"))
+        days = days.format(choice(("*", "*", "3,10,11", "MAR")))
+        cron = f"cron({self.field(0, 59)} {self.field(0, 23)} {days} {choice(('*', '2027', '2026-2028'))})"
+        once = rfc3339(asked_at + self.random.randrange(20 * DAY_MS))[:19]
+        return choice((cron, cron, f"at({once})", f"rate({choice((1, 5, 90))} {choice(UNITS)})"))
+
+    def repetition(self, asked_at: int) -> str:
+        start = rfc3339(asked_at + self.random.randrange(-40 * DAY_MS, 9 * DAY_MS)) + "/"
+        return f"R{self.random.choice(TIMES)}/{self.random.choice(('', start))}{self.random.choice(PERIODS)}"
+
+    def named(self, _: int) -> dict[str, str]:
+        values = {
+            "second": self.field(0, 59),
+            "minute": self.field(0, 59),
+            "hour": self.field(0, 23),
+            "dayOfMonth": self.random.choice(DAYS_OF_MONTH),
+            "month": self.field(1, 12),
+            "dayOfWeek": self.random.choice(DAYS_OF_WEEK),
+            "year": self.random.choice(("*", "2027", "2026-2028")),
+        }
+        return {name: values[name] for name in self.random.sample(list(values), self.random.randint(1, 4))}
+
+    def listed(self, asked_at: int) -> list[str]:
+        number = self.random.randint(1, 6)
+        return [rfc3339(asked_at + self.random.randrange(-DAY_MS, 10 * DAY_MS)) for _ in range(number)]
 
     def field(self, low: int, high: int) -> str:
         one, other = sorted((self.random.randint(low, high), self.random.randint(low, high)))
@@ -305,9 +351,10 @@ class Definitions:
 def series(definition: dict[str, Any], asked_at: int) -> Series | None:
     """What production makes of a definition; None if it refuses it."""
     names = {"schedule": "schedule", "timezone": "timezone", "due_time": "dueTime", "ttl": "ttl"}
-    fields = {name: definition.get(written) for name, written in names.items()}
+    fields: dict[str, Any] = {name: definition.get(written) for name, written in names.items()}
+    fields |= {name: definition.get(name) for name in ("repeats", "dst", "jitter")}
     try:
-        return series_of(**fields, repeats=definition.get("repeats"), requested_at=asked_at)
+        return series_of(**fields, requested_at=asked_at, key="ns/job")
     except InvalidError:
         return None
 
@@ -322,11 +369,11 @@ def first(found: Iterable[tuple[int, int]], end: int) -> list[tuple[int, int]]:
 def stretch(definition: dict[str, Any], asked_at: int) -> int:
     """Up to where it is worth looking, the oracle being slow."""
     schedule = definition.get("schedule", "")
-    days = 3 if schedule.startswith("@every") else 20
+    days = 3 if str(schedule).startswith("@every") else 20
     return asked_at + days * DAY_MS
 
 
-@pytest.mark.parametrize("seed", range(0, 400, 20))
+@pytest.mark.parametrize("seed", range(0, 600, 20))
 def test_production_enumerates_the_same(seed: int) -> None:
     for each in range(seed, seed + 20):
         definition, asked_at = Definitions(each).one()
@@ -334,5 +381,5 @@ def test_production_enumerates_the_same(seed: int) -> None:
         if theirs is None:
             continue
         end = stretch(definition, asked_at)
-        expected = first(begun(definition, asked_at).numbered(), end)
+        expected = first(begun(definition, asked_at, theirs.jitter_ms).numbered(), end)
         assert first(theirs.occurrences(0), end) == expected, (each, definition, asked_at)

@@ -17,6 +17,7 @@ from tests.simulation.stories import (
     delivered,
     every_minute,
     in_order,
+    outage,
     paused_for_a_while,
     removed,
     replaced,
@@ -95,6 +96,9 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
     (paused_for_a_while, without(of(Requested, due_s=360)), "nothing left for it"),
     (replaced, without(of(Requested, due_s=360)), "nothing left for it"),
     (replaced, without(of(Requested, due_s=890)), "nothing left for it"),
+    (outage, without(of(Requested, due_s=480)), "nothing left for it"),
+    (outage, without(of(Requested, due_s=540)), "nothing left for it"),
+    (every_minute, without(of(Requested, due_s=420)), "nothing left for it"),
     # Nothing early.
     (every_minute, changed(of(Requested, due_s=180), clock_at=THIRD - 1), "early"),
     (every_minute, changed(of(Requested, due_s=180), at=THIRD - 45_001), "earlier than any clock"),

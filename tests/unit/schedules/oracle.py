@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim
 
 from sweephand.instants import Instant, from_datetime, to_datetime
+from sweephand.schedules.dst import DEFAULT, DstRule
 
 _GAP_MADE_UP_BELOW = dt.timedelta(hours=3)
 
@@ -19,8 +20,10 @@ def packaged(zone: str) -> ZoneInfo:
         return ZoneInfo.from_file(data, key=zone)
 
 
-def instants_between(expression: str, zone: str, after: Instant, before: Instant) -> list[Instant]:
-    """What a cron expression fires at, both ends excluded, by Debian's rule written out case by case."""
+def instants_between(
+    expression: str, zone: str, after: Instant, before: Instant, rule: DstRule = DEFAULT
+) -> list[Instant]:
+    """What a cron expression fires at, both ends excluded, by a rule written out case by case."""
     info = packaged(zone)
     fields = expression.split()[-5:]
     is_wildcard = fields[0].startswith("*") or fields[1].startswith("*")
@@ -32,20 +35,22 @@ def instants_between(expression: str, zone: str, after: Instant, before: Instant
     for wall in walls:
         if wall > end:
             break
-        found.update(_shown(wall, info, is_wildcard=is_wildcard))
+        found.update(_shown(wall, info, rule, is_wildcard=is_wildcard))
     return sorted(each for each in found if after < each < before)
 
 
-def _shown(wall: dt.datetime, info: ZoneInfo, *, is_wildcard: bool) -> list[Instant]:
+def _shown(wall: dt.datetime, info: ZoneInfo, rule: DstRule, *, is_wildcard: bool) -> list[Instant]:
     first, second = wall.replace(tzinfo=info), wall.replace(tzinfo=info, fold=1)
     back = first.astimezone(dt.UTC).astimezone(info).replace(tzinfo=None)
     if back == wall:
-        both = is_wildcard and first.utcoffset() != second.utcoffset()
-        return [from_datetime(each) for each in ((first, second) if both else (first,))]
+        shown = [first] if first.utcoffset() == second.utcoffset() else [first, second]
+        if not is_wildcard:
+            shown = {"first": shown[:1], "last": shown[-1:], "both": shown}[rule.overlap]
+        return [from_datetime(each) for each in shown]
     before, after = first.utcoffset(), second.utcoffset()
     assert before is not None
     assert after is not None
-    if is_wildcard or after - before >= _GAP_MADE_UP_BELOW:
+    if is_wildcard or rule.gap == "skip" or after - before >= _GAP_MADE_UP_BELOW:
         return []
     # In a gap, zoneinfo reads fold 0 by the offset before it and fold 1 by the one after it.
     low, high = second.astimezone(dt.UTC), first.astimezone(dt.UTC)

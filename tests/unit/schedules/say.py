@@ -1,12 +1,13 @@
 """Instants and series as the tests of this room write them."""
 
 import datetime as dt
+from collections.abc import Mapping
 from itertools import islice
 
 from hypothesis import HealthCheck, settings
 
 from sweephand.instants import Instant, from_datetime, to_datetime
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series, Written, series_of
 
 #: For properties: a busy machine is no fault of ours.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,12 +26,13 @@ def said(instant: Instant) -> str:
 
 
 def asked(
-    schedule: str | None = None,
+    schedule: Written | None = None,
     *,
     timezone: str | None = None,
     due_time: str | None = None,
     ttl: str | None = None,
     repeats: int | None = None,
+    dst: Mapping[str, str] | None = None,
     now: str = "2026-11-21T07:00:00Z",
 ) -> Series:
     """The series of a request."""
@@ -40,6 +42,7 @@ def asked(
         due_time=due_time,
         ttl=ttl,
         repeats=repeats,
+        dst=dst,
         requested_at=at(now),
     )
 

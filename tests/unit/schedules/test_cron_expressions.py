@@ -1,14 +1,12 @@
 """Which texts are cron, and which wall times they match."""
 
-import datetime as dt
-
 import pytest
-from croniter import croniter
 from tests.unit.schedules.say import fires
 
 from sweephand.schedules import ScheduleError
 from sweephand.schedules.cron import MACROS, parse_cron
 from sweephand.schedules.cron_days import MonthKind, kind_of, kinds_of
+from sweephand.schedules.wall import WallPattern
 
 YEAR = "2026-01-01T00:00:00Z"
 
@@ -16,6 +14,7 @@ YEAR = "2026-01-01T00:00:00Z"
 def days(day_of_month: str, day_of_week: str, year: int = 2026, month: int = 11) -> list[int]:
     """The days of a month on which an expression matches."""
     cron = parse_cron(f"0 0 {day_of_month} * {day_of_week}")
+    assert isinstance(cron.pattern, WallPattern)
     return list(cron.pattern._days_of(year, month))
 
 
@@ -114,6 +113,13 @@ def test_days_match_where_either_field_does_unless_one_begins_with_a_star(
     day_of_month: str, day_of_week: str, expected: list[int]
 ) -> None:
     assert days(day_of_month, day_of_week) == expected
+
+
+@pytest.mark.parametrize("day", ["L", "LW", "15W", "31W", "10,L", "?", "*/7"])
+@pytest.mark.parametrize("weekday", ["5L", "L5", "FRI#2", "5#5", "7", "mon-fri", "*"])
+def test_special_days_are_the_same_with_six_fields(day: str, weekday: str) -> None:
+    five, six = (f"{seconds}0 9 {day} * {weekday}" for seconds in ("", "0 "))
+    assert fires(five, "UTC", YEAR, 40) == fires(six, "UTC", YEAR, 40)
 
 
 def test_a_workday_does_not_leave_its_month() -> None:
@@ -222,31 +228,3 @@ def test_what_cannot_be_read_is_refused_with_the_part_that_is_wrong(expression: 
         parse_cron(expression)
     assert part in str(refusal.value)
     assert "expected" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "*/7 * * * *",
-        "3-40/9,50 */5 * * *",
-        "0 0 1,15 * *",
-        "0 12 * 2,7 *",
-        "0 0 * * 1-5",
-        "30 4 1,15 * 5",
-        "0 0 L * *",
-    ],
-)
-def test_croniter_agrees_where_its_rule_is_ours(expression: str) -> None:
-    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    theirs = croniter(expression, start, ret_type=dt.datetime)
-    expected = [theirs.get_next().strftime("%Y-%m-%d %H:%M") for _ in range(300)]
-    assert fires(expression, "UTC", YEAR, 300) == expected
-
-
-def test_a_refusal_of_the_library_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise ValueError("not today")
-
-    monkeypatch.setattr("croniter.croniter", refuse)
-    with pytest.raises(ScheduleError, match="cannot be read as days"):
-        parse_cron("0 0 3,4,19,23 * *")

@@ -1,110 +1,26 @@
 """What holds of every series, whatever its schedule, zone and bounds."""
 
 import datetime as dt
-from itertools import islice
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice, takewhile
 
-from hypothesis import assume, given, settings
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.unit.schedules.oracle import instants_between, packaged
 from tests.unit.schedules.say import at, unhurried
+from tests.unit.schedules.strategies import crons_of_any_kind, places, rules, series, transitions, zones
 
 from sweephand.instants import DAY_MS, INSTANT_MAX, to_datetime
-from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules import Series
+from sweephand.schedules.dst import DstRule
+from sweephand.schedules.series import timeline_of
 from sweephand.schedules.zones import zone_named
-
-#: Zones with transitions of half an hour, at midnight, of a whole day, of three hours, twice within a month.
-ZONES = (
-    "UTC",
-    "Europe/Paris",
-    "Europe/Dublin",
-    "America/New_York",
-    "America/Santiago",
-    "Asia/Beirut",
-    "Asia/Kathmandu",
-    "Australia/Lord_Howe",
-    "Africa/Casablanca",
-    "Asia/Gaza",
-    "Antarctica/Casey",
-    "Pacific/Apia",
-)
 
 #: Years in which a zone's clock moved by three hours or more: those nights are corrections, not made up.
 MOVED_BY_HOURS = {("Pacific/Apia", 2011)} | {("Antarctica/Casey", year) for year in range(2009, 2024)}
-
-
-def field(low: int, high: int, *, seldom: bool = False) -> st.SearchStrategy[str]:
-    number = st.integers(low, high)
-    # Of one number only (`3-3`): cronsim then takes a step as if it were written `3/2`.
-    span = st.integers(low, high - 1).flatmap(
-        lambda first: st.integers(first + 1, high).map(lambda last: f"{first}-{last}")
-    )
-    stepped = st.builds("{}/{}".format, st.one_of(st.just("*"), span), st.integers(1, high + 2))
-    item = st.one_of(number.map(str), span, stepped)
-    listed = st.lists(item, min_size=1, max_size=3).map(",".join)
-    return listed if seldom else st.one_of(st.just("*"), listed)
-
-
-minutes_and_hours = st.one_of(
-    st.tuples(field(0, 59), field(0, 23)), st.tuples(field(0, 59, seldom=True), field(0, 23, seldom=True))
-)
-days_of_week = st.one_of(
-    field(0, 7), st.sampled_from(["MON-FRI", "sun", "5L", "1#2", "5#5", "7L,3", "2#1,5L", "SAT,0"])
-)
-days_of_month = st.one_of(st.just("*"), field(1, 28), st.sampled_from(["L", "LW", "1,L", "29,LW", "*/10"]))
-
-
-@st.composite
-def crons(draw: st.DrawFn, *, with_seconds: bool = False) -> str:
-    minute, hour = draw(minutes_and_hours)
-    fields = [
-        minute,
-        hour,
-        draw(days_of_month),
-        draw(st.one_of(st.just("*"), field(1, 12))),
-        draw(days_of_week),
-    ]
-    if with_seconds:
-        fields.insert(0, str(draw(st.integers(0, 59))))
-    text = " ".join(fields)
-    assume(ever_comes(text))
-    return text
-
-
-def ever_comes(text: str) -> bool:
-    """Whether a day of the expression exists: a fifth Friday among `*/8` (1, 9, 17, 25) does not."""
-    try:
-        parse_schedule(text)
-    except ScheduleError as refusal:
-        if "never comes" in str(refusal):
-            return False
-        raise
-    return True
-
-
-periods = st.integers(1_000_000_000, 10**18).map(lambda ns: f"@every {ns}ns")
-zones = st.sampled_from(ZONES)
-#: From 1990 to 2060.
-starts = st.integers(631_152_000_000, 2_840_140_800_000)
-
-
-@st.composite
-def transitions(draw: st.DrawFn) -> tuple[str, int]:
-    """A zone, and an instant up to two days before it changes its offset."""
-    zone = zone_named(draw(zones.filter(lambda name: name not in {"UTC", "Asia/Kathmandu"})))
-    year = draw(st.integers(1990, 2060))
-    changes = [change.at_s for each in (year, 2011, 2012) for change in zone._transitions_in(each)]
-    return zone.name, (draw(st.sampled_from(changes)) - draw(st.integers(0, 172_800))) * 1000
-
-
-@st.composite
-def series(draw: st.DrawFn) -> Series:
-    start_at = draw(starts)
-    due_at = draw(st.one_of(st.none(), st.integers(start_at, start_at + 90 * DAY_MS)))
-    ttl_at = draw(st.one_of(st.none(), st.integers(start_at, start_at + 1000 * DAY_MS)))
-    repeats = draw(st.one_of(st.none(), st.integers(1, 40)))
-    schedule = draw(st.one_of(crons(), crons(with_seconds=True), periods))
-    return Series(schedule, draw(zones), start_at, due_at, ttl_at, repeats)
 
 
 @given(series(), st.integers(-DAY_MS, 400 * DAY_MS))
@@ -151,49 +67,87 @@ def test_a_series_comes_back_from_its_item_as_it_was(every: Series) -> None:
 @unhurried
 def test_the_last_instant_is_that_of_the_last_occurrence(every: Series) -> None:
     last_at = every.last_at()
-    if every.repeats is None and every.ttl_at is None:
-        assert last_at is None
-    elif every.repeats is not None:
+    if every.repeats is not None:
         walked = list(every.occurrences(every.start_at - 1))
         reaches_far = bool(walked) and walked[-1].due_at > every.start_at + 20_000 * DAY_MS
         assert last_at == (walked[-1].due_at if walked else None) or reaches_far
+    elif every.ttl_at is None and not every._timeline().is_finite:
+        assert last_at is None
     else:
         assert last_at is None or every.next_after(last_at) is None
         assert last_at is None or every.next_after(last_at - 1) is not None
 
 
-@given(st.one_of(crons(), crons(with_seconds=True)), st.one_of(transitions(), st.tuples(zones, starts)))
-@settings(unhurried, max_examples=150)
-def test_cron_fires_when_each_wall_time_by_itself_says_so(expression: str, where: tuple[str, int]) -> None:
+@given(series(), st.integers(0, 30), st.integers(-3 * DAY_MS, 3 * DAY_MS))
+@unhurried
+def test_count_nth_and_last_through_say_what_the_instants_say(
+    every: Series, number: int, offset_ms: int
+) -> None:
+    timeline = every._timeline()
+    after = every.start_at + offset_ms
+    walked = list(islice(timeline.instants(after), number))
+    assume(len(walked) == number)
+    through = walked[-1] if walked else after
+    assert timeline.count(after, through) == number
+    assert timeline.count(through, after) == 0
+    if walked:
+        assert timeline.count(after, through - 1) == number - 1
+        assert timeline.nth(number, after, 12_000) == through
+        assert timeline.last_through(through) == through
+        before = timeline.last_through(through - 1)
+        assert before == (walked[-2] if number > 1 else before)
+        assert before is None or before < through
+    # Wherever the count is cut in two, the parts add up.
+    middle = after + (through - after) // 3
+    assert timeline.count(after, middle) + timeline.count(middle, through) == number
+
+
+@given(crons_of_any_kind, places, rules)
+@settings(unhurried, max_examples=300)
+def test_cron_fires_when_each_wall_time_by_itself_says_so(
+    expression: str, where: tuple[str, int], rule: DstRule
+) -> None:
     zone, start_at = where
     before = start_at + 4 * DAY_MS
-    found = []
-    for each in Series(expression, zone, start_at).occurrences(start_at):
-        if each.due_at >= before:
-            break
-        found.append(each.due_at)
-    assert found == instants_between(expression, zone, start_at, before)
+    begun = Series(expression, zone, start_at, dst=rule)
+    coming = takewhile(lambda each: each.due_at < before, begun.occurrences(start_at))
+    assert [each.due_at for each in coming] == instants_between(expression, zone, start_at, before, rule)
 
 
-@given(
-    st.one_of(crons(), crons(with_seconds=True)),
-    st.one_of(transitions(), st.tuples(zones, starts)),
-    st.integers(1, 8),
-)
+@given(crons_of_any_kind, transitions(), rules)
 @unhurried
-def test_counting_is_enumerating(expression: str, where: tuple[str, int], days: int) -> None:
+def test_every_local_time_near_a_transition_is_accounted_for(
+    expression: str, where: tuple[str, int], rule: DstRule
+) -> None:
     zone, start_at = where
-    begun = Series(expression, zone, start_at)
-    through = start_at + days * DAY_MS
-    walked = 0
-    for each in begun.occurrences(start_at):
-        if each.due_at > through:
-            assert each.sequence == walked + 1
-            break
-        walked += 1
-    following = begun.next_after(through)
-    assert following is not None
-    assert following.sequence == walked + 1
+    through = start_at + 4 * DAY_MS
+    begun = Series(expression, zone, start_at, dst=rule)
+    fired = {
+        each.due_at for each in takewhile(lambda each: each.due_at <= through, begun.occurrences(start_at))
+    }
+    told = list(begun.clock_effects(start_at, through))
+    assert [each.instant for each in told] == sorted(each.instant for each in told)
+    for effect in told:
+        shown_s = effect.instant // 1000 + zone_named(zone).offset_at(effect.instant // 1000)
+        assert (effect.cause == "gap") == (shown_s != effect.wall_s)
+        if effect.fires:
+            assert effect.instant in fired
+        elif effect.cause != "gap":
+            assert effect.instant not in fired
+    # An instant is told of at most once as a first or second showing.
+    showings = [each.instant for each in told if each.cause != "gap"]
+    assert len(showings) == len(set(showings))
+
+
+@given(series())
+@unhurried
+def test_jitter_moves_a_series_and_changes_nothing_else(every: Series) -> None:
+    moved, at_rest = every._timeline(), replace(every, jitter_ms=0)._timeline()
+    first = next(iter(at_rest.instants(every.start_at - 1)), None)
+    assume(first is not None)
+    assert first is not None
+    theirs = [each + every.jitter_ms for each in islice(at_rest.instants(first - 1), 20)]
+    assert list(islice(moved.instants(first + every.jitter_ms - 1), 20)) == theirs
 
 
 @given(
@@ -208,3 +162,28 @@ def test_a_nightly_job_runs_exactly_once_on_every_night_of_the_year(
     fired = islice(Series(expression, zone, noon_at).occurrences(noon_at), 364)
     nights = [to_datetime(each.due_at).astimezone(packaged(zone)).date() for each in fired]
     assert nights == [nights[0] + dt.timedelta(days=later) for later in range(364)]
+
+
+@pytest.fixture
+def machine_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Sets the zone of this process."""
+
+    def set_to(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+        timeline_of.cache_clear()
+        zone_named.cache_clear()
+
+    yield set_to
+    monkeypatch.undo()
+    time.tzset()
+
+
+@given(series())
+@settings(unhurried, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_zone_of_the_machine_changes_nothing(machine_zone: Callable[[str], None], every: Series) -> None:
+    found = []
+    for name in ("UTC", "Asia/Tokyo", "America/St_Johns"):
+        machine_zone(name)
+        found.append(list(islice(every.occurrences(every.start_at - 1), 10)))
+    assert found[0] == found[1] == found[2]

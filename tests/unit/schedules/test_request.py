@@ -75,7 +75,7 @@ def test_ttl_may_be_the_first_fire_itself() -> None:
         ({"schedule": "0 0 30 2 *"}, "/schedule", "'30 2 *'"),
         ({"schedule": "@every 999ms"}, "/schedule", "at least 1s"),
         ({"schedule": "@every 999999999h"}, "/schedule", "too long"),
-        ({"schedule": "rate(5 minutes)"}, "/schedule", "'rate(5 minutes)'"),
+        ({"schedule": "rate(5 minute)"}, "/schedule", "'minute'"),
         ({"schedule": "TZ=Mars/Olympus @daily"}, "/schedule", "'Mars/Olympus'"),
         ({"schedule": "@daily", "timezone": "Mars/Olympus"}, "/timezone", "'Mars/Olympus'"),
         ({"schedule": "@daily", "timezone": "../../etc/passwd"}, "/timezone", "is no time zone"),
@@ -116,7 +116,7 @@ def test_a_schedule_that_has_no_time_left_is_refused() -> None:
 
 
 def test_every_field_that_is_wrong_is_named_at_once() -> None:
-    found = refusals(schedule="rate(1 day)", timezone="Atlantis", due_time="x", ttl="y", repeats=0)
+    found = refusals(schedule="rate(1 days)", timezone="Atlantis", due_time="x", ttl="y", repeats=0)
     assert list(found) == ["/schedule", "/timezone", "/dueTime", "/ttl", "/repeats"]
 
 

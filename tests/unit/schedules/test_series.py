@@ -10,7 +10,7 @@ from tests.unit.schedules.say import asked, at, said
 
 from sweephand.instants import DAY_MS, INSTANT_MAX
 from sweephand.schedules import Occurrence, ScheduleError, Series
-from sweephand.schedules.cron import CronTimeline
+from sweephand.schedules.on_the_wall import WallTimeline
 from sweephand.schedules.series import timeline_of
 from sweephand.schedules.wall import WallPattern
 from sweephand.schedules.zones import Zone
@@ -132,7 +132,7 @@ def test_a_series_can_be_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "stored", [Series("rate(1 day)", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
+    "stored", [Series("fortnightly", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
 )
 def test_a_stored_series_that_can_no_longer_be_read_says_so(stored: Series) -> None:
     with pytest.raises(ScheduleError):
@@ -191,17 +191,17 @@ def test_ten_years_of_downtime_cost_cron_a_look_per_month(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Paris", "Africa/Casablanca"])
 def test_what_the_calendar_repeats_is_counted_once_and_counted_right(expression: str, zone: str) -> None:
     timeline = timeline_of(expression, zone, NOW, None)
-    assert isinstance(timeline, CronTimeline)
+    assert isinstance(timeline, WallTimeline)
     for through in ("2099-06-01", "2500-01-01", "2501-06-01", "3337-03-03"):
         assert timeline.count(NOW, at(through)) == timeline._count(NOW // 1000, at(through) // 1000)
 
 
-def test_eight_thousand_years_cost_cron_what_nine_hundred_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eight_thousand_years_cost_cron_what_fourteen_do(monkeypatch: pytest.MonkeyPatch) -> None:
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     end_at = at("9999-06-01")
     assert series.next_after(end_at) == (end_at + 1000, (end_at - NOW) // 1000 + 1)
-    assert looks.count < 100_000
+    assert looks.count < 1_000
 
 
 def test_with_a_known_occurrence_nothing_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Zones are those of the packaged data, and their spans tile time."""
 
 import datetime as dt
+import importlib.resources
 from itertools import islice, pairwise, takewhile
 
 import pytest
@@ -8,7 +9,8 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.zones import zone_named, zone_names
+from sweephand.schedules.tzif import Transition, read_tzif
+from sweephand.schedules.zones import _PROBE_S, _REACH_S, year_like, zone_named, zone_names
 
 
 def seconds(text: str) -> int:
@@ -49,7 +51,7 @@ def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> 
     zone = zone_named(name)
     begin, end = seconds("1970-01-03"), seconds("2030-01-01")
     spans = list(takewhile(lambda span: span.start_s < end, zone.spans(begin)))
-    assert spans[0].start_s == begin - 2 * 86_400
+    assert spans[0].start_s <= begin < spans[0].end_s
     for span, following in pairwise(spans):
         assert following.start_s == span.end_s
         assert following.covered_s >= span.end_s + span.offset_s
@@ -62,21 +64,63 @@ def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> 
 def test_a_zone_without_transitions_yields_year_after_year_without_a_gap() -> None:
     spans = list(islice(zone_named("UTC").spans(seconds("2026-11-21")), 200))
     assert spans[-1].start_s == seconds("2225-01-01")
-    assert all(span.covered_s == span.start_s for span in spans)
+    assert all(span.covered_s == span.start_s and span.repeated_s == span.end_s for span in spans)
+
+
+def test_no_two_transitions_lie_so_near_to_each_other_that_looking_for_them_could_miss_both() -> None:
+    nearest = min(
+        (later.at_s - earlier.at_s, name)
+        for name in zone_names()
+        for earlier, later in pairwise(spelled(name))
+    )
+    assert nearest[0] > 2 * _PROBE_S, nearest
+    moves = [each.after_s - each.before_s for name in zone_names() for each in spelled(name)]
+    assert max(map(abs, moves)) < _REACH_S
+
+
+@pytest.mark.parametrize("name", sorted({*sorted(zone_names())[::11], "Asia/Gaza", "America/Recife"}))
+def test_what_a_file_spells_out_is_what_zoneinfo_makes_of_it(name: str) -> None:
+    zone = zone_named(name)
+    written = [each for each in spelled(name) if each.at_s >= 0]
+    for change in written:
+        assert (zone.offset_at(change.at_s - 1), zone.offset_at(change.at_s)) == change[1:]
+    years = range(1970, written[-1].at_s // 31_556_952 + 1970 if written else 2040)
+    found = [change for year in years for change in zone._find_transitions(year)]
+    assert found == [each for each in written if each.at_s < seconds(f"{years.stop}-01-01")]
+
+
+def test_a_zone_whose_clock_is_never_changed_has_no_rule_to_ask_for() -> None:
+    zone = zone_named.__wrapped__("UTC")
+    assert zone._transitions_in(2050) == ()
+    assert zone._transitions == {}
 
 
 @pytest.mark.parametrize("name", sorted(zone_names())[::23])
-def test_a_far_year_has_the_transitions_of_the_one_400_years_before(name: str) -> None:
+def test_a_year_is_made_of_one_like_it_and_is_what_looking_at_it_finds(name: str) -> None:
     zone = zone_named(name)
-    for year in (2500, 2501, 2899, 2903, 3712):
-        assert zone._transitions_in(year) == tuple(zone._find_transitions(year))
+    for year in (2087, 2095, 2100, 2104, 2500, 2501, 2899, 3712, 9999):
+        spans = zone.spans_in(year)
+        changes = list(zone._find_transitions(year))
+        assert [span.start_s for span in spans[1:]] == [each.at_s for each in changes]
+        assert [span.offset_s for span in spans[1:]] == [each.after_s for each in changes]
+        assert spans[0].offset_s == _offset(name, spans[0].start_s)
+        assert spans == tuple(zone._find_spans(year))
 
 
-def test_a_zone_keeps_no_more_than_the_years_that_differ() -> None:
+def test_the_years_of_a_zone_are_kept_once_for_each_that_differs() -> None:
     zone = zone_named.__wrapped__("Europe/Paris")
-    for _ in zone.spans(seconds("2026-11-21")):
-        pass
-    assert len(zone._transitions) < 500
+    assert len(list(zone.spans(seconds("1900-01-01")))) > 24_000
+    # Those whose changes are spelled out, and 14 kinds.
+    assert len(zone._spans) < 120
+
+
+def test_a_year_is_like_another_with_the_same_weekdays_on_the_same_dates() -> None:
+    assert len({year_like(year, 2030) for year in range(2030, 2430)}) == 14
+    for year in (2030, 2100, 2101, 2400, 9999):
+        like = year_like(year, 2030)
+        assert dt.date(like, 1, 1).weekday() == dt.date(year, 1, 1).weekday()
+        assert dt.date(like, 3, 1).weekday() == dt.date(year, 3, 1).weekday()
+        assert 2030 <= like < 2070
 
 
 def test_the_last_spans_end_with_the_calendar() -> None:
@@ -91,6 +135,11 @@ def test_the_machines_own_zone_and_zone_files_are_not_asked(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     monkeypatch.setenv("PYTHONTZPATH", str(tmp_path_factory.mktemp("zones")))
     assert zone_named.__wrapped__("Europe/Paris").offset_at(seconds("2026-07-01")) == 7200
+
+
+def spelled(name: str) -> tuple[Transition, ...]:
+    place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
+    return read_tzif(place.read_bytes()).changes
 
 
 def _offset(name: str, instant_s: int) -> int:

@@ -90,7 +90,11 @@ def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
     assert shown == [
         {"utc": "2027-03-27T01:30:00.000Z", "local": "2027-03-27T02:30:00.000+01:00"},
         # 02:30 does not exist that day: it fires as the gap ends.
-        {"utc": "2027-03-28T01:00:00.000Z", "local": "2027-03-28T03:00:00.000+02:00"},
+        {
+            "utc": "2027-03-28T01:00:00.000Z",
+            "local": "2027-03-28T03:00:00.000+02:00",
+            "reason": "gap-shifted",
+        },
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
 WINDOW = 240_000
 
 
-def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: int) -> Armable:
+def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: Any) -> Armable:
     series = Series(schedule, "UTC", NOON, due_at, **bounds)
     return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series)
 
@@ -38,19 +39,19 @@ def test_a_one_off_within_four_minutes_is_a_message_and_beyond_a_timer(due_ms: i
     arming = armed(armable(None, NOON + due_ms))
     assert dues(arming.messages) == ([due_ms] if direct else [])
     if direct:
-        assert arming.timer is None
+        assert arming.timers == ()
     else:
-        assert arming.timer is not None
-        assert arming.timer.first == Occurrence(NOON + due_ms, 1)
-        assert arming.timer.shard == 3
-        assert arming.timer.armed_at == NOON
+        (timer,) = arming.timers
+        assert timer.first == Occurrence(NOON + due_ms, 1)
+        assert timer.shard == 3
+        assert timer.armed_at == NOON
 
 
 def test_a_series_has_messages_up_to_the_end_of_the_window_and_a_timer_for_the_first_beyond() -> None:
     arming = armed(armable("@every 60s"))
     assert dues(arming.messages) == [60_000, 120_000, 180_000, 240_000]
-    assert arming.timer is not None
-    assert arming.timer.first == Occurrence(NOON + 300_000, 5)
+    (timer,) = arming.timers
+    assert timer.first == Occurrence(NOON + 300_000, 5)
     assert [each.trigger.sequence for each in arming.messages if isinstance(each, TriggerMessage)] == [
         1,
         2,
@@ -66,7 +67,7 @@ def test_what_is_not_after_the_beginning_is_not_armed() -> None:
 def test_a_series_that_ends_within_the_window_needs_no_timer() -> None:
     arming = armed(armable("@every 60s", repeats=4))
     assert len(arming.messages) == 4
-    assert arming.timer is None
+    assert arming.timers == ()
 
 
 def test_a_message_waits_in_the_queue_for_what_is_left_and_a_span_not_at_all() -> None:
@@ -84,8 +85,8 @@ def test_more_triggers_than_go_one_by_one_travel_as_one_span() -> None:
     (span,) = arming.messages
     assert isinstance(span, SpanMessage)
     assert (span.first.due_at - NOON, span.until - NOON) == (20_000, 240_000)
-    assert arming.timer is not None
-    assert arming.timer.first.due_at == NOON + 260_000
+    (timer,) = arming.timers
+    assert timer.first.due_at == NOON + 260_000
 
 
 @given(period_s=st.integers(1, 30), singles_max=st.integers(1, 40))

@@ -12,6 +12,7 @@ DATA_INLINE_BYTES_MAX: Final = 2_048
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 1_000
+INSTANTS_MAX: Final = 100
 URL_LENGTH_MAX: Final = 2_048
 HEADERS_MAX: Final = 30
 HEADER_BYTES_MAX: Final = 8_192
@@ -25,6 +26,8 @@ RETRY_DAYS_MAX: Final = 30
 #: The greatest number that every reader of JSON holds exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
+#: A day, as EventBridge's flexible window.
+JITTER_S_MAX: Final = 86_400
 RETENTION_DAYS_MAX: Final = 365
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
@@ -43,6 +46,7 @@ def table() -> dict[str, int]:
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
+        "instantsMax": INSTANTS_MAX,
         "urlLengthMax": URL_LENGTH_MAX,
         "headersMax": HEADERS_MAX,
         "headerBytesMax": HEADER_BYTES_MAX,
@@ -55,6 +59,7 @@ def table() -> dict[str, int]:
         "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
+        "jitterSecondsMax": JITTER_S_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,

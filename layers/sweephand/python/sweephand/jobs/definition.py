@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.limits import DATA_INLINE_BYTES_MAX
-from sweephand.schedules import parse_duration_ms
+from sweephand.schedules import Written, parse_duration_ms
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
@@ -64,8 +64,8 @@ class Definition:
     payload: Payload | None = None
 
     @property
-    def schedule(self) -> str | None:
-        """The schedule; None for a one-off."""
+    def schedule(self) -> Written | None:
+        """The schedule: text, fields by name, or a list of instants; None for a one-off."""
         return self.written.get("schedule")
 
     @property
@@ -87,6 +87,16 @@ class Definition:
     def repeats(self) -> int | None:
         """The number of occurrences in all; None for no bound."""
         return self.written.get("repeats")
+
+    @property
+    def dst(self) -> Mapping[str, Any] | None:
+        """`dst`: the rule for clock changes; None for the default."""
+        return self.written.get("dst")
+
+    @property
+    def jitter(self) -> str | None:
+        """`jitter`: the window within which the series moves later; None for no move."""
+        return self.written.get("jitter")
 
     @property
     def target(self) -> Mapping[str, Any]:
@@ -139,7 +149,10 @@ class Definition:
         )
 
     def has_same_timing(self, other: "Definition") -> bool:
-        """Whether the series may go on: schedule, dueTime and time zone are what they were."""
+        """Whether the series may go on: schedule, dueTime and time zone are what they were.
+
+        It goes on with another `dst` or `jitter` too: neither moves what the period of `@every` counts from.
+        """
         names = ("schedule", "dueTime", "timezone")
         return all(self.written.get(name) == other.written.get(name) for name in names)
 

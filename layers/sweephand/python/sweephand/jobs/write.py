@@ -81,8 +81,9 @@ class Writer:
                 return Written(stored, "unchanged")
             job = self._draft(key, stored, definition, caller, requested_at)
             self._keep_payload(job)
-            began_series = stored is None or job.series.counted_at is None
-            self._arm(job, requested_at - 1 if began_series else requested_at, requested_at)
+            counted_at = None if stored is None else job.series.counted_at
+            after = requested_at - 1 if counted_at is None else min(requested_at, counted_at)
+            self._arm(job, after, requested_at)
             job = self._cut(job, stored)
             try:
                 self._check_patience(requested_at)
@@ -122,7 +123,7 @@ class Writer:
         uid = stored.uid if stored else self._ids.token()
         token = self._ids.token()
         number = 1 + (int(stored.rev.partition("-")[0]) if stored else 0)
-        series = _series(stored, definition, now)
+        series = _series(key, stored, definition, now)
         return Job(
             key=key,
             uid=uid,
@@ -145,8 +146,8 @@ class Writer:
     def _arm(self, job: Job, after: Instant, now: Instant) -> None:
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series)
         arming = arm(armable, after=after, now=now)
-        if arming.timer is not None:
-            self._timers.put([arming.timer])
+        if arming.timers:
+            self._timers.put(arming.timers)
         if arming.messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()
@@ -191,6 +192,9 @@ def _since(job: Job, stored: Job | None, cut: Instant) -> Instant:
     requested_at = job.updated_at
     if stored is None or job.series.counted_at is None:
         return requested_at - 1
+    if job.series.counted_at < requested_at:
+        # Less jitter puts before the request what had not fired yet.
+        return job.series.counted_at
     if stored.paused_at is not None or stored.series.next_after(cut) is not None:
         return cut
     # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
@@ -202,7 +206,7 @@ def _changes_nothing(stored: Job, definition: Definition, now: Instant) -> bool:
     return definition.equals(stored.definition) and view(stored, now).state != "completed"
 
 
-def _series(stored: Job | None, definition: Definition, now: Instant) -> Series:
+def _series(key: JobKey, stored: Job | None, definition: Definition, now: Instant) -> Series:
     """The series of a definition: begun anew, or that of the stored job with new bounds."""
     goes_on = (
         stored is not None
@@ -210,23 +214,29 @@ def _series(stored: Job | None, definition: Definition, now: Instant) -> Series:
         and view(stored, now).state != "completed"
     )
     if stored is None or not goes_on:
-        return _resolved(definition, now)
+        return _resolved(key, definition, now)
     begun = stored.series
     # Times that count from the dueTime are read as they were at first; others count from this request.
-    bounded = _resolved(definition, now if definition.due_time is None else begun.start_at)
-    series = replace(bounded, start_at=begun.start_at, due_at=begun.due_at, counted_at=now, counted=0)
-    if series.next_after(now) is None:
+    bounded = _resolved(key, definition, now if definition.due_time is None else begun.start_at)
+    # With another jitter what has fired and what has not are told apart by the schedule's own times: nothing
+    # fires in its old place and again in its new one, nor in neither.
+    counted_at = now + bounded.jitter_ms - begun.jitter_ms
+    series = replace(bounded, start_at=begun.start_at, due_at=begun.due_at, counted_at=counted_at, counted=0)
+    if series.next_after(counted_at) is None:
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
     return series
 
 
-def _resolved(definition: Definition, requested_at: Instant) -> Series:
+def _resolved(key: JobKey, definition: Definition, requested_at: Instant) -> Series:
     return series_of(
         schedule=definition.schedule,
         timezone=definition.timezone,
         due_time=definition.due_time,
         ttl=definition.ttl,
         repeats=definition.repeats,
+        dst=definition.dst,
+        jitter=definition.jitter,
+        key=str(key),
         requested_at=requested_at,
     )
 

@@ -2,6 +2,7 @@
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.parsing import Written
 from sweephand.schedules.request import series_of
 from sweephand.schedules.series import Occurrence, Series
 
@@ -9,6 +10,7 @@ __all__ = [
     "Occurrence",
     "ScheduleError",
     "Series",
+    "Written",
     "parse_duration_ms",
     "series_of",
 ]

@@ -1,21 +1,17 @@
 """On which days of a month a cron expression matches.
 
 Which days match depends on nothing but the month's length and the weekday of its first day, so that there are
-28 kinds of months. croniter finds the days, asked about one item of one field at a time and about one month
-of each kind: it joins the two day fields otherwise than semantics.md settles as soon as an item is special
-(`15W` or `5#2` beside a weekday), mixes no specials with numbers, and fails far in the future. Joining the
-items is done here.
+28 kinds of months. The rest is arithmetic, by the references that cron_fields.py names for each special day;
+croniter, asked about one item in one month of each kind, finds the same days.
 """
 
 import calendar
-import datetime as dt
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sweephand.schedules.cron_fields import Field, Kind, Special
-from sweephand.schedules.errors import ScheduleError, quoted
 
 _SATURDAY: Final = 5
+_SUNDAY: Final = 6
 _FEBRUARY: Final = 2
 
 
@@ -58,64 +54,41 @@ def kinds_of(month: int) -> list[MonthKind]:
 def _days_of_field(field: Field, kind: MonthKind, *, is_weekday: bool) -> frozenset[int]:
     if field.is_whole:
         return frozenset(range(1, kind.length + 1))
-    items = [",".join(map(str, field.values))] if field.values else []
-    days: set[int] = set()
-    for special in field.specials:
-        if special.kind is Kind.LAST_WORKDAY:
-            days.add(_last_workday(kind))
-        elif special.kind is not Kind.NEAREST_WORKDAY or special.value <= kind.length:
-            # Asked for `31W` in a shorter month, croniter would take the month's last workday.
-            items.append(_spelled(special))
-    for item in items:
-        days |= _found("*" if is_weekday else item, item if is_weekday else "*", kind)
-    return frozenset(days)
+    days = {
+        day
+        for day in range(1, kind.length + 1)
+        if _number_of(day, kind, is_weekday=is_weekday) in field.values
+    }
+    found = (_day_of(special, kind) for special in field.specials)
+    return frozenset(days | {day for day in found if day is not None})
 
 
-def _spelled(special: Special) -> str:
-    """A special day as croniter writes it."""
+def _number_of(day: int, kind: MonthKind, *, is_weekday: bool) -> int:
+    """What a day is called in its field: its weekday, of which Sunday is 0, or its own number."""
+    return (kind.first_weekday + day) % 7 if is_weekday else day
+
+
+def _day_of(special: Special, kind: MonthKind) -> int | None:
+    """Which day of such a month it is; None where the month has no such day."""
     match special.kind:
         case Kind.LAST_DAY:
-            return "l"
+            day = kind.length - special.value
+        case Kind.LAST_WORKDAY:
+            day = _nearest_workday(kind.length, kind)
         case Kind.NEAREST_WORKDAY:
-            return f"{special.value}w"
+            day = _nearest_workday(special.value, kind) if special.value <= kind.length else 0
         case Kind.LAST_WEEKDAY:
-            return f"l{special.value}"
-        case _:
-            return f"{special.value}#{special.nth}"
+            day = kind.length - (kind.first_weekday + kind.length - special.value) % 7
+        case Kind.NTH_WEEKDAY:
+            day = 1 + (special.value - kind.first_weekday - 1) % 7 + 7 * (special.nth - 1)
+    return day if 1 <= day <= kind.length else None
 
 
-def _last_workday(kind: MonthKind) -> int:
-    last_weekday = (kind.first_weekday + kind.length - 1) % 7
-    return kind.length - max(0, last_weekday - _SATURDAY + 1)
-
-
-@lru_cache(maxsize=4096)
-def _found(day_of_month: str, day_of_week: str, kind: MonthKind) -> frozenset[int]:
-    from croniter import croniter  # noqa: PLC0415 - 25 ms that only cron expressions need to pay
-
-    first = _example_of(kind)
-    end = first + dt.timedelta(days=kind.length)
-    days: set[int] = set()
-    try:
-        finder = croniter(
-            f"0 0 {day_of_month} * {day_of_week}", first - dt.timedelta(seconds=1), ret_type=dt.datetime
-        )
-        while (found := finder.get_next()) < end:
-            days.add(found.day)
-    except (ValueError, ArithmeticError, LookupError, TypeError) as fault:
-        # What it refuses was checked before it was asked: this guards against a version that reads otherwise.
-        raise ScheduleError(
-            f"{quoted(day_of_month)} and {quoted(day_of_week)} cannot be read as days"
-        ) from fault
-    return frozenset(days)
-
-
-@lru_cache(maxsize=28)
-def _example_of(kind: MonthKind) -> dt.datetime:
-    """The first day of a month of that kind: every kind occurs within these 28 years."""
-    return next(
-        dt.datetime(year, month, 1)  # noqa: DTZ001 - wall time, which has no zone
-        for year in range(2001, 2029)
-        for month in range(1, 13)
-        if kind_of(year, month) == kind
-    )
+def _nearest_workday(day: int, kind: MonthKind) -> int:
+    """The workday nearest to a day, within its month (Quartz)."""
+    weekday = (kind.first_weekday + day - 1) % 7
+    if weekday == _SATURDAY:
+        return day - 1 if day > 1 else day + 2
+    if weekday == _SUNDAY:
+        return day + 1 if day < kind.length else day - 2
+    return day

@@ -34,7 +34,10 @@ class Kind(Enum):
 
 
 class Special(NamedTuple):
-    """A day that depends on the month: `value` is a day of month or week, `nth` counts weekdays."""
+    """A day that depends on the month: `value` is a day of month or week, `nth` counts weekdays.
+
+    With LAST_DAY, `value` is how many days it lies before the last one.
+    """
 
     kind: Kind
     value: int = 0
@@ -63,6 +66,8 @@ DAY_OF_WEEK: Final = FieldRule(
     {name: at for at, name in enumerate(_WEEKDAYS)},
     " (Sunday is 0 or 7), SUN to SAT, 5L or 5#2",
 )
+#: The years that EventBridge takes.
+YEAR: Final = FieldRule("year", 1970, 2199)
 
 
 class Field(NamedTuple):

@@ -13,14 +13,14 @@ from sweephand.schedules.errors import ScheduleError, quoted
 DURATION_CHARS_MAX: Final = 64
 
 MS_NS: Final = 1_000_000
-_SECOND_NS: Final = 1_000 * MS_NS
-_MINUTE_NS: Final = 60 * _SECOND_NS
+SECOND_NS: Final = 1_000 * MS_NS
+_MINUTE_NS: Final = 60 * SECOND_NS
 _HOUR_NS: Final = 60 * _MINUTE_NS
 _DAY_NS: Final = 24 * _HOUR_NS
 
 #: The longest that Go can say, in 64 bits: 292 years. It bounds what a caller may write in the other forms
 #: too.
-_NS_MAX: Final = 2**63 - 1
+NS_MAX: Final = 2**63 - 1
 
 _GO_UNITS_NS: Final = {
     "ns": 1,
@@ -28,7 +28,7 @@ _GO_UNITS_NS: Final = {
     "µs": 1_000,  # U+00B5, the micro sign
     "μs": 1_000,
     "ms": MS_NS,
-    "s": _SECOND_NS,
+    "s": SECOND_NS,
     "m": _MINUTE_NS,
     "h": _HOUR_NS,
 }
@@ -96,16 +96,16 @@ def parse_go_duration_ns(text: str) -> int:
         total_ns += int(whole or "0") * unit_ns + _fraction_ns(fraction, unit_ns)
         at += term.end()
     # Go's range is that of a signed 64-bit number: one more downwards than upwards.
-    if total_ns > _NS_MAX + (sign < 0):
+    if total_ns > NS_MAX + (sign < 0):
         raise _too_long(text)
     return sign * total_ns
 
 
 def parse_duration(text: str) -> Duration:
     """The duration that a text in any of the three notations names. Raises ScheduleError."""
-    _check_length(text)
     if text.startswith("P"):
-        return _parse_iso(text)
+        return parse_iso_duration(text)
+    _check_length(text)
     days = re.fullmatch(_DAYS, text)
     if days is not None:
         return _bounded(text, Duration(0, 0, int(days.group(1)) * _DAY_NS))
@@ -134,12 +134,14 @@ def parse_duration_ms(text: str) -> int:
 
 def _fraction_ns(digits: str, unit_ns: int) -> int:
     """A fraction of a unit as Go takes it: in floating point, by the digits that fit 63 bits."""
-    while digits and int(digits) > _NS_MAX:
+    while digits and int(digits) > NS_MAX:
         digits = digits[:-1]
     return int(float(int(digits)) * (unit_ns / 10 ** len(digits))) if digits else 0
 
 
-def _parse_iso(text: str) -> Duration:
+def parse_iso_duration(text: str) -> Duration:
+    """The duration in ISO 8601's notation alone. Raises ScheduleError."""
+    _check_length(text)
     match = re.fullmatch(_ISO, text)
     if match is None or text == "P":
         raise ScheduleError(
@@ -158,14 +160,14 @@ def _parse_iso(text: str) -> Duration:
         Duration(
             months=12 * of("years") + of("months", "y_months"),
             days=of("days", "m_days", "ym_days") + 7 * of("weeks"),
-            elapsed_ns=seconds * _SECOND_NS,
+            elapsed_ns=seconds * SECOND_NS,
         ),
     )
 
 
 def _bounded(text: str, duration: Duration) -> Duration:
     about_ns = (duration.months * 365 // 12 + duration.days) * _DAY_NS + duration.elapsed_ns
-    if about_ns > _NS_MAX:
+    if about_ns > NS_MAX:
         raise _too_long(text)
     return duration
 

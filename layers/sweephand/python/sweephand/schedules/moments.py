@@ -23,6 +23,7 @@ _RFC3339: Final = (
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
+_LOCAL: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})"
 _LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:.]"
 _EXPECTED: Final = (
     "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
@@ -41,11 +42,9 @@ def parse_moment(
     what cannot be read, lies further in the past, or lies beyond the year 9999.
     """
     if re.match(_LOOKS_ABSOLUTE, text):
-        instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
+        instant_at = parse_instant(text, round_up=round_up)
         if instant_at < requested_at - PAST_MAX_MS:
             raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
-        if instant_at > INSTANT_MAX:
-            raise _beyond_the_calendar(text)
         return max(instant_at, requested_at)
     if not re.match(r"[P0-9.+-]", text):
         raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")
@@ -55,6 +54,34 @@ def parse_moment(
     if instant_at > INSTANT_MAX:
         raise _beyond_the_calendar(text)
     return instant_at
+
+
+def parse_instant(text: str, *, round_up: bool = True) -> Instant:
+    """The instant that RFC 3339 names, past or not; parts of a millisecond as in parse_moment().
+
+    Raises ScheduleError for what cannot be read or lies beyond the year 9999.
+    """
+    instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
+    if instant_at > INSTANT_MAX:
+        raise _beyond_the_calendar(text)
+    return instant_at
+
+
+def parse_local(text: str) -> int | None:
+    """The wall time (seconds, as in wall.py) of `yyyy-mm-ddThh:mm:ss`; None for what is written otherwise.
+
+    Raises ScheduleError for a date or a time that does not exist.
+    """
+    match = re.fullmatch(_LOCAL, text)
+    if match is None:
+        return None
+    try:
+        moment = dt.datetime(*map(int, match.groups()), tzinfo=dt.UTC)  # type: ignore[misc, arg-type]
+    except ValueError as fault:
+        raise ScheduleError(
+            f"{quoted(text)} names no local time; expected a date and a time that exist"
+        ) from fault
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
 def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:

@@ -1,12 +1,14 @@
 """Which form a schedule is written in.
 
-A form is one module with a parser; it is recognised here by how its text begins, so that a text that cannot
-be read is refused by the form it was meant in, and a form that is not known yet is named as such.
+A form is one module with a parser. It is recognised here by how it begins, so that what cannot be read is
+refused by the form it was meant in. Those that most stacks never meet are imported when they are first met:
+what fires triggers must start fast.
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
 
 from sweephand.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules.cron import MACROS, parse_cron
@@ -15,17 +17,26 @@ from sweephand.schedules.every import PREFIX as EVERY
 from sweephand.schedules.every import parse_every
 from sweephand.schedules.timeline import Form
 
+if TYPE_CHECKING:
+    from sweephand.schedules.listed import Instants
+    from sweephand.schedules.named_fields import NamedFields
+
+#: A schedule as its user wrote it: a text, fields by name, or a list of instants.
+Written: TypeAlias = str | Mapping[str, Any] | list[Any]
+
+#: The same as a series keeps it, which can be compared and kept: a text stays what was written.
+Schedule: TypeAlias = Union[str, "NamedFields", "Instants"]
+
 # Left for re to compile and keep when they are first used: importing this must be cheap.
-_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ \t]*)[ \t]*"
+# As in robfig/cron, a space ends the zone and a tab does not.
+_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
+_AWS: Final = r"\s*(?i:rate|cron|at)\s*\("
+_REPETITION: Final = r"R[0-9]*(?:/|\Z)"
 _UNDERSTOOD: Final = (
     "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
-    f"a macro ({', '.join(MACROS)}), or @every with a Go duration (@every 1h30m)"
-)
-_NOT_YET: Final = (
-    (r"(?i:rate|cron|at)\s*\(", "EventBridge's notation"),
-    (r"R[0-9]*(?:/|\Z)", "an ISO 8601 repetition"),
-    (r"\{", "cron by named fields"),
-    (r"\[", "a list of instants"),
+    f"a macro ({', '.join(MACROS)}), @every with a Go duration (@every 1h30m), "
+    "EventBridge's rate(5 minutes), cron(0 10 ? * MON *) or at(2027-03-01T09:00:00), "
+    "or an ISO 8601 repetition (R4/PT3S)"
 )
 
 
@@ -36,9 +47,50 @@ class Parsed(NamedTuple):
     zone_name: str | None
 
 
+def read_schedule(written: object) -> Schedule:
+    """What a series keeps of a schedule. Raises ScheduleError for what no form can read."""
+    match written:
+        case str():
+            parse_schedule(written)
+            return written
+        case Mapping():
+            from sweephand.schedules.named_fields import parse_fields  # noqa: PLC0415 - rare, as above
+
+            return parse_fields(written)
+        case list():
+            from sweephand.schedules.listed import parse_list  # noqa: PLC0415 - same
+
+            return parse_list(written)
+        case _:
+            raise ScheduleError(
+                f"{quoted(str(written))} is no schedule; expected text such as '30 2 * * *', an object of "
+                "cron fields by name, or a list of instants"
+            )
+
+
+def schedule_of_item(item: Any) -> Schedule:
+    """The schedule out of what a store or a message holds: text, a map of fields, or a list of numbers."""
+    match item:
+        case str():
+            return item
+        case Mapping():
+            from sweephand.schedules.named_fields import NamedFields  # noqa: PLC0415 - rare, as above
+
+            return NamedFields.from_item(item)
+        case _:
+            from sweephand.schedules.listed import Instants  # noqa: PLC0415 - same
+
+            return Instants.from_item(item)
+
+
+def parse(schedule: Schedule) -> Parsed:
+    """The form of a schedule. Raises ScheduleError."""
+    return parse_schedule(schedule) if isinstance(schedule, str) else Parsed(schedule, None)
+
+
 @lru_cache(maxsize=4096)
 def parse_schedule(text: str) -> Parsed:
-    """The form of a schedule; kept per text, so that reading it again costs nothing. Raises ScheduleError.
+    """The form of a text; kept per text, so that reading it again costs nothing. Raises ScheduleError.
 
     The prefix's zone is not looked up here.
     """
@@ -51,6 +103,9 @@ def parse_schedule(text: str) -> Parsed:
         raise ScheduleError(
             f"{quoted(alien)} in {quoted(text)} belongs to no schedule; expected {_UNDERSTOOD}"
         )
+    if re.match(_AWS, text):
+        # EventBridge refuses even a space around its notation.
+        return Parsed(_parse_aws(text), None)
     rest = text.strip(" \t")
     prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
@@ -67,10 +122,27 @@ def _parse_form(text: str) -> Form:
         raise ScheduleError(f"an empty schedule; expected {_UNDERSTOOD}")
     if text.startswith("@"):
         return _parse_descriptor(text)
-    for pattern, title in _NOT_YET:
-        if re.match(pattern, text):
-            raise ScheduleError(f"{quoted(text)} is {title}, which is not understood; expected {_UNDERSTOOD}")
+    if re.match(_AWS, text):
+        return _parse_aws(text)
+    if re.match(_REPETITION, text):
+        from sweephand.schedules.repetition import parse_repetition  # noqa: PLC0415 - rare, as above
+
+        return parse_repetition(text)
+    if text[0] in "[{":
+        raise ScheduleError(
+            f"{quoted(text)} is JSON within a text; expected the object or the list itself, without quotes"
+        )
+    if text.startswith("P"):
+        raise ScheduleError(
+            f"{quoted(text)} is a duration and no schedule; expected a repetition of it, such as R/{text}"
+        )
     return parse_cron(text)
+
+
+def _parse_aws(text: str) -> Form:
+    from sweephand.schedules.aws import parse_aws  # noqa: PLC0415 - rare, as above
+
+    return parse_aws(text)
 
 
 def _parse_descriptor(text: str) -> Form:

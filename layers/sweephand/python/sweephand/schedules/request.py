@@ -1,15 +1,18 @@
-"""What schedule, timezone, dueTime, ttl and repeats of a request mean together, and all that is wrong."""
+"""What schedule, timezone, dueTime, ttl, repeats, dst and jitter mean together, and all that is wrong."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant, rfc3339
 from sweephand.limits import REPEATS_MAX
-from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.dst import DEFAULT, DstRule, read_dst
+from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
+from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
 from sweephand.schedules.moments import parse_moment
-from sweephand.schedules.parsing import Parsed, parse_schedule
-from sweephand.schedules.series import Series
+from sweephand.schedules.parsing import Schedule, Written, parse, read_schedule
+from sweephand.schedules.series import Series, timeline_of
 from sweephand.schedules.zones import Zone, zone_named
 
 _UTC: Final = "UTC"
@@ -17,27 +20,34 @@ _UTC: Final = "UTC"
 
 def series_of(
     *,
-    schedule: str | None,
+    schedule: Written | None,
     timezone: str | None,
     due_time: str | None,
     ttl: str | None,
     repeats: int | None,
     requested_at: Instant,
+    dst: Mapping[str, Any] | None = None,
+    jitter: str | None = None,
+    key: str | None = None,
 ) -> Series:
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
-    Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
-    /dueTime, /ttl, /repeats, in this order. The same texts and the same instant give the same series on any
-    machine.
+    `key` names the job, and so its place in the window of `jitter`; a series that is no job's has the first
+    place, which is no later at all. Raises InvalidError with a Violation for each field that cannot be
+    accepted: /schedule, /timezone, /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and
+    the same instant give the same series on any machine.
     """
     reader = _Reader(requested_at)
-    parsed = reader.schedule(schedule)
-    zone = reader.zone(timezone, parsed)
+    kept, zone_name = reader.schedule(schedule)
+    zone = reader.zone(timezone, zone_name)
     due_at = reader.due(due_time, zone, is_required=schedule is None)
     ttl_at = reader.ttl(ttl, zone, due_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
+    rule = reader.dst(dst)
+    window_ms = reader.jitter(jitter)
     reader.give_up_if_violated()
-    series = Series(schedule, zone.name, requested_at, due_at, ttl_at, repeats)
+    jitter_ms = 0 if key is None else offset_ms(key, window_ms)
+    series = Series(kept, zone.name, requested_at, due_at, ttl_at, repeats, dst=rule, jitter_ms=jitter_ms)
     reader.check_first(series)
     reader.give_up_if_violated()
     return series
@@ -54,20 +64,25 @@ class _Reader:
         if self._violations:
             raise InvalidError(self._violations)
 
-    def schedule(self, text: str | None) -> Parsed | None:
-        if text is None:
-            return None
+    def schedule(self, written: Written | None) -> tuple[Schedule | None, str | None]:
+        """The schedule and the zone that its prefix names."""
+        if written is None:
+            return None, None
         try:
-            parsed = parse_schedule(text)
-            if parsed.zone_name is not None:
-                zone_named(parsed.zone_name)
+            schedule = read_schedule(written)
+            prefixed = parse(schedule).zone_name
+            if prefixed is not None:
+                zone_named(prefixed)
+        except SchedulePartsError as parts:
+            for fault in parts.faults:
+                self._refuse(f"/schedule{fault.pointer}", fault)
+            return None, None
         except ScheduleError as fault:
-            self._refuse("/schedule", fault)
-            return None
-        return parsed
+            self._refuse(f"/schedule{fault.pointer}", fault)
+            return None, None
+        return schedule, prefixed
 
-    def zone(self, name: str | None, parsed: Parsed | None) -> Zone:
-        prefixed = None if parsed is None else parsed.zone_name
+    def zone(self, name: str | None, prefixed: str | None) -> Zone:
         zone = None
         if name is not None:
             try:
@@ -108,11 +123,24 @@ class _Reader:
                 "/repeats", f"{repeats} for a job without a schedule, which fires once; expected a schedule"
             )
 
+    def dst(self, written: Mapping[str, Any] | None) -> DstRule:
+        try:
+            return DEFAULT if written is None else read_dst(written)
+        except ScheduleError as fault:
+            self._refuse(f"/dst{fault.pointer}", fault)
+            return DEFAULT
+
+    def jitter(self, text: str | None) -> int:
+        try:
+            return 0 if text is None else parse_jitter_ms(text)
+        except ScheduleError as fault:
+            self._refuse("/jitter", fault)
+            return 0
+
     def check_first(self, series: Series) -> None:
         first = replace(series, ttl_at=None, repeats=None).next_after(series.start_at - 1)
         if first is None:
-            pointer = "/schedule" if series.due_at is None else "/dueTime"
-            self._refuse(pointer, "nothing fires before the year 10000; expected an earlier first fire")
+            self._refuse("/schedule" if series.due_at is None else "/dueTime", _why_none(series))
         elif series.ttl_at is not None and series.ttl_at < first.due_at:
             self._refuse(
                 "/ttl",
@@ -133,3 +161,27 @@ class _Reader:
 
     def _refuse(self, pointer: str, reason: object) -> None:
         self._violations.append(Violation(pointer, str(reason)))
+
+
+def _why_none(series: Series) -> str:
+    """Why a series without occurrences has none."""
+    from sweephand.schedules.listed import Instants  # noqa: PLC0415 - as in parsing.py
+
+    if isinstance(series.schedule, Instants):
+        latest, number = rfc3339(series.schedule.listed[-1]), len(series.schedule.listed)
+        if series.due_at is None:
+            return f"all {number} instants are past, the latest at {latest}; expected one to come"
+        return (
+            f"comes after all {number} instants of the schedule, the latest at {latest}; expected it earlier"
+        )
+    if series.schedule is not None and _ends_by_itself(series):
+        if series.due_at is None:
+            return f"{quoted(str(series.schedule))} never fires again; expected an instant to come"
+        return f"the schedule never fires at or after {rfc3339(series.due_at)}; expected it earlier"
+    return "nothing fires before the year 10000; expected an earlier first fire"
+
+
+def _ends_by_itself(series: Series) -> bool:
+    return timeline_of(
+        series.schedule, series.timezone, series.start_at, series.due_at, dst=series.dst
+    ).is_finite

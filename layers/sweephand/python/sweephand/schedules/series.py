@@ -5,14 +5,20 @@ occurrences from it, wherever they begin.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, Final, NamedTuple
 
-from sweephand.instants import Instant
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
+from sweephand.schedules.jitter import Later
+from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
+
+#: Instants of a list that one timer carries, which keeps it below a kilobyte.
+PARCEL_MAX: Final = 20
 
 
 class Occurrence(NamedTuple):
@@ -26,15 +32,19 @@ class Occurrence(NamedTuple):
 class Series:
     """A schedule with its bounds, resolved to instants. Immutable; safe to share.
 
-    `schedule` is what the user wrote, None for a one-off at `due_at`. `timezone` is the IANA name that rules.
+    `schedule` is what the user wrote, a list as the instants that it names; None for a one-off at `due_at`.
+    `timezone` is the IANA name that rules.
     The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
     after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
 
     After an update that changes neither schedule, dueTime nor timezone a series keeps its start, and so the
     phase of `@every`: its occurrences are then those after `counted_at`, numbered on from `counted`.
+
+    `dst` rules fixed local times where the clock changes. Every occurrence comes `jitter_ms` later than the
+    schedule says: what has to keep the bounds, and is due, is the later instant.
     """
 
-    schedule: str | None
+    schedule: Schedule | None
     timezone: str
     start_at: Instant
     due_at: Instant | None = None
@@ -42,6 +52,8 @@ class Series:
     repeats: int | None = None
     counted_at: Instant | None = None
     counted: int = 0
+    dst: DstRule = DEFAULT
+    jitter_ms: int = 0
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant, ascending, lazily, within the bounds.
@@ -57,7 +69,9 @@ class Series:
             after = max(after, self._counted_from_at)
             sequence = self.counted + timeline.count(self._counted_from_at, after)
         else:
-            sequence = known.sequence + timeline.count(known.due_at, after)
+            sequence = known.sequence
+            if known.due_at < after:
+                sequence += timeline.count(known.due_at, after)
         for due_at in timeline.instants(after):
             sequence += 1
             if self.ttl_at is not None and due_at > self.ttl_at:
@@ -74,23 +88,62 @@ class Series:
         """The instant of the last occurrence; None if the series has no end or none that is cheaply known.
 
         Only of cron with `repeats` the end may be unknown: it is looked for within `walk_max` months of
-        calendar. If there is a `ttl` too, the last occurrence up to that is the answer then, an upper bound.
+        calendar. If there is another end too, the last occurrence up to that is the answer then, an upper
+        bound.
         """
         timeline = self._timeline()
-        if self.schedule is None:
-            return self.due_at
-        by_ttl = None if self.ttl_at is None else timeline.last_through(self.ttl_at)
-        if self.repeats is None or (self.ttl_at is not None and by_ttl is None):
-            return by_ttl
+        bound = self.ttl_at
+        if bound is None and timeline.is_finite:
+            bound = INSTANT_MAX
+        by_bound = None if bound is None else timeline.last_through(bound)
+        if self.repeats is None or (bound is not None and by_bound is None):
+            return by_bound
         if self.repeats <= self.counted:
             return self.counted_at
         by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
-        return min((each for each in (by_ttl, by_repeats) if each is not None), default=None)
+        return min((each for each in (by_bound, by_repeats) if each is not None), default=None)
 
-    def to_item(self) -> dict[str, str | int]:
-        """A flat map of strings and whole numbers, without the fields that are absent."""
-        fields: dict[str, str | int | None] = {
-            "schedule": self.schedule,
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """What clock changes did to the local times of this series, within its start and its `ttl`.
+
+        Those whose instant lies after the one and up to the other, ascending, lazily: why an occurrence is
+        where it is, and what did not become one. Of elapsed time, and of an expression that follows real
+        time, there are none.
+        """
+        timeline = self._timeline()
+        if isinstance(timeline, OnTheWall):
+            through = through if self.ttl_at is None else min(through, self.ttl_at)
+            yield from timeline.clock_effects(max(after, self._counted_from_at), through)
+
+    def parcels(self, first: Occurrence) -> Iterator[tuple["Series", Occurrence]]:
+        """The series from `first` on as timers carry it: in parts, each with its own first occurrence.
+
+        A long list of instants travels PARCEL_MAX at a time; every other series is one part. A part is whole
+        in itself: nothing else has to be asked what comes after it, and its occurrences bear the numbers that
+        they bear in the series.
+        """
+        if self.schedule is None or isinstance(self.schedule, str):
+            yield self, first
+            return
+        from sweephand.schedules.listed import Instants  # noqa: PLC0415 - rare, as in parsing.py
+
+        if not isinstance(self.schedule, Instants):
+            yield self, first
+            return
+        following = chain((first,), self.occurrences(first.due_at, known=first))
+        while part := tuple(islice(following, PARCEL_MAX)):
+            head = part[0]
+            schedule = Instants(tuple(each.due_at - self.jitter_ms for each in part))
+            yield (
+                replace(self, schedule=schedule, counted_at=head.due_at - 1, counted=head.sequence - 1),
+                head,
+            )
+
+    def to_item(self) -> dict[str, Any]:
+        """A map of strings, whole numbers and what a schedule is made of; absent fields are left out."""
+        schedule = self.schedule
+        fields: dict[str, Any] = {
+            "schedule": schedule if schedule is None or isinstance(schedule, str) else schedule.to_item(),
             "timezone": self.timezone,
             "startAt": self.start_at,
             "dueAt": self.due_at,
@@ -98,6 +151,9 @@ class Series:
             "repeats": self.repeats,
             "countedAt": self.counted_at,
             "counted": self.counted or None,
+            "gap": None if self.dst.gap == DEFAULT.gap else self.dst.gap,
+            "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
+            "jitterMs": self.jitter_ms or None,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -109,7 +165,7 @@ class Series:
             return None if item.get(name) is None else int(item[name])
 
         return cls(
-            schedule=item.get("schedule"),
+            schedule=None if item.get("schedule") is None else schedule_of_item(item["schedule"]),
             timezone=item["timezone"],
             start_at=int(item["startAt"]),
             due_at=number("dueAt"),
@@ -117,22 +173,43 @@ class Series:
             repeats=number("repeats"),
             counted_at=number("countedAt"),
             counted=number("counted") or 0,
+            dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
+            jitter_ms=number("jitterMs") or 0,
         )
 
     @property
     def _counted_from_at(self) -> Instant:
         """The instant after which numbers are counted; nothing occurs up to it."""
-        begun_at = self.start_at if self.due_at is None else min(self.start_at, self.due_at - 1)
+        begun_at = (self.start_at if self.due_at is None else min(self.start_at, self.due_at)) - 1
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
-        return timeline_of(self.schedule, self.timezone, self.start_at, self.due_at)
+        return timeline_of(
+            self.schedule,
+            self.timezone,
+            self.start_at,
+            self.due_at,
+            dst=self.dst,
+            jitter_ms=self.jitter_ms,
+        )
 
 
 @lru_cache(maxsize=4096)
-def timeline_of(schedule: str | None, timezone: str, start_at: Instant, due_at: Instant | None) -> Timeline:
+def timeline_of(
+    schedule: Schedule | None,
+    timezone: str,
+    start_at: Instant,
+    due_at: Instant | None,
+    *,
+    dst: DstRule = DEFAULT,
+    jitter_ms: int = 0,
+) -> Timeline:
     """The occurrences without ttl and repeats. Raises ScheduleError for what cannot be read."""
+    timeline: Timeline
     if schedule is None:
         assert due_at is not None, "a series without a schedule has a dueTime"
-        return OneOff(due_at)
-    return parse_schedule(schedule).form.timeline(Beginning(start_at, due_at, zone_named(timezone)))
+        timeline = OneOff(due_at)
+    else:
+        beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
+        timeline = parse(schedule).form.timeline(beginning)
+    return Later(timeline, jitter_ms) if jitter_ms else timeline

@@ -5,10 +5,11 @@ Wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, wh
 
 import datetime as dt
 from bisect import bisect_left
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Hashable, Iterator
+from typing import Final, NamedTuple, Protocol
 
 from sweephand.schedules.cron_days import DayRule, MonthKind, kind_of, kinds_of
+from sweephand.schedules.zones import year_start_s
 
 _DAY_S: Final = 86_400
 _HOUR_S: Final = 3_600
@@ -74,18 +75,57 @@ class TimesOfDay(NamedTuple):
         return count
 
 
-class WallPattern:
-    """What of the wall clock matches: times of day on days of months. It keeps what it has found."""
+class Pattern(Hashable, Protocol):
+    """Which seconds of the wall clock match; between two matches lies any time from a second to years."""
 
-    def __init__(self, times: TimesOfDay, days: DayRule, months: tuple[int, ...]) -> None:
+    @property
+    def is_seldom(self) -> bool:
+        """Whether no two matches lie within a day, and counting them costs the same over any time.
+
+        If not, a year without an end has the matches of any other with the same weekdays on the same dates.
+        """
+        ...
+
+    @property
+    def before_s(self) -> int | None:
+        """A wall time from which on nothing matches any more; None for what goes on with the calendar.
+
+        What goes on repeats itself after the 400 years of the calendar.
+        """
+        ...
+
+    def at_or_after(self, wall_s: int) -> int | None:
+        """The first match from a wall time on; None if there is none before the year 10000."""
+        ...
+
+    def count(self, from_s: int, before_s: int) -> int:
+        """How many wall times match, `from_s` included and `before_s` not."""
+        ...
+
+
+class WallPattern:
+    """What of the wall clock matches: times of day on days of months. It keeps what it has found.
+
+    Without `years` that is every year.
+    """
+
+    is_seldom = False
+
+    def __init__(
+        self, times: TimesOfDay, days: DayRule, months: tuple[int, ...], years: tuple[int, ...] | None = None
+    ) -> None:
         self.times = times
         self._days = days
         self._months = frozenset(months)
+        self._years = None if years is None else frozenset(years)
         self._days_of_kind: dict[MonthKind, tuple[int, ...]] = {}
+        self.before_s = None if years is None else year_start_s(max(years) + 1)
 
     def ever_matches(self) -> bool:
-        """Whether there is a month in which a day matches: found out in at most 91 looks."""
-        return any(self._days.days_in(kind) for month in self._months for kind in kinds_of(month))
+        """Whether there is a month in which a day matches: found out in a look per kind or per month."""
+        if self._years is None:
+            return any(self._days.days_in(kind) for month in self._months for kind in kinds_of(month))
+        return any(self._days_of(year, month) for year in self._years for month in self._months)
 
     def at_or_after(self, wall_s: int) -> int | None:
         """The first match from a wall time on; None if there is none before the year 10000."""
@@ -123,6 +163,8 @@ class WallPattern:
         """The first matching day, as days since 1970, looked for in at most the 400 years of the calendar."""
         if day > _DAY_MAX:
             return None
+        if self.before_s is not None and day * _DAY_S >= self.before_s:
+            return None
         date = _date_of(day * _DAY_S)
         earliest = date.day
         for year, month in _months(date.year, date.month, _CYCLE_MONTHS + 1):
@@ -134,7 +176,7 @@ class WallPattern:
         return None
 
     def _days_of(self, year: int, month: int) -> tuple[int, ...]:
-        if month not in self._months:
+        if month not in self._months or (self._years is not None and year not in self._years):
             return ()
         kind = kind_of(year, month)
         days = self._days_of_kind.get(kind)

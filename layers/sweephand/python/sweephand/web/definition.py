@@ -82,9 +82,9 @@ def _payload(document: Mapping[str, Any]) -> Payload | None:
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given; within `target` and `retry` too, whose fields Sweephand knows."""
+    """The fields that were given; within `target`, `retry` and `dst` too, whose fields Sweephand knows."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "retry"):
+    for name in ("target", "retry", "dst"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given
@@ -160,9 +160,11 @@ def timing_violations(
             due_time=sound.get("dueTime"),
             ttl=sound.get("ttl"),
             repeats=sound.get("repeats"),
+            dst=sound.get("dst"),
+            jitter=sound.get("jitter"),
             requested_at=requested_at,
         )
     except InvalidError as error:
         # That a time is missing is no news where one was written that could not be read.
-        return [each for each in error.violations if each.pointer[1:] in sound or not is_timed]
+        return [each for each in error.violations if _top(each)[1:] in sound or not is_timed]
     return []

@@ -13,8 +13,6 @@ DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
 LATER = frozenset(
     {
-        "dst",
-        "jitter",
         "batch",
         "onError",
         "overlap",
@@ -122,9 +120,36 @@ Target = Annotated[
 ]
 
 _SCHEDULE = (
-    "When it recurs: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, or @every "
-    "1h30m. Left out for a one-off, which has a dueTime."
+    "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
+    "`@every 1h30m`, EventBridge's `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or "
+    "`at(2027-03-01T09:00:00)`, or an ISO 8601 repetition such as `R4/PT3S` or "
+    "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before it sets the zone. An object: cron's fields "
+    f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out for a one-off, which has a dueTime."
 )
+_FIELD_NAMES = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year")
+#: What a schedule may be is judged by the schedules alone, which know each form.
+Schedule = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "oneOf": [
+                {"type": "string", "maxLength": limits.SCHEDULE_LENGTH_MAX},
+                {
+                    "type": "object",
+                    "properties": {name: {"type": ["string", "integer"]} for name in _FIELD_NAMES},
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                },
+                {
+                    "type": "array",
+                    "items": {"type": "string", "format": "date-time"},
+                    "minItems": 1,
+                    "maxItems": limits.INSTANTS_MAX,
+                },
+            ]
+        }
+    ),
+]
 _TIMEZONE = "An IANA time zone such as Europe/Paris; UTC by default."
 _DUE_TIME = (
     "When a one-off fires, or the earliest a recurring job may: RFC 3339 with its offset, or a duration from "
@@ -132,16 +157,41 @@ _DUE_TIME = (
 )
 _TTL = "No fire after it: RFC 3339 with its offset, or a duration from dueTime, else from now."
 _REPEATS = f"How many occurrences in all; a whole number from 1 to {limits.REPEATS_MAX}."
+_DST = (
+    "What becomes of a fixed local time on the days on which the clock changes: an object. An expression "
+    "whose minute or hour begins with a star follows real time whatever this says."
+)
+_JITTER = (
+    "The whole series comes later by one offset within this window, always the same for one job, made from "
+    "its namespace and name, so that many jobs of one schedule do not fire at once. A duration of more than "
+    f"0, at most {limits.JITTER_S_MAX} s."
+)
+
+
+class Dst(Document):
+    """What becomes of a fixed local time on the days on which the clock changes."""
+
+    gap: Literal["shift", "skip"] | None = Field(
+        None,
+        description="A local time that does not exist that day: `shift` (default) fires once at the instant "
+        "the gap ends, `skip` does not fire. Gaps of three hours and more are never made up.",
+    )
+    overlap: Literal["first", "last", "both"] | None = Field(
+        None,
+        description="A local time that exists twice that day: `first` (default), `last`, or `both`.",
+    )
 
 
 class Timing(Document):
     """When something is due."""
 
-    schedule: str | None = Field(None, max_length=limits.SCHEDULE_LENGTH_MAX, description=_SCHEDULE)
+    schedule: Schedule = Field(None, description=_SCHEDULE)
     timezone: str | None = Field(None, max_length=64, description=_TIMEZONE)
     due_time: str | None = Field(None, max_length=64, description=_DUE_TIME)
     ttl: str | None = Field(None, max_length=64, description=_TTL)
     repeats: int | None = Field(None, ge=1, le=limits.REPEATS_MAX, description=_REPEATS)
+    dst: Dst | None = Field(None, description=_DST)
+    jitter: str | None = Field(None, max_length=64, description=_JITTER)
 
 
 class JobDocument(Timing):

@@ -8,22 +8,31 @@ from itertools import islice
 from typing import Any, Final
 
 from sweephand.errors import InvalidError, Violation
-from sweephand.instants import INSTANT_MAX, Instant, from_datetime, rfc3339
+from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant, from_datetime, rfc3339
 from sweephand.limits import PAGE_ITEMS_DEFAULT
 from sweephand.schedules import Series, series_of
+from sweephand.schedules.dst import ClockEffect
 from sweephand.schedules.zones import Zone, zone_named
 from sweephand.web import json_text
 from sweephand.web.definition import timing_violations
 from sweephand.web.documents import PreviewDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.query import OccurrencesQuery
-from sweephand.web.resources import OccurrencesResource
+from sweephand.web.resources import OccurrenceResource, OccurrencesResource, Reason, SkippedResource
 from sweephand.web.services import Services
 from sweephand.web.validation import check
+from sweephand.web.wording import describe
 
 _RFC3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 )
+_REASONS: Final[Mapping[str, Reason]] = {
+    "gap": "gap-shifted",
+    "first": "overlap-first",
+    "second": "overlap-last",
+}
+#: What is looked at of clock changes: an expression can name each second of every doubled hour.
+_EFFECTS_MAX: Final = 10_000
 _AFTER: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 
 
@@ -51,10 +60,41 @@ def of_schedule(_: Services, request: Request[NoQuery, Preview]) -> Reply:
 
 
 def _shown(preview: Preview) -> OccurrencesResource:
-    zone = zone_named(preview.series.timezone)
-    coming = islice(preview.series.occurrences(preview.after), preview.limit)
+    series = preview.series
+    zone = zone_named(series.timezone)
+    coming = list(islice(series.occurrences(preview.after), preview.limit))
+    effects = _effects(preview, coming[-1].due_at) if coming else []
+    reasons = {each.instant: _REASONS[each.cause] for each in effects if each.fires}
+    end_at = series.last_at()
+    shown: OccurrencesResource = {
+        "occurrences": [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming],
+        "skipped": [_skipped(each, zone) for each in effects if not each.fires][: preview.limit],
+        "description": describe(series),
+        "end": None if end_at is None else rfc3339(end_at),
+    }
+    return shown
+
+
+def _effects(preview: Preview, through: Instant) -> list[ClockEffect]:
+    return list(islice(preview.series.clock_effects(preview.after, through), _EFFECTS_MAX))
+
+
+def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> OccurrenceResource:
+    shown: OccurrenceResource = {"utc": rfc3339(due_at), "local": _local(due_at, zone)}
+    if reason is not None:
+        shown["reason"] = reason
+    return shown
+
+
+def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResource:
+    if effect.cause == "gap":
+        # A time that does not exist has no offset.
+        local = rfc3339(effect.wall_s * SECOND_MS).removesuffix("Z")
+        return {"utc": rfc3339(effect.instant), "local": local, "reason": "gap-skipped"}
     return {
-        "occurrences": [{"utc": rfc3339(each.due_at), "local": _local(each.due_at, zone)} for each in coming]
+        "utc": rfc3339(effect.instant),
+        "local": _local(effect.instant, zone),
+        "reason": "overlap-skipped",
     }
 
 
@@ -85,8 +125,8 @@ def _instant(text: str) -> Instant:
 def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
     given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
     asked, violations = check(PreviewDocument, given)
-    told = {each.pointer for each in violations}
-    sound = {name: value for name, value in given.items() if f"/{name}" not in told}
+    faulty = {each.pointer.split("/")[1] for each in violations if each.pointer}
+    sound = {name: value for name, value in given.items() if name not in faulty}
     after = requested_at
     if "after" in sound:
         try:
@@ -102,6 +142,8 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
         due_time=asked.due_time,
         ttl=asked.ttl,
         repeats=asked.repeats,
+        dst=given.get("dst"),
+        jitter=asked.jitter,
         requested_at=requested_at,
     )
     return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
@@ -131,7 +173,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         accepts=Accepts(
             PreviewDocument,
             _read,
-            {"weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3}},
+            {
+                "weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3},
+                "cron by name": {"schedule": {"hour": "3,6,9", "dayOfWeek": "MON-FRI"}},
+                "EventBridge's notation": {"schedule": "cron(0 10 ? * 6L 2027)"},
+                "an ISO 8601 repetition": {"schedule": "R4/2027-01-31T09:00:00Z/P1M"},
+                "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
+            },
         ),
         gives={200: Gives("Its due times in order", OccurrencesResource)},
     ),

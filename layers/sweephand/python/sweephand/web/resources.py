@@ -16,6 +16,9 @@ from sweephand.web import json_text
 #: What stands in place of a target's header value for a caller who may only read.
 HIDDEN = "(hidden)"
 
+#: What a clock change did to a due time.
+Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
+
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
@@ -49,11 +52,13 @@ class JobResource(TypedDict):
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
     expiresAt: NotRequired[Annotated[Time, Field(description="When it goes, its end being known.")]]
-    schedule: NotRequired[str]
+    schedule: NotRequired[Annotated[Any, Field(description="As it was written: text, object or list.")]]
     timezone: NotRequired[str]
     dueTime: NotRequired[str]
     ttl: NotRequired[str]
     repeats: NotRequired[int]
+    dst: NotRequired[dict[str, str]]
+    jitter: NotRequired[str]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
     deadLetterQueue: NotRequired[str]
@@ -107,12 +112,46 @@ class OccurrenceResource(TypedDict):
 
     utc: Time
     local: Annotated[Time, Field(description="The same instant in the job's time zone.")]
+    reason: NotRequired[
+        Annotated[
+            Reason,
+            Field(
+                description="Where the clock changes. `gap-shifted`: it stands for a local time that does "
+                "not exist that day. `overlap-first`, `overlap-last`: its local time exists twice that day, "
+                "and this is the first or the last."
+            ),
+        ]
+    ]
+
+
+class SkippedResource(TypedDict):
+    """A local time of the schedule that is no due time, because the clock changes."""
+
+    utc: Annotated[Time, Field(description="The instant of an `overlap-skipped`; of a gap, where it ends.")]
+    local: Annotated[
+        str, Field(description="The local time; without an offset where it does not exist that day.")
+    ]
+    reason: Annotated[
+        Literal["gap-skipped", "overlap-skipped"],
+        Field(
+            description="`gap-skipped`: it does not exist that day. `overlap-skipped`: it exists twice that "
+            "day, and the other one fires."
+        ),
+    ]
 
 
 class OccurrencesResource(TypedDict):
-    """Due times in order."""
+    """Due times in order, and what the schedule means."""
 
     occurrences: list[OccurrenceResource]
+    skipped: Annotated[
+        list[SkippedResource], Field(description="What clock changes dropped before the last of these.")
+    ]
+    description: Annotated[str, Field(description="The schedule in words, without time zone and bounds.")]
+    end: Annotated[
+        Time | None,
+        Field(description="The last due time of the series; null if it has no end or a very distant one."),
+    ]
 
 
 class ViolationResource(TypedDict):

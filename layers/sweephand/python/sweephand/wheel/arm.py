@@ -20,10 +20,13 @@ SPAN_PARTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Arming:
-    """What has to be written before the revision is: messages, delayed when they are sent, and a timer."""
+    """What has to be written before the revision is: messages, delayed when they are sent, and timers.
+
+    There is one timer at most, but for a long list of instants, each part of which has its own.
+    """
 
     messages: tuple[Message, ...]
-    timer: OccurrenceTimer | None
+    timers: tuple[OccurrenceTimer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     """Every trigger after `after` and up to `now + 240 s` as messages, and a timer for the first beyond.
 
     The window is wider than a sweep's horizon and the API's time limit together: no sweep passes the
-    timer's place before the job is committed.
+    timer's place before the job is committed. A list has a timer for each part that it travels in: by the
+    time the first is swept a later revision may have taken the list out of the job.
     """
     end = now + DIRECT_WINDOW_MS
     near: list[Occurrence] = []
@@ -56,16 +60,20 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         messages = [_span(armable, near[0], near[-1], now)]
     else:
         messages = (message_of(armable, each, now) for each in near)
-    timer = beyond and OccurrenceTimer(
-        shard=armable.shard,
-        key=armable.key,
-        uid=armable.uid,
-        rev=armable.rev,
-        series=armable.series,
-        first=beyond,
-        armed_at=now,
+    parcels = () if beyond is None else armable.series.parcels(beyond)
+    timers = (
+        OccurrenceTimer(
+            shard=armable.shard,
+            key=armable.key,
+            uid=armable.uid,
+            rev=armable.rev,
+            series=series,
+            first=first,
+            armed_at=now,
+        )
+        for series, first in parcels
     )
-    return Arming(tuple(messages), timer)
+    return Arming(tuple(messages), tuple(timers))
 
 
 def delay_of(message: Message, now: Instant) -> int:

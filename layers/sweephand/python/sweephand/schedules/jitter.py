@@ -1,0 +1,79 @@
+"""By how much the series of a job moves later: one stable offset within a window, made from the job's key.
+
+A million jobs that are all written as `@hourly` so spread over the window, each at an instant of its own that
+stays the same for as long as the job is called as it is (EventBridge's flexible window, made predictable).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
+from sweephand.limits import JITTER_S_MAX
+from sweephand.schedules.dst import ClockEffect, OnTheWall
+from sweephand.schedules.durations import parse_duration_ms
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.timeline import Timeline
+
+_DIGEST_BYTES: Final = 8
+
+
+def parse_jitter_ms(text: str) -> int:
+    """The window in ms: more than nothing, at most JITTER_S_MAX. Raises ScheduleError."""
+    window_ms = parse_duration_ms(text)
+    if not 0 < window_ms <= JITTER_S_MAX * SECOND_MS:
+        raise ScheduleError(
+            f"{quoted(text)} is out of range; expected more than 0 and at most {JITTER_S_MAX} s"
+        )
+    return window_ms
+
+
+def offset_ms(key: str, window_ms: int) -> int:
+    """How many ms later the job of that key fires: 0 or more, less than the window.
+
+    The key's place within any window is the same fraction of it, so that a wider window moves every job
+    in proportion. Source: the first 64 bits of SHA-256, as evenly spread as anything.
+    """
+    fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
+    return fraction * window_ms >> 8 * _DIGEST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A timeline of which everything comes `by_ms` later."""
+
+    timeline: Timeline
+    by_ms: int
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the timeline ends by itself."""
+        return self.timeline.is_finite
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """Those of the timeline, moved, up to the year 9999."""
+        for instant in self.timeline.instants(after - self.by_ms):
+            if instant + self.by_ms > INSTANT_MAX:
+                return
+            yield instant + self.by_ms
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """As many as the timeline has as much earlier."""
+        return self.timeline.count(after - self.by_ms, min(through, INSTANT_MAX) - self.by_ms)
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
+        """That of the timeline, moved, unless it then lies beyond the year 9999."""
+        instant = self.timeline.nth(number, after - self.by_ms, months_max)
+        return None if instant is None or instant + self.by_ms > INSTANT_MAX else instant + self.by_ms
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """That of the timeline, moved."""
+        instant = self.timeline.last_through(min(through, INSTANT_MAX) - self.by_ms)
+        return None if instant is None else instant + self.by_ms
+
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """Those of the timeline, moved: each still names the local time that the schedule says."""
+        if isinstance(self.timeline, OnTheWall):
+            for effect in self.timeline.clock_effects(after - self.by_ms, through - self.by_ms):
+                yield effect._replace(instant=effect.instant + self.by_ms)
