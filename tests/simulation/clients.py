@@ -132,7 +132,7 @@ class Request:
 
     def new_data(self) -> str:
         """JSON that names the request."""
-        filling = "x" * _LARGE if self.random.random() < 1 / 8 else ""
+        filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
         return f'"{self.number}{filling}"'
 
     def put(self, written: Definition, *, if_match: str | None = None, if_absent: bool = False) -> Written:

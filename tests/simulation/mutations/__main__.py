@@ -15,21 +15,24 @@ _PROCESSES = 2
 
 
 def main(names: Sequence[str]) -> None:
-    """Print the table, a row as soon as it is known."""
+    """Print the table in the end, and meanwhile on standard error what is found."""
     chosen = list(names) or list(MUTATIONS)
     harmful = [name for name in chosen if MUTATIONS[name].masked_by is None]
     masked = [name for name in chosen if MUTATIONS[name].masked_by is not None]
+    rows: dict[str, str] = {}
     with get_context("spawn").Pool(_PROCESSES) as pool:
-        if harmful:
-            print(CAUGHT_HEAD, flush=True)
-        for name, found in zip(harmful, pool.imap(caught, harmful), strict=True):
-            print(caught_row(name, found), flush=True)
+        for name, found in pool.imap_unordered(caught, harmful):
+            rows[name] = caught_row(name, found)
+            print(rows[name], file=sys.stderr, flush=True)
             if found is not None:
                 keep({name: found.seed})
-        if masked:
-            print(f"\n{MASKED_HEAD}", flush=True)
-        for row in pool.imap(masked_row, masked):
-            print(row, flush=True)
+        for name, row in pool.imap_unordered(masked_row, masked):
+            rows[name] = row
+            print(row, file=sys.stderr, flush=True)
+    if harmful:
+        print(CAUGHT_HEAD, *(rows[name] for name in harmful), sep="\n")
+    if masked:
+        print("", MASKED_HEAD, *(rows[name] for name in masked), sep="\n")
 
 
 if __name__ == "__main__":
