@@ -87,6 +87,10 @@ AROUND_MS: Final = 2_500
 #: Whose key all clients have.
 CLIENT: Final = "client"
 
+#: How long before a tick requests are asked for that it may overtake.
+BEFORE_TICK_MS: Final = 8 * SECOND_MS
+HALF_MS: Final = MINUTE_MS // 2
+
 #: Data over 2 KB is kept apart from the job.
 _LARGE: Final = 3_000
 
@@ -137,7 +141,7 @@ class Request:
 
     def new_data(self) -> str:
         """JSON that names the request."""
-        filling = "x" * _LARGE if self.random.random() < 1 / 8 else ""
+        filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
         return f'"{self.number}{filling}"'
 
     def put(self, written: Definition, *, if_match: str | None = None, if_absent: bool = False) -> Written:
@@ -293,6 +297,9 @@ def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, wri
         if random.random() < 1 / 3:
             # Much is due at these instants: what races with its delivery is asked for just then.
             at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
+        elif random.random() < 1 / 4:
+            # In many seeds a tick comes with each minute, or half past it, and overtakes a commit if it can.
+            at += HALF_MS - at % HALF_MS - random.randrange(BEFORE_TICK_MS)
         name = random.choice(names)
         apart_ms = random.choice((200, 2_000, 20_000))
         for _ in range(random.choice((1, 1, 2, 3, 5))):
