@@ -20,12 +20,12 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -104,7 +104,12 @@ class Wheelhouse:
         )
         self._writer = self._made_writer()
         self._sweeper = Sweeper(
-            jobs=self._jobs, timers=self._timers, leases=self._leases, queue=self._queue, clock=self.clock
+            jobs=self._jobs,
+            timers=self._timers,
+            leases=self._leases,
+            runs=DynamoRuns(self._runs_table),
+            queue=self._queue,
+            clock=self.clock,
         )
         self._ticker = Ticker(
             leases=self._leases,
@@ -182,17 +187,17 @@ class Wheelhouse:
         )
 
     def _made_handler(self) -> BatchHandler:
-        secrets, runs = DynamoSecrets(self._runs_table), DynamoRuns(self._runs_table)
+        secrets = DynamoSecrets(self._runs_table)
         deliverer = Deliverer(
             jobs=self._jobs,
-            runs=runs,
+            runs=DynamoRuns(self._runs_table),
+            slots=DynamoSlots(self._runs_table),
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
             pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
-            completions=Completions(jobs=self._jobs, runs=runs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

@@ -8,6 +8,7 @@ from sweephand.access.signing import SigningSecret, SigningSecrets
 from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.runs.overlap import Held, Line, Slot
 from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
@@ -110,6 +111,23 @@ def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001
         claimed_until=due_at + MINUTE_MS,
     )
     return replace(made, **changed)
+
+
+def trigger_message(
+    due_at: Instant = NOON,
+    key: JobKey = JobKey("default", "backup"),  # noqa: B008 - a constant
+    **changed: Any,
+) -> TriggerMessage:
+    """The first attempt of a trigger when it is due."""
+    trigger = Trigger(key, UID, "1-aaaa", due_at, 7, NOON - MINUTE_MS)
+    return replace(TriggerMessage(trigger, not_before=due_at), **changed)
+
+
+def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> Slot:
+    """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
+    holder = Held(trigger_message(), NOON + 20)
+    line = Line(holder, tuple(trigger_message(NOON + 1_000 * (each + 1)) for each in range(waiting)))
+    return replace(Slot(JobKey("default", "backup"), UID, version, line), **changed)
 
 
 def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:

@@ -57,6 +57,21 @@ EVERYTHING_SET = replace(
     run_until=NOON + 3_600_090,
 )
 
+SKIPPED = Run(
+    KEY,
+    "uid0000000000001",
+    NOON,
+    0,
+    "skipped",
+    0,
+    "1-aaaa",
+    7,
+    ended_at=NOON + 3_600_001,
+    reason="misfire",
+    owner="1-aaaa",
+    count=2_600_000,
+    last_due_at=NOON + 3_600_000,
+)
 ASKED_FOR = succeeded(run(demand=Demand("manual", "a" * 16), payload=Payload.of('{"n": 1.10}')))
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
 
@@ -64,7 +79,7 @@ BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MIN
 
 
 @pytest.mark.parametrize(
-    "written", [succeeded(run()), retrying(run()), EVERYTHING_SET, ASKED_FOR, KEPT_ELSEWHERE, BARE]
+    "written", [succeeded(run()), retrying(run()), EVERYTHING_SET, SKIPPED, ASKED_FOR, KEPT_ELSEWHERE, BARE]
 )
 def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> None:
     assert runs.record(written)
@@ -268,3 +283,18 @@ def test_a_page_of_a_state_shows_those_among_the_runs_it_looked_at(runs: RunStor
 def test_a_job_without_runs_has_an_empty_page(runs: RunStore) -> None:
     page = runs.page(KEY, None, "", 5)
     assert (page.items, page.next) == ((), None)
+
+
+def test_a_record_of_what_was_skipped_is_written_once_and_never_over_a_run(runs: RunStore) -> None:
+    assert runs.record(SKIPPED)
+    assert runs.record(SKIPPED)
+    assert runs.get(KEY, SKIPPED.run_id) == SKIPPED
+    there = run(due_at=NOON + 1)
+    assert runs.claim(there, NOON) is None
+    assert not runs.record(replace(SKIPPED, due_at=NOON + 1))
+    assert stored(runs, there) == there
+
+
+def test_what_was_skipped_is_not_delivered_afterwards(runs: RunStore) -> None:
+    assert runs.record(SKIPPED)
+    assert runs.claim(run(), NOON + 60_000) == SKIPPED

@@ -7,7 +7,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry
 from tests.fakes.engines import Stores
 
 from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.jobs.definition import Payload
+from sweephand.jobs.definition import CatchUp, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.ports import TimerStore
@@ -47,6 +47,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         replace(timer(), key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         timer(sequence=10**9),
         replace(timer(), put_off_to=NOON + 400_000),
+        replace(timer(), catchup=CatchUp("none", 120_000)),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),

@@ -20,6 +20,7 @@ from tests.fakes.memory import (
     MemoryLeases,
     MemoryRuns,
     MemorySecrets,
+    MemorySlots,
     MemoryTimers,
 )
 from tests.fakes.tables import create_table
@@ -29,6 +30,7 @@ from sweephand.ports import (
     JobStore,
     KeyStore,
     LeaseStore,
+    OverlapStore,
     RunStore,
     SecretStore,
     TimerStore,
@@ -38,6 +40,7 @@ from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -61,6 +64,7 @@ class Stores:
     leases: LeaseStore
     runs: RunStore
     changes: ChangeStore
+    slots: OverlapStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -85,6 +89,7 @@ class Dynamo:
             DynamoLeases(timers),
             DynamoRuns(jobs),
             DynamoChanges(jobs),
+            DynamoSlots(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -97,6 +102,7 @@ def in_memory() -> Stores:
         MemoryLeases(),
         MemoryRuns(),
         MemoryChanges(),
+        MemorySlots(),
         MemorySecrets(),
         MemoryKeys(),
     )

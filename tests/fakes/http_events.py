@@ -114,6 +114,7 @@ class Client:
             demands=self.world.demands(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
+            slots=self.world.slots,
             redriver=self.world.redriver(),
             reporter=self.world.reporter(),
             keys=self.keys,

@@ -1,7 +1,7 @@
 """What the jobs of a world owe, from every version that was committed, and what was delivered of it."""
 
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from tests.fakes.world import World
 
@@ -60,8 +60,25 @@ class Ledger:
             owed |= {each.due_at for each in takewhile(lambda each: each.due_at <= end, coming)}  # noqa: B023 - used up within this turn
         return owed
 
+    def skipped(self, uid: str) -> set[Instant]:
+        """The due times that the records of skipped misfires stand for, no two of them for the same one."""
+        versions = {version.rev: version for version in reversed(self.versions.get(uid, []))}
+        runs = {run.key: None for run in self.versions.get(uid, [])}
+        skipped: set[Instant] = set()
+        for key in runs:
+            for run in self.world.runs.page(key, "skipped", "", 1_000_000).items:
+                if run.uid != uid or run.reason != "misfire" or run.last_due_at is None:
+                    continue
+                last_at = run.last_due_at
+                coming = versions[run.rev].series.occurrences(run.due_at - 1)
+                dues = {each.due_at for each in takewhile(lambda each: each.due_at <= last_at, coming)}  # noqa: B023 - used up within this turn
+                assert len(dues) == run.count, f"{run.run_id} stands for {len(dues)}, not for {run.count}"
+                assert not dues & skipped, f"{run.run_id} was skipped twice"
+                skipped |= dues
+        return skipped
+
     def check(self, through: Instant) -> None:
-        """Everything that is owed up to then was delivered, and nothing that was not."""
+        """Everything that is owed up to then was delivered or skipped, never both, and nothing else was."""
         delivered: dict[str, set[Instant]] = {}
         consumers = self.world.consumers
         for attempt, at in zip(consumers.attempts, consumers.times, strict=True):
@@ -71,8 +88,23 @@ class Ledger:
             assert attempt.number > 1 or self._was_owed(attempt, at), f"{trigger.id} was never owed"
             assert any(each.paused_at is None for each in self._seen(trigger.uid, at)), "paused"
         for uid in self.versions.keys() - self.deleted_at.keys():
-            missing = self.owed(uid, through) - delivered.get(uid, set())
+            owed, skipped = self.owed(uid, through), self.skipped(uid)
+            missing = owed - delivered.get(uid, set()) - skipped
             assert not missing, f"{uid} still owes {sorted(missing)}"
+            astray = skipped - owed - self._missed(uid)
+            assert not astray, f"{uid} skipped what it never owed: {sorted(astray)}"
+            both = skipped & delivered.get(uid, set())
+            assert not both, f"{uid} delivered what it says it skipped: {sorted(both)}"
+
+    def _missed(self, uid: str) -> set[Instant]:
+        """The due times that fell into a pause, up to its resume: what of them fires is the resume's."""
+        missed: set[Instant] = set()
+        for before, version in pairwise(self.versions[uid]):
+            if before.paused_at is not None and version.paused_at is None:
+                end = version.updated_at
+                coming = version.series.occurrences(before.paused_at)
+                missed |= {each.due_at for each in takewhile(lambda each: each.due_at <= end, coming)}  # noqa: B023 - used up within this turn
+        return missed
 
     def _seen(self, uid: str, at: Instant) -> list[Job]:
         """The versions of a job as which it may have been read at most a second before an instant."""

@@ -12,6 +12,7 @@ from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
 from sweephand.wheel.trigger import Trigger
@@ -143,16 +144,22 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.owner is not None and stored.lease_until >= now:
                 return None
-            claimed = replace(stored, owner=owner, lease_until=until, fence=stored.fence + 1)
+            judged_at = now if stored.judged_at is None else stored.judged_at
+            claimed = replace(
+                stored, owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
+            )
             self._leases[lease.shard] = claimed
             return claimed
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence != lease.fence:
                 return None
-            committed = replace(stored, cursor=cursor, lease_until=until)
+            kept = stored.judged_at if judged_at is None else judged_at
+            committed = replace(stored, cursor=cursor, lease_until=until, judged_at=kept)
             self._leases[lease.shard] = committed
             return committed
 
@@ -161,7 +168,7 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
                 self._leases[lease.shard] = replace(
-                    stored, owner=None, lease_until=0, found=found, swept_at=now
+                    stored, owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
                 )
 
 
@@ -215,6 +222,33 @@ class MemoryRuns:
 def _position(run: Run) -> str:
     demand = "" if run.demand is None else f"~{run.demand.kind}#{run.demand.token}#"
     return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
+
+
+class MemorySlots:
+    """ports.OverlapStore."""
+
+    def __init__(self) -> None:
+        self._slots: dict[JobKey, Slot] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: JobKey) -> Slot | None:
+        return self._slots.get(key)
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if (stored.version if stored else None) == replacing:
+                self._slots[slot.key] = slot
+                return True
+            return stored is not None and stored.version == slot.version
+
+    def delete(self, slot: Slot) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if stored is not None and stored.version != slot.version:
+                return False
+            self._slots.pop(slot.key, None)
+            return True
 
 
 class MemorySecrets:

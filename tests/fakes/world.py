@@ -11,6 +11,7 @@ from tests.fakes.memory import (
     MemoryLeases,
     MemoryPayloads,
     MemoryRuns,
+    MemorySlots,
     MemoryTimers,
 )
 
@@ -27,12 +28,12 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
+from sweephand.runs.turns import Turns
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
@@ -228,6 +229,7 @@ class World:
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
+        self.slots = MemorySlots()
         self.payloads = MemoryPayloads()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
@@ -271,7 +273,12 @@ class World:
         )
 
     def resumer(self) -> Resumer:
-        return Resumer(jobs=self._port(self.jobs, "jobs"), commits=self.commits(), ids=self.ids)
+        return Resumer(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            commits=self.commits(),
+            ids=self.ids,
+        )
 
     def put(
         self,
@@ -357,6 +364,7 @@ class World:
             jobs=self._port(self.jobs, "jobs"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),
+            runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=clock or self.wheel_clock,
         )
@@ -388,6 +396,7 @@ class World:
         return Deliverer(
             jobs=self._port(self.jobs, "jobs"),
             runs=self._port(self.runs, "runs"),
+            slots=self._port(self.slots, "slots"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
@@ -399,7 +408,6 @@ class World:
                 clock=self.delivery_clock,
                 ids=self.ids,
             ),
-            completions=self.completions(self.delivery_clock),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -424,20 +432,14 @@ class World:
         )
 
     def reporter(self) -> Reporter:
+        runs, queue = self._port(self.runs, "runs"), self._port(self.queue, "queue")
+        slots = self._port(self.slots, "slots")
         return Reporter(
             jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            queue=self._port(self.queue, "queue"),
-            completions=self.completions(self.api_clock),
+            runs=runs,
+            turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
+            queue=queue,
             clock=self.api_clock,
-            ids=self.ids,
-        )
-
-    def completions(self, clock: Clock) -> Completions:
-        return Completions(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            clock=clock,
             ids=self.ids,
         )
 

@@ -10,6 +10,7 @@ from tests.fakes.memory import (
     MemoryLeases,
     MemoryPayloads,
     MemoryRuns,
+    MemorySlots,
     MemoryTimers,
 )
 from tests.simulation.chronicle import Chronicle
@@ -17,7 +18,16 @@ from tests.simulation.gate import Gate
 from tests.simulation.sqs import Sqs
 
 from sweephand.errors import StoreError
-from sweephand.ports import ChangeStore, JobStore, LeaseStore, PayloadStore, Queue, RunStore, TimerStore
+from sweephand.ports import (
+    ChangeStore,
+    JobStore,
+    LeaseStore,
+    OverlapStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    TimerStore,
+)
 from sweephand.wheel.codec import encode
 from sweephand.wheel.timer import Timer
 from sweephand.wheel.trigger import DeadLetter, Message
@@ -40,6 +50,7 @@ class Ports:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    slots: OverlapStore
     payloads: PayloadStore
     queue: Queue
 
@@ -90,6 +101,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
+        slots=gate.wrapped(MemorySlots(), "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
         queue=QueuePort(gate, sqs),
     )

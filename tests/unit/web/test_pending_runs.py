@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON, key_of
 
+from sweephand.ports import Answer
 from sweephand.timing import PENDING_MAX_MS
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
@@ -95,3 +96,25 @@ def test_a_job_that_is_gone_has_nothing_to_come() -> None:
     client.put(job=JOB)
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert run_at(client, NOON + 20_000).status == 404
+
+
+def test_what_waits_for_a_run_says_for_which_whoever_asked_for_it() -> None:
+    client = Client()
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})
+    client.world.run_until(NOON + 25_000)
+    (failed,) = client.send("GET", "/v1/namespaces/ns/jobs/job/runs").json["items"]
+    shown = run_at(client, NOON + 20_000).json
+    assert (shown["state"], shown["sequence"]) == ("waiting", 2)
+    assert shown["reason"] == f"Run {failed['id']} of this job is not over."
+    asked_for = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
+    client.world.run_until(NOON + 27_000)
+    shown = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{asked_for}").json
+    assert (shown["id"], shown["state"], shown["reason"][:4]) == (asked_for, "waiting", "Run ")
+
+
+def test_what_overlap_a_job_allows_is_shown_as_it_was_written() -> None:
+    client = Client()
+    client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})
+    shown = client.get().json
+    assert (shown["overlap"], shown["waitLimit"]) == ("wait", 7)

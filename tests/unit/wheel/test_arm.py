@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
@@ -21,7 +22,7 @@ WINDOW = 240_000
 
 def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: Any) -> Armable:
     series = Series(schedule, "UTC", NOON, due_at, **bounds)
-    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series)
+    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series, CatchUp())
 
 
 def armed(source: Armable, *, after: int = NOON - 1, singles_max: int = 1_000) -> Arming:
@@ -134,7 +135,7 @@ def spread(world: World) -> None:
     world.put(schedule="@every 10s")
     job = world.jobs.get(key_of())
     assert job is not None
-    source = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUp())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON, now=NOON, singles_max=20).messages
     world.queue.send([(span, 0)])

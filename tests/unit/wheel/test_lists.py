@@ -4,6 +4,7 @@ import pytest
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
+from sweephand.jobs.definition import CatchUp
 from sweephand.schedules import Occurrence
 from sweephand.schedules.series import PARCEL_MAX
 from sweephand.wheel.arm import Armable, arm
@@ -56,7 +57,7 @@ def test_a_timer_carries_twenty_instants_and_stays_under_a_kilobyte() -> None:
     dues = every(MINUTE_MS, 30 * MINUTE_MS)
     world = World()
     series = world.put(schedule=list_of(dues)).job.series
-    armable = Armable(key_of(), "u", "1-r", 0, series)
+    armable = Armable(key_of(), "u", "1-r", 0, series, CatchUp())
     timers = arm(armable, after=NOON, now=NOON).timers
     assert [timer.first for timer in timers] == [
         Occurrence(dues[at], at + 1) for at in range(0, 100, PARCEL_MAX)

@@ -17,6 +17,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
 from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
@@ -134,16 +135,25 @@ class LeaseStore(Protocol):
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
         """Take the shard for `owner` if nobody holds it (no owner, or a lease that ended before `now`).
 
-        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held.
+        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held. Its
+        `judged_at` is `now` unless one who held it before died and left one.
         """
         ...
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
-        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
+        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over.
+
+        `judged_at` is what is kept from then on; None leaves it as it is.
+        """
         ...
 
     def release(self, lease: Lease, found: int, now: Instant) -> None:
-        """Give the shard up and say what was found and when, if its fence is still this one."""
+        """Give the shard up and say what was found and when, if its fence is still this one.
+
+        No `judged_at` is left.
+        """
         ...
 
 
@@ -191,6 +201,22 @@ class RunStore(Protocol):
 
         With `state`, those in it among the `limit` that were looked at.
         """
+        ...
+
+
+class OverlapStore(Protocol):
+    """The lines of jobs whose runs take turns, one item each. Token: `version`."""
+
+    def get(self, key: JobKey) -> Slot | None:
+        """The line of the job of that key, or of an earlier one of its name; None if there is none."""
+        ...
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
+        ...
+
+    def delete(self, slot: Slot) -> bool:
+        """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 
 

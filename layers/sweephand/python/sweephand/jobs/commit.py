@@ -94,7 +94,7 @@ class Commits:
 
     def _arm(self, draft: Draft) -> None:
         job = draft.job
-        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
         arming = arm(armable, after=draft.after, now=job.updated_at)
         if arming.timers:
             self._timers.put(arming.timers)

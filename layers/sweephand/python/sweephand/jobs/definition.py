@@ -6,8 +6,11 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand.limits import DATA_INLINE_BYTES_MAX
+from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.schedules import Written, parse_duration_ms
+
+#: What becomes of a trigger that comes due while a run of the same job is not over.
+OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
 
 #: Which of the occurrences that were found too late still fire.
 CatchUpMode = Literal["latest", "all", "none"]
@@ -35,6 +38,22 @@ class CatchUp:
 
     mode: CatchUpMode = "latest"
     window_ms: int = HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What becomes of triggers that come due while a run is not over; at most `wait_max` wait."""
+
+    mode: OverlapMode = "allow"
+    wait_max: int = WAIT_LIMIT_DEFAULT
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether runs of the job take turns."""
+        return self.mode != "allow"
+
+
+CATCH_UP_DEFAULT: Final = CatchUp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +218,19 @@ class Definition:
         )
 
     @property
+    def overlap(self) -> Overlap:
+        """The rule for triggers that come due while a run is not over, defaults filled in."""
+        default = Overlap()
+        return Overlap(
+            mode=self.written.get("overlap", default.mode),
+            wait_max=self.written.get("waitLimit", default.wait_max),
+        )
+
+    @property
     def catchup(self) -> CatchUp:
         """The rule for misfires, defaults filled in."""
         written: Mapping[str, Any] = self.written.get("catchup", {})
-        default = CatchUp()
+        default = CATCH_UP_DEFAULT
         return CatchUp(
             mode=written.get("mode", default.mode),
             window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,

@@ -1,18 +1,31 @@
 """Delivering: what becomes of one message, from the queue to its consumer and into the record."""
 
 from dataclasses import replace
+from typing import Final
 
 from sweephand.access.run_token import run_token
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
-from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, RunStore, Targets, TimerStore
+from sweephand.ports import (
+    Clock,
+    Ids,
+    JobStore,
+    OverlapStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    Targets,
+    TimerStore,
+)
 from sweephand.runs.attempt import Attempts, Made, Signing
+from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
-from sweephand.runs.settle import Completions, Delivered, Letters, Pauses, Settler
+from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
 from sweephand.runs.tell import Teller
+from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
@@ -33,6 +46,9 @@ from sweephand.wheel.trigger import (
     TriggerMessage,
 )
 
+#: What becomes of a message after which its run is over, or was before.
+ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
+
 
 class Deliverer:
     """Handles one message at a time, from any number of threads; the caller acknowledges what returns.
@@ -46,13 +62,13 @@ class Deliverer:
         *,
         jobs: JobStore,
         runs: RunStore,
+        slots: OverlapStore,
         timers: TimerStore,
         queue: Queue,
         payloads: PayloadStore,
         targets: Targets,
         signing: Signing,
         pauses: Pauses,
-        completions: Completions,
         letters: Letters,
         clock: Clock,
         ids: Ids,
@@ -62,6 +78,7 @@ class Deliverer:
         self._clock = clock
         self._ids = ids
         self._reading = Reading(jobs=jobs, clock=clock)
+        self._turns = Turns(slots=slots, runs=runs, queue=queue, clock=clock, ids=ids)
         self._later = Later(queue=queue, timers=timers, clock=clock)
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
@@ -71,7 +88,7 @@ class Deliverer:
             queue=queue,
             later=self._later,
             pauses=pauses,
-            completions=completions,
+            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
             letters=letters,
             clock=clock,
             ids=ids,
@@ -88,7 +105,13 @@ class Deliverer:
             ids=ids,
         )
         self._watch = Watch(
-            jobs=jobs, runs=runs, later=self._later, settler=self._settler, clock=clock, ids=ids
+            jobs=jobs,
+            runs=runs,
+            later=self._later,
+            settler=self._settler,
+            turns=self._turns,
+            clock=clock,
+            ids=ids,
         )
 
     def handle(self, message: Message, read: JobRead) -> Delivered:
@@ -112,7 +135,8 @@ class Deliverer:
     def _trigger(self, message: TriggerMessage, read: JobRead) -> Delivered:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
-        return self._deliver(message, read, read.job)
+        takes_turns = read.job.definition.overlap.is_limited
+        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
 
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
@@ -123,6 +147,7 @@ class Deliverer:
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             self._runs.record(replace(run, state="failed", ended_at=now, reason=reason))
+        self._turns.hand_on(message.trigger)
 
     def _split(self, span: SpanMessage) -> Delivered:
         now = self._clock.now()
@@ -142,10 +167,25 @@ class Deliverer:
             return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
         return Delivered("dropped")
 
+    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+        """Deliver a trigger of a job whose runs take turns, if it is its turn."""
+        turn = self._turns.arrive(message, job)
+        if turn.outcome == "wait":
+            return self._put_back(message, turn.look_again_at, "waiting")
+        if turn.outcome != "go":
+            return Delivered("skipped" if turn.outcome == "skip" else "repeated")
+        delivered = self._deliver(message, read, job)
+        if delivered.outcome in ENDED:
+            # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
+            self._turns.hand_on(message.trigger)
+        return delivered
+
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
-        is_async = job.definition.is_async
-        is_claimed = message.attempt > 1 or is_async or job.definition.records_beginnings
+        definition = job.definition
+        is_async = definition.is_async
+        must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
+        is_claimed = message.attempt > 1 or must_be_claimed
         if is_claimed:
             run = _begun(run, message, self._clock.now())
             if is_async:

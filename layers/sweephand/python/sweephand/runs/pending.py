@@ -5,6 +5,7 @@ from typing import Literal
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
+from sweephand.runs.overlap import Line
 from sweephand.timing import PENDING_MAX_MS
 
 #: `scheduled`: due later; `enqueued`: due, and on its way; `waiting`: held back, and why.
@@ -21,6 +22,22 @@ class Pending:
     sequence: int
     state: PendingState
     reason: str | None = None
+
+
+def in_line(line: Line, run_id: str) -> Pending | None:
+    """The trigger whose run is to have that name, if it waits in its job's line."""
+    for each in line.waiting:
+        trigger = each.trigger
+        if trigger.run_id == run_id and line.holder is not None:
+            return Pending(
+                trigger_id=trigger.id,
+                run_id=run_id,
+                due_at=trigger.due_at,
+                sequence=trigger.sequence,
+                state="waiting",
+                reason=f"Run {line.holder.message.trigger.run_id} of this job is not over.",
+            )
+    return None
 
 
 def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:

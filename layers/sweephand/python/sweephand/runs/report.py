@@ -8,9 +8,10 @@ from typing import Final, NoReturn
 from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
-from sweephand.runs.settle import Completions
+from sweephand.runs.turns import Turns
 from sweephand.wheel.trigger import FailureMessage
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
@@ -35,15 +36,16 @@ class Reporter:
         *,
         jobs: JobStore,
         runs: RunStore,
+        turns: Turns,
         queue: Queue,
-        completions: Completions,
         clock: Clock,
         ids: Ids,
     ) -> None:
+        self._turns = turns
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
-        self._completions = completions
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._clock = clock
         self._ids = ids
 
@@ -67,7 +69,7 @@ class Reporter:
         def succeeded(run: Run) -> Run:
             return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"))
 
-        return self._changed(lambda: self._reported(key, run_id, token, "complete"), succeeded)
+        return self._brought_to_end(lambda: self._reported(key, run_id, token, "complete"), succeeded)
 
     def fail(self, key: JobKey, run_id: str, token: str | None, *, reason: str, is_final: bool) -> Run:
         """The attempt has failed: the retry policy decides what follows, unless it `is_final`.
@@ -98,7 +100,13 @@ class Reporter:
                 return run
             return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."))
 
-        return self._changed(read, cancelled)
+        return self._brought_to_end(read, cancelled)
+
+    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+        """Change a run to its end, and hand its job's line on; said again, both are done again."""
+        run = self._changed(read, change)
+        self._turns.hand_on(trigger_of(run))
+        return run
 
     def _changed(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
         """Read a run and change it, until nobody came in between."""

@@ -20,7 +20,8 @@ class Run:
     `round_at` is when its first one began; None in the first round, which began at `started_at`. One that was
     asked for has a `demand`, and the `payload` that it was asked for with, if any. `version` is the token of
     the latest change by somebody who did not hold the claim. `lateness_ms` is from the due time to the first
-    attempt's request. `answer` is the first 512 bytes of the last response, as text.
+    attempt's request. `answer` is the first 512 bytes of the last response, as text. Where misfires were
+    skipped, one run stands for all `count` of them: from `due_at` to `last_due_at`.
 
     An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
     report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
@@ -47,6 +48,8 @@ class Run:
     round_from: int = 1
     round_at: Instant | None = None
     version: str | None = None
+    count: int = 1
+    last_due_at: Instant | None = None
     token: str | None = None
     heartbeat_ms: int | None = None
     heartbeat_by: Instant | None = None

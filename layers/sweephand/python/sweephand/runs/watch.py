@@ -8,6 +8,7 @@ from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
 from sweephand.runs.later import Later
 from sweephand.runs.run import Run, attempted
 from sweephand.runs.settle import Delivered, Settler, deadline_of
+from sweephand.runs.turns import Turns
 from sweephand.timing import DEADLINE_GRACE_MS
 from sweephand.wheel.trigger import DeadlineMessage, FailureMessage
 
@@ -19,21 +20,37 @@ class Watch:
     """Settles attempts that no delivery function has in hand any more; several threads may share one."""
 
     def __init__(
-        self, *, jobs: JobStore, runs: RunStore, later: Later, settler: Settler, clock: Clock, ids: Ids
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        later: Later,
+        settler: Settler,
+        turns: Turns,
+        clock: Clock,
+        ids: Ids,
     ) -> None:
         self._jobs = jobs
         self._runs = runs
         self._later = later
         self._settler = settler
+        self._turns = turns
         self._clock = clock
         self._ids = ids
 
     def look(self, message: DeadlineMessage) -> Delivered:
-        """Look at a run whose deadline may have passed. StoreError: the message must come again.
+        """Look at a run whose deadline may have passed, and hand its job's line on if it is over.
+
+        StoreError: the message must come again.
 
         Extended, it is looked at again when it should have reported next. What is over, or is another's
         acceptance by now, has a message of its own or needs none.
         """
+        looked = self._looked(message)
+        self._turns.hand_on(message.trigger)
+        return looked
+
+    def _looked(self, message: DeadlineMessage) -> Delivered:
         for _ in range(_READS_MAX):
             run, now = self._runs.of(message.trigger), self._clock.now()
             if run is None or (run.attempts, run.owner) != (message.attempt, message.owner):
@@ -55,7 +72,15 @@ class Watch:
         )
 
     def fail(self, message: FailureMessage) -> Delivered:
-        """Settle an attempt that has failed by its consumer's word, unless it is over by now."""
+        """Settle an attempt that has failed by its consumer's word, unless it is over by now.
+
+        If its run is over then, hand its job's line on.
+        """
+        failed = self._failed(message)
+        self._turns.hand_on(message.trigger)
+        return failed
+
+    def _failed(self, message: FailureMessage) -> Delivered:
         answer = Answer(succeeded=False, error=message.reason, is_final=message.is_final)
         for _ in range(_READS_MAX):
             run = self._runs.of(message.trigger)

@@ -14,9 +14,9 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.runs.completion import Completions
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
+from sweephand.runs.turns import Turns
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -52,7 +52,8 @@ def api() -> Handler:
         clock=clock,
     )
     pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
-    resumer = Resumer(jobs=jobs, commits=commits, ids=ids)
+    resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, ids=ids)
+    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     writer = Writer(
         jobs=jobs,
         changes=changes,
@@ -78,11 +79,12 @@ def api() -> Handler:
             demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
             reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            slots=parts.slots(),
             reporter=Reporter(
                 jobs=jobs,
                 runs=parts.runs(),
+                turns=turns,
                 queue=parts.queue(),
-                completions=Completions(jobs=jobs, runs=parts.runs(), clock=clock, ids=ids),
                 clock=clock,
                 ids=ids,
             ),

@@ -10,6 +10,7 @@ from sweephand.runtime.ids import SystemIds
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -38,6 +39,12 @@ def runs() -> DynamoRuns:
 def changes() -> DynamoChanges:
     """ports.ChangeStore."""
     return DynamoChanges(jobs_table())
+
+
+@cache
+def slots() -> DynamoSlots:
+    """ports.OverlapStore."""
+    return DynamoSlots(jobs_table())
 
 
 @cache

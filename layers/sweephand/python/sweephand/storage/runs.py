@@ -50,6 +50,8 @@ class RunItem(Item):
     demand = JsonAttribute(null=True)
     payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    stands_for = IntegerAttribute(null=True, attr_name="count")
+    last_due_at = IntegerAttribute(null=True, attr_name="last")
 
 
 class DynamoRuns:
@@ -170,6 +172,8 @@ def _item(run: Run) -> RunItem:
         demand=run.demand and list(run.demand),
         payload=payload_item(run.payload),
         gone_at=run.expires_at,
+        stands_for=None if run.count == 1 else run.count,
+        last_due_at=run.last_due_at,
         expires_at=expiry(run.expires_at),
     )
 
@@ -196,6 +200,8 @@ def _run(raw: RawItem) -> Run:
         owner=item.owner,
         claimed_until=item.claimed_until,
         expires_at=item.gone_at,
+        count=item.stands_for or 1,
+        last_due_at=item.last_due_at,
         round_from=item.round_from or 1,
         round_at=item.round_at,
         token=item.token,

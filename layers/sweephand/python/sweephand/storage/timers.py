@@ -7,6 +7,7 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
@@ -34,6 +35,7 @@ class TimerItem(Item):
     sequence = IntegerAttribute(attr_name="q")
     armed_at = IntegerAttribute(attr_name="a")
     series = JsonAttribute(null=True, attr_name="s")
+    catchup = JsonAttribute(null=True, attr_name="c")
     index = IntegerAttribute(null=True, attr_name="i")
     not_before = IntegerAttribute(null=True, attr_name="b")
     attempt = IntegerAttribute(null=True, attr_name="t")
@@ -94,6 +96,10 @@ def _item(timer: Timer) -> TimerItem:
             sequence=timer.first.sequence,
             armed_at=timer.armed_at,
             series=timer.series.to_item(),
+            # The default is left out: nearly all timers have it.
+            catchup=None
+            if timer.catchup == CATCH_UP_DEFAULT
+            else [timer.catchup.mode, timer.catchup.window_ms],
             not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
@@ -129,7 +135,17 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
     key = JobKey(item.namespace, item.name)
     if item.series is not None:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
-        yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
+        yield OccurrenceTimer(
+            shard,
+            key,
+            item.uid,
+            item.rev,
+            series,
+            first,
+            item.armed_at,
+            catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
+            put_off_to=item.not_before,
+        )
         return
     trigger = Trigger(
         key,

@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
-from sweephand.instants import DAY_MS, Instant
+from sweephand.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.limits import (
+    CATCHUP_WINDOW_DAYS_MAX,
+    CATCHUP_WINDOW_S_MIN,
     DATA_BYTES_MAX,
     DEFINITION_BYTES_MAX,
     RETENTION_DAYS_MAX,
@@ -31,6 +33,7 @@ _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
+    (("catchup", "window"), False, CATCHUP_WINDOW_DAYS_MAX),
     (("heartbeatTimeout",), False, RUN_DAYS_MAX),
     (("maxRunTime",), False, RUN_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
@@ -88,7 +91,9 @@ def judged(
         if isinstance(target, Mapping):
             violations += own_queue_violations(f"{at}/queueUrl", target.get("queueUrl"), own_queues)
     violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
-    violations += _duration_violations(written)
+    violations += (durations := _duration_violations(written))
+    if "catchup" in sound and not durations:
+        violations += _window_violations(sound["catchup"])
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     if not violations:
@@ -114,9 +119,9 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given; within `target`, `retry` and `dst` too, whose fields Sweephand knows."""
+    """The fields that were given; within objects whose fields Sweephand knows too."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "onComplete", "retry", "dst"):
+    for name in ("target", "onComplete", "retry", "dst", "catchup"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given
@@ -136,6 +141,13 @@ def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
         if isinstance(value, str):
             found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
     return found
+
+
+def _window_violations(catchup: Mapping[str, Any]) -> list[Violation]:
+    """Whether a window that can be read is too short."""
+    if parse_duration_ms(catchup.get("window", "1h")) >= CATCHUP_WINDOW_S_MIN * SECOND_MS:
+        return []
+    return [Violation("/catchup/window", f"Give at least {CATCHUP_WINDOW_S_MIN}s (catchupWindowSecondsMin).")]
 
 
 def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int) -> list[Violation]:

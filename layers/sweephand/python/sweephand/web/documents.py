@@ -15,9 +15,6 @@ DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (
 LATER = frozenset(
     {
         "batch",
-        "overlap",
-        "waitLimit",
-        "catchup",
         "policy",
         "priority",
     }
@@ -102,6 +99,21 @@ class Retry(Document):
     max_delay: str | None = Field(
         None,
         description=f"The longest delay; 6h by default, at most {limits.RETRY_DAYS_MAX}d. {DURATION_RULE}",
+    )
+
+
+class CatchUp(Document):
+    """What becomes of occurrences that are found late, after an outage of the stack."""
+
+    mode: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="Of those found more than `window` late: `latest` (default) fires the newest, `all` "
+        "each, `none` none. The others are recorded as skipped, one record for all of them.",
+    )
+    window: str | None = Field(
+        None,
+        description=f"Up to so late an occurrence fires in any case; 1h by default, at least "
+        f"{limits.CATCHUP_WINDOW_S_MIN}s, at most {limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
     )
 
 
@@ -229,6 +241,22 @@ class JobDocument(Timing):
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
     )
+    overlap: Literal["allow", "skip", "wait", "waitLatest"] | None = Field(
+        None,
+        description="What becomes of a trigger that comes due while a run of the job is not over: `allow` "
+        "(default) runs it beside the other, `skip` records it as skipped, `wait` runs it afterwards, in "
+        "the order in which they were due, `waitLatest` has only the newest wait.",
+    )
+    wait_limit: int | None = Field(
+        None,
+        ge=1,
+        le=limits.WAIT_LIMIT_MAX,
+        description="How many triggers may wait for a run; what comes beyond is skipped. A whole number "
+        f"from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
+    )
+    catchup: CatchUp | None = Field(
+        None, description="What becomes of occurrences that an outage made late: an object."
+    )
     completion: Literal["sync", "async"] | None = Field(
         None,
         description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
@@ -311,8 +339,8 @@ class ResumeDocument(Document):
 
     catchup: Literal["latest", "all", "none"] | None = Field(
         None,
-        description="What fires of what fell due during the pause: `latest` (the newest, by default), `all` "
-        "or `none`.",
+        description="What fires of what fell due during the pause: `latest` (the newest), `all` or `none`; "
+        "as the job's own `catchup` says by default.",
     )
 
 

@@ -19,6 +19,7 @@ from sweephand.web import json_text
 HIDDEN = "(hidden)"
 
 _TARGETS = frozenset({"target", "onComplete"})
+
 #: What a clock change did to a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
@@ -57,8 +58,12 @@ class RunResource(TypedDict):
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
         str | None,
-        Field(description="Why it failed, if no response says so; or what it waits for."),
+        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
     ]
+    count: NotRequired[
+        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
+    ]
+    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
 
 
 class JobResource(TypedDict):
@@ -86,6 +91,9 @@ class JobResource(TypedDict):
     jitter: NotRequired[str]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
+    overlap: NotRequired[str]
+    waitLimit: NotRequired[int]
+    catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
     completion: NotRequired[str]
@@ -354,6 +362,8 @@ def run_resource(run: Run) -> RunResource:
         "answer": run.answer,
         "reason": run.reason,
     }
+    if run.last_due_at is not None:
+        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
         shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
     return shown

@@ -12,7 +12,7 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
+from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunStore
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 
@@ -47,6 +47,7 @@ class Services:
     demands: Demands
     reader: Reader
     runs: RunStore
+    slots: OverlapStore
     redriver: Redriver
     reporter: Reporter
     keys: KeyStore

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
@@ -39,6 +40,7 @@ class Armable:
     rev: str
     shard: int
     series: Series
+    catchup: CatchUp
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
@@ -69,6 +71,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
             series=series,
             first=first,
             armed_at=now,
+            catchup=armable.catchup,
         )
         for series, first in parcels
     )

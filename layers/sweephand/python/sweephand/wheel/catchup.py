@@ -4,7 +4,10 @@ from dataclasses import dataclass, replace
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import CatchUp, CatchUpMode
+from sweephand.jobs.job import Job
+from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence, Series
+from sweephand.wheel.trigger import OfRevision
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,30 @@ def late(
     if first.due_at > through:
         return Misfires()
     return _decided(Span(first, series.last_through(through, first)), series, policy.mode)
+
+
+def skipped_run(source: OfRevision, skipped: Span, job: Job, decided_at: Instant) -> Run:
+    """The record of a span of misfires that do not fire: one run, named after the first of them.
+
+    That one is never delivered, so nobody else writes a run of that name. Whoever decides again at the same
+    instant makes the same record.
+    """
+    return Run(
+        key=source.key,
+        uid=source.uid,
+        due_at=skipped.first.due_at,
+        index=0,
+        state="skipped",
+        attempts=0,
+        rev=source.rev,
+        sequence=skipped.first.sequence,
+        ended_at=decided_at,
+        reason="misfire",
+        owner=source.rev,
+        count=skipped.count,
+        last_due_at=skipped.last.due_at,
+        expires_at=decided_at + job.definition.history_retention_ms,
+    )
 
 
 def _decided(span: Span, series: Series, mode: CatchUpMode) -> Misfires:

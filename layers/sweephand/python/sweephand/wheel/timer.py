@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import BUCKET_MS
@@ -38,8 +39,9 @@ class OccurrenceTimer:
     """The promise that the occurrences of one revision are looked at from `first` on.
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
-    once and never changed; what it yields depends on it and its job alone. `put_off_to` is set in the copy
-    of a timer that could not be expanded in its own bucket.
+    once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
+    of its revision: a later one does not decide anew what this one has skipped. `put_off_to` is set in the
+    copy of a timer that could not be expanded in its own bucket.
     """
 
     shard: int
@@ -49,6 +51,7 @@ class OccurrenceTimer:
     series: Series
     first: Occurrence
     armed_at: Instant
+    catchup: CatchUp = CATCH_UP_DEFAULT
     put_off_to: Instant | None = None
 
     @property
@@ -137,7 +140,9 @@ class Lease:
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next.
+    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next. `judged_at` is
+    the instant by which it is judged what of the page at the cursor is late; it stands while a sweeper
+    holds the shard, and after one that died, so that who repeats its page decides the same.
     """
 
     shard: int
@@ -147,6 +152,7 @@ class Lease:
     lease_until: Instant = 0
     found: int = 0
     swept_at: Instant = 0
+    judged_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
