@@ -20,7 +20,6 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.storage.changes import DynamoChanges
@@ -188,10 +187,10 @@ class Wheelhouse:
         )
 
     def _made_handler(self) -> BatchHandler:
-        secrets, runs = DynamoSecrets(self._runs_table), DynamoRuns(self._runs_table)
+        secrets = DynamoSecrets(self._runs_table)
         deliverer = Deliverer(
             jobs=self._jobs,
-            runs=runs,
+            runs=DynamoRuns(self._runs_table),
             slots=DynamoSlots(self._runs_table),
             timers=self._timers,
             queue=self._queue,
@@ -199,7 +198,6 @@ class Wheelhouse:
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
             pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
-            completions=Completions(jobs=self._jobs, runs=runs, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

@@ -63,8 +63,8 @@ class Stores:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
-    slots: OverlapStore
     changes: ChangeStore
+    slots: OverlapStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -88,8 +88,8 @@ class Dynamo:
             DynamoTimers(timers),
             DynamoLeases(timers),
             DynamoRuns(jobs),
-            DynamoSlots(jobs),
             DynamoChanges(jobs),
+            DynamoSlots(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -101,8 +101,8 @@ def in_memory() -> Stores:
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
-        MemorySlots(),
         MemoryChanges(),
+        MemorySlots(),
         MemorySecrets(),
         MemoryKeys(),
     )

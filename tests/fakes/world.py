@@ -28,7 +28,6 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Answer, Attempt, Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
@@ -274,7 +273,12 @@ class World:
         )
 
     def resumer(self) -> Resumer:
-        return Resumer(jobs=self._port(self.jobs, "jobs"), commits=self.commits(), ids=self.ids)
+        return Resumer(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            commits=self.commits(),
+            ids=self.ids,
+        )
 
     def put(
         self,
@@ -404,7 +408,6 @@ class World:
                 clock=self.delivery_clock,
                 ids=self.ids,
             ),
-            completions=self.completions(self.delivery_clock),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -436,16 +439,7 @@ class World:
             runs=runs,
             turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
             queue=queue,
-            completions=self.completions(self.api_clock),
             clock=self.api_clock,
-            ids=self.ids,
-        )
-
-    def completions(self, clock: Clock) -> Completions:
-        return Completions(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            clock=clock,
             ids=self.ids,
         )
 

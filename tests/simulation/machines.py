@@ -18,7 +18,6 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Ids, Sweepers
 from sweephand.runs.batch import BatchHandler
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.wheel.codec import encode
@@ -174,7 +173,7 @@ class Fleet:
         return Services(
             writer,
             Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids),
-            Resumer(jobs=ports.jobs, commits=commits, ids=ids),
+            Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids),
             Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
         )
 
@@ -190,7 +189,6 @@ class Fleet:
             targets=self._consumers,
             signing=OneSecret(),
             pauses=JobPauses(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=self.ids),
-            completions=Completions(jobs=ports.jobs, runs=ports.runs, clock=clock, ids=self.ids),
             letters=encode,
             clock=clock,
             ids=self.ids,

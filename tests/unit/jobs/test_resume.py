@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of
+from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
@@ -51,6 +51,31 @@ def test_of_what_fell_due_during_the_pause_that_fires_which_was_asked_for(
     world = paused()
     world.resume(mode=mode)
     assert fired(world, 85_000) == due_s
+
+
+def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
+    world = paused()
+    world.resume(mode="latest")
+    (skipped,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (skipped.due_at, skipped.last_due_at, skipped.count) == (NOON + 30_000, NOON + 50_000, 3)
+    assert skipped.reason == "misfire"
+    assert fired(world, 66_000) == [60]
+
+
+def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
+    trial = paused()
+    calls = calls_of(trial, lambda: trial.resume(mode="none"))
+    committed = calls.index("after jobs.put")
+    for number in range(committed):
+        world = paused()
+        killed_at(world, number, lambda: world.resume(mode="none"))  # noqa: B023 - called within this turn
+        assert not world.runs.page(key_of(), "skipped", "", 50).items
+
+
+def test_a_record_that_cannot_be_written_undoes_no_resume() -> None:
+    world = paused()
+    failing(world, "runs.record")
+    assert world.resume(mode="none").paused_at is None
 
 
 def test_the_job_says_itself_what_is_caught_up_with_and_the_resume_overrides_it() -> None:

@@ -27,6 +27,8 @@ RETRY_DAYS_MAX: Final = 30
 #: The greatest number that every reader of JSON holds exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
+#: A day, as EventBridge's flexible window.
+JITTER_S_MAX: Final = 86_400
 #: Triggers of one job that wait for a run of it: each change of their line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
@@ -35,8 +37,6 @@ WAIT_LIMIT_MAX: Final = 1_000
 CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
-#: A day, as EventBridge's flexible window.
-JITTER_S_MAX: Final = 86_400
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
@@ -74,11 +74,11 @@ def table() -> dict[str, int]:
         "retryDaysMax": RETRY_DAYS_MAX,
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
+        "jitterSecondsMax": JITTER_S_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
-        "jitterSecondsMax": JITTER_S_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,

@@ -19,10 +19,11 @@ from sweephand.ports import (
     TimerStore,
 )
 from sweephand.runs.attempt import Attempts, Made, Signing
+from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
-from sweephand.runs.settle import Completions, Delivered, Letters, Pauses, Settler
+from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
 from sweephand.runs.tell import Teller
 from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
@@ -68,7 +69,6 @@ class Deliverer:
         targets: Targets,
         signing: Signing,
         pauses: Pauses,
-        completions: Completions,
         letters: Letters,
         clock: Clock,
         ids: Ids,
@@ -88,7 +88,7 @@ class Deliverer:
             queue=queue,
             later=self._later,
             pauses=pauses,
-            completions=completions,
+            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
             letters=letters,
             clock=clock,
             ids=ids,

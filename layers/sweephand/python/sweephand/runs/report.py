@@ -8,9 +8,9 @@ from typing import Final, NoReturn
 from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
-from sweephand.runs.settle import Completions
 from sweephand.runs.turns import Turns
 from sweephand.wheel.trigger import FailureMessage
 
@@ -38,7 +38,6 @@ class Reporter:
         runs: RunStore,
         turns: Turns,
         queue: Queue,
-        completions: Completions,
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -46,7 +45,7 @@ class Reporter:
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
-        self._completions = completions
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._clock = clock
         self._ids = ids
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, Protocol
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.notice import notice_of
 from sweephand.runs.retry import GiveUp, after_failure
@@ -37,14 +38,6 @@ class Pauses(Protocol):
 
     def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
         """Pause the job if it is there, the one of that uid, and not paused yet."""
-        ...
-
-
-class Completions(Protocol):
-    """What becomes of a job with the end of its last run."""
-
-    def ended(self, job: Job, run: Run) -> None:
-        """Deal with a run of the job that is over, and is about to be recorded."""
         ...
 
 

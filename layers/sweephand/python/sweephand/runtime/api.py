@@ -14,7 +14,6 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.runs.completion import Completions
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
@@ -52,9 +51,9 @@ def api() -> Handler:
         payloads=parts.payloads(),
         clock=clock,
     )
-    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
-    resumer = Resumer(jobs=jobs, commits=commits, ids=ids)
+    resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, ids=ids)
+    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     writer = Writer(
         jobs=jobs,
         changes=changes,
@@ -86,7 +85,6 @@ def api() -> Handler:
                 runs=parts.runs(),
                 turns=turns,
                 queue=parts.queue(),
-                completions=Completions(jobs=jobs, runs=parts.runs(), clock=clock, ids=ids),
                 clock=clock,
                 ids=ids,
             ),

@@ -8,7 +8,6 @@ from typing import Any
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.registry import targets
 from sweephand.runs.batch import BatchHandler, Handled, Received
-from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runtime import parts
@@ -47,7 +46,6 @@ def _handler() -> BatchHandler:
         ),
         signing=SigningKeys(secrets=parts.secrets(), ids=parts.ids(), clock=clock),
         pauses=JobPauses(jobs=parts.jobs(), changes=parts.changes(), clock=clock, ids=parts.ids()),
-        completions=Completions(jobs=parts.jobs(), runs=parts.runs(), clock=clock, ids=parts.ids()),
         letters=encode,
         clock=clock,
         ids=parts.ids(),

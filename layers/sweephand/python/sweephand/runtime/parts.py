@@ -36,15 +36,15 @@ def runs() -> DynamoRuns:
 
 
 @cache
-def slots() -> DynamoSlots:
-    """ports.OverlapStore."""
-    return DynamoSlots(jobs_table())
-
-
-@cache
 def changes() -> DynamoChanges:
     """ports.ChangeStore."""
     return DynamoChanges(jobs_table())
+
+
+@cache
+def slots() -> DynamoSlots:
+    """ports.OverlapStore."""
+    return DynamoSlots(jobs_table())
 
 
 @cache

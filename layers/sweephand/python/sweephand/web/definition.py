@@ -121,7 +121,7 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that were given; within objects whose fields Sweephand knows too."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "onComplete", "retry", "catchup", "dst"):
+    for name in ("target", "onComplete", "retry", "dst", "catchup"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given

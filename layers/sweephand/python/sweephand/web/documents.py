@@ -339,8 +339,8 @@ class ResumeDocument(Document):
 
     catchup: Literal["latest", "all", "none"] | None = Field(
         None,
-        description="What fires of what fell due during the pause: `latest` (the newest, by default), `all` "
-        "or `none`.",
+        description="What fires of what fell due during the pause: `latest` (the newest), `all` or `none`; "
+        "as the job's own `catchup` says by default.",
     )
 
 

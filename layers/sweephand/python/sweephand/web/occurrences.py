@@ -26,7 +26,6 @@ from sweephand.web.wording import describe
 _RFC3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 )
-_RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 _REASONS: Final[Mapping[str, Reason]] = {
     "gap": "gap-shifted",
     "first": "overlap-first",
@@ -34,6 +33,7 @@ _REASONS: Final[Mapping[str, Reason]] = {
 }
 #: What is looked at of clock changes: an expression can name each second of every doubled hour.
 _EFFECTS_MAX: Final = 10_000
+_RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 
 
 @dataclass(frozen=True, slots=True)

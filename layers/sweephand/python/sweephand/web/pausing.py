@@ -89,7 +89,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Let a paused job go on",
         description="What fell due before the pause and was held back is delivered. Of what fell due during "
-        "it, the newest fires, or as `catchup` says. A job that is not paused stays as it is.",
+        "it, that fires which `catchup` says, here or in the job: the newest by default. A job that is not "
+        "paused stays as it is.",
         run=resume_job,
         accepts=Accepts(
             ResumeDocument, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False

@@ -19,6 +19,7 @@ from sweephand.web import json_text
 HIDDEN = "(hidden)"
 
 _TARGETS = frozenset({"target", "onComplete"})
+
 #: What a clock change did to a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
