@@ -103,9 +103,9 @@ def arms_up_to_horizon() -> Iterator[None]:
         yield
 
 
-@mutation("What is armed directly ends at 180 s: room for the API's limit, not for skewed clocks")
+@mutation("What is armed directly ends at 145 s: room for the API's limit, none for clocks")
 def arms_without_room_for_skew() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 160 * SECOND_MS):
+    with everywhere("DIRECT_WINDOW_MS", 145 * SECOND_MS):
         yield
 
 

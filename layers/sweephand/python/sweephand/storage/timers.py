@@ -36,6 +36,7 @@ class TimerItem(Item):
     armed_at = IntegerAttribute(attr_name="a")
     series = JsonAttribute(null=True, attr_name="s")
     catchup = JsonAttribute(null=True, attr_name="c")
+    followed_at = IntegerAttribute(null=True, attr_name="l")
     index = IntegerAttribute(null=True, attr_name="i")
     not_before = IntegerAttribute(null=True, attr_name="b")
     attempt = IntegerAttribute(null=True, attr_name="t")
@@ -100,6 +101,7 @@ def _item(timer: Timer) -> TimerItem:
             catchup=None
             if timer.catchup == CATCH_UP_DEFAULT
             else [timer.catchup.mode, timer.catchup.window_ms],
+            followed_at=timer.followed_at,
             not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
@@ -144,6 +146,7 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
             first,
             item.armed_at,
             catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
+            followed_at=item.followed_at,
             put_off_to=item.not_before,
         )
         return

@@ -61,19 +61,21 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         messages = [_span(armable, near, now)]
     elif near is not None:
         messages = (message_of(armable, each, now) for each in _each(near, series))
-    parcels = () if beyond is None else armable.series.parcels(beyond)
+    parcels = [] if beyond is None else list(armable.series.parcels(beyond))
+    followed_at = [first.due_at for _, first in parcels[1:]]
     timers = (
         OccurrenceTimer(
             shard=armable.shard,
             key=armable.key,
             uid=armable.uid,
             rev=armable.rev,
-            series=series,
+            series=part,
             first=first,
             armed_at=now,
             catchup=armable.catchup,
+            followed_at=following,
         )
-        for series, first in parcels
+        for (part, first), following in zip(parcels, [*followed_at, None], strict=False)
     )
     return Arming(tuple(messages), tuple(timers))
 

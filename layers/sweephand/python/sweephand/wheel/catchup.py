@@ -45,19 +45,28 @@ def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpM
 
 
 def late(
-    series: Series, first: Occurrence, *, until: Instant | None, judged_at: Instant, policy: CatchUp
+    series: Series,
+    first: Occurrence,
+    *,
+    until: Instant | None,
+    judged_at: Instant,
+    policy: CatchUp,
+    followed_at: Instant | None = None,
 ) -> Misfires:
     """What becomes of the occurrences from `first` on and up to `until` that were found too late.
 
     So a sweep asks: a misfire is what is due more than the policy's window before the instant at which
-    that is judged. What is not is no part of the answer: all of it fires.
+    that is judged. What is not is no part of the answer: all of it fires. Where the series goes on in another
+    timer, from `followed_at` on, the newest misfire may be one of those.
     """
     through = judged_at - policy.window_ms - 1
     if until is not None:
         through = min(through, until)
     if first.due_at > through:
         return Misfires()
-    return _decided(Span(first, series.last_through(through, first)), series, policy.mode)
+    has_newer = followed_at is not None and followed_at <= through
+    mode = "none" if has_newer and policy.mode == "latest" else policy.mode
+    return _decided(Span(first, series.last_through(through, first)), series, mode)
 
 
 def skipped_run(source: OfRevision, skipped: Span, job: Job, decided_at: Instant) -> Run:

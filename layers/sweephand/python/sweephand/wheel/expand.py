@@ -134,7 +134,14 @@ def _expand_occurrences(
         return True
     end = bucket_of(timer.due_at) + BUCKET_MS
     policy = timer.catchup
-    misfires = late(series, first, until=until, judged_at=room.judged_at, policy=policy)
+    misfires = late(
+        series,
+        first,
+        until=until,
+        judged_at=room.judged_at,
+        policy=policy,
+        followed_at=timer.followed_at,
+    )
     reached, rest = within, onward(series, first)
     if misfires.skipped is not None:
         expansion.skipped.append(skipped_run(timer, misfires.skipped, job, room.judged_at))

@@ -40,8 +40,9 @@ class OccurrenceTimer:
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
     once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
-    of its revision: a later one does not decide anew what this one has skipped. `put_off_to` is set in the
-    copy of a timer that could not be expanded in its own bucket.
+    of its revision: a later one does not decide anew what this one has skipped. `followed_at` is when the
+    next part of a list begins, which has a timer of its own. `put_off_to` is set in the copy of a timer that
+    could not be expanded in its own bucket.
     """
 
     shard: int
@@ -52,6 +53,7 @@ class OccurrenceTimer:
     first: Occurrence
     armed_at: Instant
     catchup: CatchUp = CATCH_UP_DEFAULT
+    followed_at: Instant | None = None
     put_off_to: Instant | None = None
 
     @property
