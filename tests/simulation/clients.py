@@ -231,11 +231,13 @@ def _resume(request: Request) -> tuple[str, str]:
     return job.uid, job.rev
 
 
-def _trigger(request: Request) -> None:
+def _trigger(request: Request) -> tuple[str, str]:
+    """What is told of is the name of the run, in place of a revision."""
     payload = Payload.of(request.new_data())
-    request.services.demands.trigger(
+    trigger = request.services.demands.trigger(
         request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
     )
+    return trigger.uid, trigger.run_id
 
 
 def _backfill(request: Request) -> None:
@@ -349,7 +351,7 @@ class Clients:
                 services, key_of(step.name), asking, random, known, step.number, self._is_sparse
             )
             told = action.ask(request)
-            if told is not None:
+            if told is not None and action.verb != "trigger":
                 known.rev = told[1]
             return told
 

@@ -8,7 +8,7 @@ from tests.simulation.lives import READ_AGE_MS, Life, told
 from tests.simulation.misfires import misfires
 from tests.simulation.owed import is_excused, owed
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Requested
+from tests.simulation.trace import Answered, Requested
 
 #: What a job without data sends.
 NO_DATA = "null"
@@ -26,6 +26,19 @@ def nothing_is_lost(tale: Tale) -> Iterator[str]:
             if (life.uid, due_at) not in requested and not is_excused(tale, life, reign, due_at):
                 what = f"{life.name}: {life.uid} owed {told(due_at)} (revision {reign.rev})"
                 yield f"{what}; nothing left for it"
+
+
+def what_was_asked_for_is_requested(tale: Tale) -> Iterator[str]:
+    """A trigger by hand that was acknowledged leaves, paused or not, unless its job is deleted."""
+    requested = {each.trigger_id for each in tale.requests}
+    for answer in tale.of(Answered):
+        if answer.verb != "trigger" or answer.error is not None or answer.uid is None:
+            continue
+        life, trigger_id = tale.lives.get(answer.uid), f"{answer.uid}-{answer.rev}"
+        if life is None or life.deleted_at is not None or trigger_id in requested:
+            continue
+        if trigger_id not in tale.buried:
+            yield f"{answer.name}: {trigger_id} was asked for at {told(answer.at)}; nothing left for it"
 
 
 def nothing_is_early(tale: Tale) -> Iterator[str]:
@@ -59,7 +72,8 @@ def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
                 continue
             skipped = misfires(life, number).skipped
             for request in tale.requests:
-                if (request.uid, request.rev) == (life.uid, write.rev) and request.due_at in skipped:
+                is_its_own = (request.uid, request.rev) == (life.uid, write.rev) and not request.is_on_demand
+                if is_its_own and request.due_at in skipped:
                     yield f"{_named(request)} was a misfire of the pause, to be skipped"
 
 
