@@ -41,7 +41,7 @@ RIGHTS = {
         DeliveryQueue_Arn="SendMessage*",
     ),
     "Deliver": granted(
-        JobsTable_Arn="GetItem BatchGetItem PutItem DeleteItem",
+        JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem",
         TimersTable_Arn="BatchWriteItem",
         DeliveryQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* "
         "ChangeMessageVisibility GetQueueAttributes",
