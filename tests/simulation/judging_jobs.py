@@ -53,7 +53,9 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
 def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
     """`since` lies just before a request that begins a series, at the pause for a resume, else at the cut.
 
-    Where the series before it ended by its bounds, one that goes on may take over from its last trigger.
+    Where the series before it ended by its bounds, one that goes on may take over from its last trigger. With
+    less jitter a revision rules from as long before its request as its series has been moved ahead: what had
+    not fired at its old place is due at its new one, though that is past.
     """
     for life, number, before, write in _writes(tale):
         if before is not None and write.rev == before.rev:
@@ -105,6 +107,10 @@ def _since(life: Life, number: int, before: Written | None, write: Written) -> t
         moment = before.paused_at if before.paused_at is not None else write.cut
         # The misfires that are skipped need not be any revision's.
         return moment, max([moment, *misfires(life, number).skipped]), "the moment of the pause"
+    moved_ms = write.jitter_ms - before.jitter_ms
+    if moved_ms < 0:
+        reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
+        return reached + moved_ms, reached + moved_ms, "as long before as less jitter moves its series ahead"
     earlier = life.occurrences[number - 1]
     if before.paused_at is not None or earlier.next_after(write.cut) is not None:
         return write.cut, write.cut, "its cut"

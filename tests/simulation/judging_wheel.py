@@ -14,6 +14,9 @@ QUEUE_REACH_MS = 330_000
 #: A process may be stopped this long and then write what it had read: five minutes, the API ten.
 STOPPED_MAX_MS = 600_000
 
+#: How long the API may take for a request; the first sweep of what it arms comes minutes later.
+ARMED_MAX_MS = 25_000
+
 
 def cursors_move_on(tale: Tale) -> Iterator[str]:
     """A shard's cursor, and the fence under which it moves, never go back."""
@@ -50,21 +53,23 @@ def chains_live(tale: Tale) -> Iterator[str]:
 
 def chains_end(tale: Tale) -> Iterator[str]:
     """After the end of a series, of a revision's reign or of its job nobody writes timers of it any more."""
-    uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)
+    uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)  # when their timers were written
     for timer in tale.timers:
         life = tale.lives.get(timer.uid)
         if timer.kind != "occurrence":
             continue
         reign = life.reign(timer.rev) if life is not None else None
         if life is None or reign is None:
-            uncommitted[timer.uid, timer.rev].add(timer.due_at)
+            uncommitted[timer.uid, timer.rev].add(timer.at)
         elif reign.occurrences.next_after(timer.due_at - 1) is None:
             yield f"{_named(timer)} was written; its series ends before that"
         elif (ended_at := _ended_at(life, timer)) is not None and timer.at > ended_at + STOPPED_MAX_MS:
             yield f"{_named(timer)} was written at {told(timer.at)}; it was over at {told(ended_at)}"
-    for (uid, rev), dues in uncommitted.items():
-        if len(dues) > 1:
-            yield f"revision {rev} of {uid} was never committed, and {len(dues)} timers go on with it"
+    for (uid, rev), written in uncommitted.items():
+        # Arming writes them all: of a list there are several, but none comes later.
+        later = [at for at in written if at > min(written) + ARMED_MAX_MS]
+        if later:
+            yield f"revision {rev} of {uid} was never committed, and {len(later)} timers go on with it"
 
 
 def _ended_at(life: Life, timer: TimerStored) -> int | None:

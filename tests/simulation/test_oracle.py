@@ -168,6 +168,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
         "went back to attempt",
     ),
     (retried, without(of(Requested, due_s=180, attempt=2)), "skips the one before it"),
+    (retried, with_(requested(180, attempt=2, late_ms=40_000)), "and at"),
     (
         every_minute,
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "Response 400 is final.")),

@@ -11,13 +11,26 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.unit.schedules.oracle import instants_between, packaged
 from tests.unit.schedules.say import at, unhurried
-from tests.unit.schedules.strategies import crons_of_any_kind, places, rules, series, transitions, zones
+from tests.unit.schedules.strategies import (
+    aws_crons,
+    crons_of_any_kind,
+    places,
+    repetitions,
+    rules,
+    series,
+    transitions,
+    zones,
+)
 
 from sweephand.instants import DAY_MS, INSTANT_MAX, to_datetime
 from sweephand.schedules import Series
 from sweephand.schedules.dst import DstRule
+from sweephand.schedules.on_the_wall import WallTimeline
+from sweephand.schedules.repetition import Begun
 from sweephand.schedules.series import timeline_of
 from sweephand.schedules.zones import zone_named
+
+START = at("2027-01-01T02:30:00")
 
 #: Years in which a zone's clock moved by three hours or more: those nights are corrections, not made up.
 MOVED_BY_HOURS = {("Pacific/Apia", 2011)} | {("Antarctica/Casey", year) for year in range(2009, 2024)}
@@ -137,6 +150,22 @@ def test_every_local_time_near_a_transition_is_accounted_for(
     # An instant is told of at most once as a first or second showing.
     showings = [each.instant for each in told if each.cause != "gap"]
     assert len(showings) == len(set(showings))
+
+
+@given(st.one_of(crons_of_any_kind, aws_crons(), repetitions(START)), zones, rules, st.data())
+@settings(unhurried, max_examples=60)
+def test_counting_over_centuries_is_looking_at_every_span_of_them(
+    schedule: str, zone: str, rule: DstRule, data: st.DataObject
+) -> None:
+    timeline = Series(schedule, zone, START, dst=rule)._timeline()
+    on_the_wall = timeline.rest if isinstance(timeline, Begun) else timeline
+    assume(isinstance(on_the_wall, WallTimeline))
+    assert isinstance(on_the_wall, WallTimeline)
+    low_s = max(data.draw(st.integers(START // 1000, 20_000_000_000)), on_the_wall.floor_at // 1000)
+    high_s = low_s + data.draw(st.integers(0, 15_000_000_000))
+    # What is over in any zone is not looked at.
+    looked_at = on_the_wall._count(low_s, min(high_s, on_the_wall._last_s))
+    assert on_the_wall.count(low_s * 1000, high_s * 1000) == looked_at
 
 
 @given(series())
