@@ -14,14 +14,18 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import BatchHandler, Handled
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -89,6 +93,7 @@ class Wheelhouse:
         self._timers = DynamoTimers(self._table(client, f"{name}-timers"))
         self._leases = DynamoLeases(Table(client, f"{name}-timers", self._wait_ms))
         self._runs_table = Table(client, f"{name}-jobs", self._wait_ms)
+        self._changes = DynamoChanges(self._runs_table)
         self.meter.watch(client)
         self._queue = SqsQueue(
             SqsClients(lambda _: self._sqs),  # type: ignore[arg-type, return-value] # as much of it as is called
@@ -99,7 +104,12 @@ class Wheelhouse:
         )
         self._writer = self._made_writer()
         self._sweeper = Sweeper(
-            jobs=self._jobs, timers=self._timers, leases=self._leases, queue=self._queue, clock=self.clock
+            jobs=self._jobs,
+            timers=self._timers,
+            leases=self._leases,
+            runs=DynamoRuns(self._runs_table),
+            queue=self._queue,
+            clock=self.clock,
         )
         self._ticker = Ticker(
             leases=self._leases,
@@ -159,11 +169,18 @@ class Wheelhouse:
         )
 
     def _made_writer(self) -> Writer:
-        return Writer(
+        commits = Commits(
             jobs=self._jobs,
+            changes=self._changes,
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
+            clock=self.clock,
+        )
+        return Writer(
+            jobs=self._jobs,
+            changes=self._changes,
+            commits=commits,
             clock=self.clock,
             ids=self._ids,
             shards=ShardCount(leases=self._leases, clock=self.clock, wanted=SHARDS),
@@ -174,11 +191,13 @@ class Wheelhouse:
         deliverer = Deliverer(
             jobs=self._jobs,
             runs=DynamoRuns(self._runs_table),
+            slots=DynamoSlots(self._runs_table),
             timers=self._timers,
             queue=self._queue,
             payloads=S3Payloads("none"),
             targets=self._consumer,
             signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
+            pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
             letters=encode,
             clock=self.clock,
             ids=self._ids,

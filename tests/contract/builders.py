@@ -8,10 +8,11 @@ from sweephand.access.signing import SigningSecret, SigningSecrets
 from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.runs.overlap import Held, Line, Slot
 from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.timer import OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
+from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Final[Instant] = 1_795_262_400_000
@@ -87,6 +88,12 @@ def retry_timer(not_before: Instant = NOON, attempt: int = 2, shard: int = 3, **
     return RetryTimer(shard, replace(message, **changed))
 
 
+def deadline_timer(not_before: Instant = NOON, shard: int = 3, **changed: Any) -> DeadlineTimer:
+    trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
+    message = DeadlineMessage(trigger, 2, "owner00000000001", shard, not_before)
+    return DeadlineTimer(shard, replace(message, **changed))
+
+
 def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:
     """A run that its owner has claimed for a minute from its due time on."""
     made = Run(
@@ -104,6 +111,23 @@ def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001
         claimed_until=due_at + MINUTE_MS,
     )
     return replace(made, **changed)
+
+
+def trigger_message(
+    due_at: Instant = NOON,
+    key: JobKey = JobKey("default", "backup"),  # noqa: B008 - a constant
+    **changed: Any,
+) -> TriggerMessage:
+    """The first attempt of a trigger when it is due."""
+    trigger = Trigger(key, UID, "1-aaaa", due_at, 7, NOON - MINUTE_MS)
+    return replace(TriggerMessage(trigger, not_before=due_at), **changed)
+
+
+def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> Slot:
+    """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
+    holder = Held(trigger_message(), NOON + 20)
+    line = Line(holder, tuple(trigger_message(NOON + 1_000 * (each + 1)) for each in range(waiting)))
+    return replace(Slot(JobKey("default", "backup"), UID, version, line), **changed)
 
 
 def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:

@@ -15,6 +15,7 @@ from tests.contract.builders import (
 )
 from tests.fakes.engines import Stores
 
+from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.ports import JobStore
@@ -59,6 +60,7 @@ def everything_set() -> Job:
         current=Revision("21-version000000001", since=NOON),
         earlier=earlier,
         paused_at=NOON + 5,
+        change=Change(NOON + 5, "key-1", "paused", "version000000001", "ü \x00"),
         pause_reason="",
         expires_at=NOON + 1_001,
     )

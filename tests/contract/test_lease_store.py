@@ -72,7 +72,7 @@ def test_several_who_raise_the_number_of_shards_reach_the_highest(raced: Stores)
 
 def test_a_free_shard_is_claimed_with_the_next_fence(leases: LeaseStore) -> None:
     lease = leases.claim(lease_of(leases, 0), MINE, NOON, UNTIL)
-    assert lease == Lease(0, Cursor(), fence=1, owner=MINE, lease_until=UNTIL)
+    assert lease == Lease(0, Cursor(), fence=1, owner=MINE, lease_until=UNTIL, judged_at=NOON)
     assert lease_of(leases, 0) == lease
     assert lease_of(leases, 1) == Lease(1, Cursor())
 
@@ -89,7 +89,7 @@ def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore)
     left = leases.commit(claimed(leases), cursor, UNTIL)
     assert left is not None
     lease = leases.claim(left, OTHERS, UNTIL + 1, UNTIL + 30_000)
-    assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=UNTIL + 30_000)
+    assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=UNTIL + 30_000, judged_at=NOON)
 
 
 def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore) -> None:
@@ -98,7 +98,7 @@ def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore
     assert first is not None
     leases.release(first, 5, NOON + 1)
     second = leases.claim(stale, OTHERS, NOON + 2, UNTIL)
-    assert second == Lease(0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1)
+    assert second == Lease(0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1, judged_at=NOON + 2)
 
 
 def test_of_several_that_claim_one_shard_one_has_it(raced: Stores) -> None:
@@ -119,8 +119,34 @@ def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, curs
     within = leases.commit(held, Cursor("a", Occurrence(1, 1)), UNTIL)
     assert within is not None
     committed = leases.commit(within, cursor, UNTIL + 10_000)
-    assert committed == Lease(0, cursor, 1, MINE, UNTIL + 10_000)
+    assert committed == Lease(0, cursor, 1, MINE, UNTIL + 10_000, judged_at=NOON)
     assert lease_of(leases, 0) == committed
+
+
+def test_a_commit_says_by_when_the_next_page_is_judged_or_leaves_it_as_it_is(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    committed = leases.commit(held, Cursor(KEY), UNTIL, judged_at=NOON + 7)
+    assert committed is not None
+    assert committed.judged_at == NOON + 7
+    renewed = leases.commit(committed, Cursor(KEY), UNTIL + 10_000)
+    assert renewed is not None
+    assert renewed.judged_at == NOON + 7
+    assert lease_of(leases, 0) == renewed
+
+
+def test_by_when_a_page_is_judged_outlives_the_sweeper_who_dies_and_not_one_who_gives_up_the_shard(
+    leases: LeaseStore,
+) -> None:
+    died = leases.commit(claimed(leases), Cursor(KEY), UNTIL, judged_at=NOON + 7)
+    assert died is not None
+    taken = leases.claim(died, OTHERS, UNTIL + 1, UNTIL + 30_000)
+    assert taken is not None
+    assert taken.judged_at == NOON + 7
+    leases.release(taken, 0, UNTIL + 2)
+    assert lease_of(leases, 0).judged_at is None
+    fresh = leases.claim(taken, MINE, UNTIL + 3, UNTIL + 30_000)
+    assert fresh is not None
+    assert fresh.judged_at == UNTIL + 3
 
 
 def test_a_commit_that_is_repeated_succeeds_again(leases: LeaseStore) -> None:

@@ -8,9 +8,11 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, run
 from tests.fakes.engines import Stores
 
 from sweephand.instants import MINUTE_MS
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.ports import RunStore
-from sweephand.runs.run import Run
+from sweephand.runs.run import Run, trigger_of
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")
@@ -46,16 +48,57 @@ EVERYTHING_SET = replace(
     answer="ü \x00 \ufffd \ud800" + "z" * 500,
     reason="",
     expires_at=NOON + 1_001,
+    round_from=3,
+    round_at=NOON + 60,
+    version="version000000001",
+    token="shr_" + "x" * 43,
+    heartbeat_ms=60_000,
+    heartbeat_by=NOON + 60_090,
+    run_until=NOON + 3_600_090,
 )
+
+SKIPPED = Run(
+    KEY,
+    "uid0000000000001",
+    NOON,
+    0,
+    "skipped",
+    0,
+    "1-aaaa",
+    7,
+    ended_at=NOON + 3_600_001,
+    reason="misfire",
+    owner="1-aaaa",
+    count=2_600_000,
+    last_due_at=NOON + 3_600_000,
+)
+ASKED_FOR = succeeded(run(demand=Demand("manual", "a" * 16), payload=Payload.of('{"n": 1.10}')))
+KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
 
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
 
 
-@pytest.mark.parametrize("written", [succeeded(run()), retrying(run()), EVERYTHING_SET, BARE])
+@pytest.mark.parametrize(
+    "written", [succeeded(run()), retrying(run()), EVERYTHING_SET, SKIPPED, ASKED_FOR, KEPT_ELSEWHERE, BARE]
+)
 def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> None:
     assert runs.record(written)
     assert runs.get(written.key, written.run_id) == written
     assert runs.page(written.key, None, "", 10).items == (written,)
+
+
+def test_runs_of_one_due_time_that_were_asked_for_are_each_their_own(runs: RunStore) -> None:
+    demands = (None, Demand("manual", "a"), Demand("manual", "b"), Demand("backfill", "a"))
+    written = [succeeded(run(demand=demand)) for demand in demands]
+    assert all(runs.record(each) for each in written)
+    assert [stored(runs, each) for each in written] == written
+    assert stored(runs, run(demand=Demand("manual", "c"))) is None
+    shown = [*runs.page(KEY, None, "", 2).items]
+    following = runs.page(KEY, None, "", 2).next
+    assert following is not None
+    shown += runs.page(KEY, None, following, 10).items
+    assert {each.run_id for each in shown} == {each.run_id for each in written}
+    assert len(shown) == len(written)
 
 
 def test_a_claim_is_granted_where_nothing_is_stored(runs: RunStore) -> None:
@@ -180,6 +223,21 @@ def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
     assert runs.get(KEY, run_id) is None
 
 
+def test_a_run_is_found_by_its_trigger_and_by_no_other(runs: RunStore) -> None:
+    stored = succeeded(run())
+    runs.record(stored)
+    runs.record(succeeded(run(uid="uid0000000000009")))
+    trigger = trigger_of(stored)
+    assert runs.of(trigger) == stored
+    for other in (
+        replace(trigger, uid="uid0000000000002"),
+        replace(trigger, due_at=NOON + 1),
+        replace(trigger, index=1),
+        replace(trigger, key=JobKey("other", "backup")),
+    ):
+        assert runs.of(other) is None
+
+
 def test_a_run_is_found_under_its_own_job_only(runs: RunStore) -> None:
     runs.record(succeeded(run()))
     for other in (JobKey("default", "backup2"), JobKey("default", "back"), JobKey("other", "backup")):
@@ -225,3 +283,18 @@ def test_a_page_of_a_state_shows_those_among_the_runs_it_looked_at(runs: RunStor
 def test_a_job_without_runs_has_an_empty_page(runs: RunStore) -> None:
     page = runs.page(KEY, None, "", 5)
     assert (page.items, page.next) == ((), None)
+
+
+def test_a_record_of_what_was_skipped_is_written_once_and_never_over_a_run(runs: RunStore) -> None:
+    assert runs.record(SKIPPED)
+    assert runs.record(SKIPPED)
+    assert runs.get(KEY, SKIPPED.run_id) == SKIPPED
+    there = run(due_at=NOON + 1)
+    assert runs.claim(there, NOON) is None
+    assert not runs.record(replace(SKIPPED, due_at=NOON + 1))
+    assert stored(runs, there) == there
+
+
+def test_what_was_skipped_is_not_delivered_afterwards(runs: RunStore) -> None:
+    assert runs.record(SKIPPED)
+    assert runs.claim(run(), NOON + 60_000) == SKIPPED

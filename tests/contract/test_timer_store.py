@@ -3,14 +3,17 @@
 from dataclasses import replace
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, retry_timer, timer
+from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry_timer, timer
 from tests.fakes.engines import Stores
 
 from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.jobs.definition import CatchUp, Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
 from sweephand.wheel.timer import Cursor, Timer, bucket_of
+from sweephand.wheel.trigger import Redrive
 
 SHARD = 3
 LATER = NOON + HOUR_MS
@@ -44,9 +47,17 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         replace(timer(), key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         timer(sequence=10**9),
         replace(timer(), put_off_to=NOON + 400_000),
+        replace(timer(), catchup=CatchUp("none", 120_000), followed_at=NOON + HOUR_MS),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
+        retry_timer(attempt=11, redrive=Redrive(11, NOON - 900)),
+        retry_timer(attempt=12, redrive=Redrive(11, None)),
+        deadline_timer(),
+        deadline_timer(faults=3, attempt=100, owner="owner00000000002"),
+        retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("manual", "a" * 16))),
+        retry_timer(payload=Payload.of('{"n": 1.10, "s": "\u00fc\\u0000"}')),
+        retry_timer(payload=Payload("0" * 64, 5_000, None, "ref")),
     ],
 )
 def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer) -> None:
@@ -74,6 +85,7 @@ def test_a_timer_is_written_over_itself(timers: TimerStore) -> None:
 def test_two_timers_of_one_instant_are_two(timers: TimerStore) -> None:
     written: list[Timer] = [timer(), timer(name="other"), timer(rev="2-bbbb")]
     written += [retry_timer(), retry_timer(attempt=3)]
+    written += [deadline_timer(), deadline_timer(attempt=3), deadline_timer(owner="owner00000000002")]
     timers.put(written)
     assert sorted(everything(timers), key=lambda each: each.sort_key) == everything(timers)
     assert {each.sort_key for each in everything(timers)} == {each.sort_key for each in written}

@@ -7,8 +7,9 @@ from typing import Any
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
-from sweephand.runs.deliver import Delivered, JobRead
+from sweephand.runs.reading import JobRead
 from sweephand.runs.run import Run
+from sweephand.runs.settle import Delivered
 from sweephand.wheel.trigger import TriggerMessage
 
 UNREAD = JobRead(None, 0)

@@ -216,8 +216,8 @@ def _change(text: _Text, kind: str) -> Update:
         return lambda words, item: _void(item.pop(words.name(name), None))
     if kind == "SET":
         text.take("=")
-        value = text.placeholder(":")
-        return lambda words, item: item.update({words.name(name): words.value(value)})
+        value = _operand(text)
+        return lambda words, item: item.update({words.name(name): value(words, item)})
     amount = text.placeholder(":")
 
     def add(words: Words, item: dict[str, Value]) -> None:
@@ -225,6 +225,19 @@ def _change(text: _Text, kind: str) -> Update:
         item[words.name(name)] = {"N": str(int(before["N"]) + int(added["N"]))}
 
     return add
+
+
+def _operand(text: _Text) -> Callable[[Words, Attributes], Value]:
+    """What SET sets: a value, or what an attribute has already and else a value."""
+    if not text.takes("if_not_exists"):
+        value = text.placeholder(":")
+        return lambda words, _: words.value(value)
+    text.take("(")
+    name = text.placeholder("#")
+    text.take(",")
+    otherwise = text.placeholder(":")
+    text.take(")")
+    return lambda words, item: item.get(words.name(name), words.value(otherwise))
 
 
 def _void(_: object) -> None:

@@ -14,27 +14,33 @@ from infra import dynamodb_local
 from moto import mock_aws
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.memory import (
+    MemoryChanges,
     MemoryJobs,
     MemoryKeys,
     MemoryLeases,
     MemoryRuns,
     MemorySecrets,
+    MemorySlots,
     MemoryTimers,
 )
 from tests.fakes.tables import create_table
 
 from sweephand.ports import (
+    ChangeStore,
     JobStore,
     KeyStore,
     LeaseStore,
+    OverlapStore,
     RunStore,
     SecretStore,
     TimerStore,
 )
 from sweephand.storage import connect
 from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -57,6 +63,8 @@ class Stores:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    changes: ChangeStore
+    slots: OverlapStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -80,6 +88,8 @@ class Dynamo:
             DynamoTimers(timers),
             DynamoLeases(timers),
             DynamoRuns(jobs),
+            DynamoChanges(jobs),
+            DynamoSlots(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -91,6 +101,8 @@ def in_memory() -> Stores:
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
+        MemoryChanges(),
+        MemorySlots(),
         MemorySecrets(),
         MemoryKeys(),
     )

@@ -36,6 +36,24 @@ def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
     world.announce = quiet
 
 
+def kill_everywhere(
+    prepare: Callable[[World], None], action: Callable[[World], object], check: Callable[[World], None]
+) -> None:
+    """Kill an action at each of its calls in a fresh world, then see whether all is well."""
+    trial = World()
+    prepare(trial)
+    calls = calls_of(trial, lambda: action(trial))
+    assert calls, "the action calls nothing"
+    for number in range(len(calls)):
+        world = World()
+        prepare(world)
+        killed_at(world, number, lambda: action(world))  # noqa: B023 - called within this turn
+        try:
+            check(world)
+        except AssertionError as error:
+            raise AssertionError(f"killed {calls[number]} (call {number} of {len(calls)})") from error
+
+
 def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
     """Let a port's call (`jobs.get`) raise StoreError from now on: always, or that often.
 

@@ -17,6 +17,7 @@ from tests.fakes.world import World
 
 from sweephand.access.key import Caller
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.changes import Changes
 from sweephand.jobs.read import Reader
 from sweephand.web import api
 from sweephand.web.app import build_handler
@@ -106,8 +107,16 @@ class Client:
         self.secrets = MemorySecrets()
         self.services = Services(
             writer=self.world.writer(),
+            pauser=self.world.pauser(),
+            resumer=self.world.resumer(),
+            bulk=self.world.bulk(),
+            changes=Changes(jobs=self.world.jobs, changes=self.world.changes),
+            demands=self.world.demands(),
             reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
             runs=self.world.runs,
+            slots=self.world.slots,
+            redriver=self.world.redriver(),
+            reporter=self.world.reporter(),
             keys=self.keys,
             signing=SigningKeys(secrets=self.secrets, ids=self.world.ids, clock=self.world.clock),
             leases=self.world.leases,

@@ -1,10 +1,13 @@
 """Two actors in one world, of whom one is stopped at a call of a port while the other goes on."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 from typing import Final
 
+from tests.fakes.faults import Killed
 from tests.fakes.world import World, quiet
 
 Action = Callable[[World], object]
@@ -95,3 +98,22 @@ def every_interleaving(
             ways, second = ways + 1, second + 1
         first += 1
     return ways
+
+
+def shuffled(world: World, actions: Sequence[Action], chance: Random, *, kill: float = 0) -> None:
+    """Let any number of actors do a step each in no order; now and then one of them ends where it stands."""
+    actors = [_Actor(lambda action=action: action(world)) for action in actions]  # type: ignore[misc]
+    by_thread = {actor.thread: actor for actor in actors}
+
+    def announce(call: str) -> None:
+        if call == "before consumers.deliver":
+            return
+        if chance.random() < kill:
+            raise Killed(call)
+        by_thread[threading.current_thread()].pause()
+
+    world.announce = announce
+    while left := [actor for actor in actors if not actor.is_over]:
+        with suppress(Killed):
+            chance.choice(left).go(1)
+    world.announce = quiet

@@ -50,16 +50,35 @@ class Ledger:
     def owed(self, uid: str, through: Instant) -> set[Instant]:
         """The due times up to an instant that the revisions of a job have owned, one after the other."""
         versions = self.versions.get(uid, [])
-        untils = [latter.earlier[-1].until for _, latter in pairwise(versions)]
         owed: set[Instant] = set()
-        for version, until in zip(versions, [*untils, through], strict=True):
+        for version, latter in zip(versions, [*versions[1:], None], strict=True):
+            if latter is not None and latter.rev == version.rev:
+                continue  # a pause, which leaves the revision as it is
+            until = version.paused_at if latter is None else latter.earlier[-1].until
             end = through if until is None else min(until, through)
             coming = version.series.occurrences(version.current.since)
             owed |= {each.due_at for each in takewhile(lambda each: each.due_at <= end, coming)}  # noqa: B023 - used up within this turn
         return owed
 
+    def skipped(self, uid: str) -> set[Instant]:
+        """The due times that the records of skipped misfires stand for, no two of them for the same one."""
+        versions = {version.rev: version for version in reversed(self.versions.get(uid, []))}
+        runs = {run.key: None for run in self.versions.get(uid, [])}
+        skipped: set[Instant] = set()
+        for key in runs:
+            for run in self.world.runs.page(key, "skipped", "", 1_000_000).items:
+                if run.uid != uid or run.reason != "misfire" or run.last_due_at is None:
+                    continue
+                last_at = run.last_due_at
+                coming = versions[run.rev].series.occurrences(run.due_at - 1)
+                dues = {each.due_at for each in takewhile(lambda each: each.due_at <= last_at, coming)}  # noqa: B023 - used up within this turn
+                assert len(dues) == run.count, f"{run.run_id} stands for {len(dues)}, not for {run.count}"
+                assert not dues & skipped, f"{run.run_id} was skipped twice"
+                skipped |= dues
+        return skipped
+
     def check(self, through: Instant) -> None:
-        """Everything that is owed up to then was delivered, and nothing that was not."""
+        """Everything that is owed up to then was delivered or skipped, never both, and nothing else was."""
         delivered: dict[str, set[Instant]] = {}
         consumers = self.world.consumers
         for attempt, at in zip(consumers.attempts, consumers.times, strict=True):
@@ -67,19 +86,40 @@ class Ledger:
             delivered.setdefault(trigger.uid, set()).add(trigger.due_at)
             assert at <= self.deleted_at.get(trigger.uid, at) + READ_AGE_MS, f"{trigger.id} of a deleted job"
             assert attempt.number > 1 or self._was_owed(attempt, at), f"{trigger.id} was never owed"
+            assert any(each.paused_at is None for each in self._seen(trigger.uid, at)), "paused"
         for uid in self.versions.keys() - self.deleted_at.keys():
-            missing = self.owed(uid, through) - delivered.get(uid, set())
+            owed, skipped = self.owed(uid, through), self.skipped(uid)
+            missing = owed - delivered.get(uid, set()) - skipped
             assert not missing, f"{uid} still owes {sorted(missing)}"
+            astray = skipped - owed - self._missed(uid)
+            assert not astray, f"{uid} skipped what it never owed: {sorted(astray)}"
+            both = skipped & delivered.get(uid, set())
+            assert not both, f"{uid} delivered what it says it skipped: {sorted(both)}"
+
+    def _missed(self, uid: str) -> set[Instant]:
+        """The due times that fell into a pause, up to its resume: what of them fires is the resume's."""
+        missed: set[Instant] = set()
+        for before, version in pairwise(self.versions[uid]):
+            if before.paused_at is not None and version.paused_at is None:
+                end = version.updated_at
+                coming = version.series.occurrences(before.paused_at)
+                missed |= {each.due_at for each in takewhile(lambda each: each.due_at <= end, coming)}  # noqa: B023 - used up within this turn
+        return missed
+
+    def _seen(self, uid: str, at: Instant) -> list[Job]:
+        """The versions of a job as which it may have been read at most a second before an instant."""
+        versions, from_ = self.versions[uid], self._committed_at[uid]
+        spans = zip(versions, from_, [*from_[1:], at], strict=True)
+        return [each for each, begun_at, ended_at in spans if begun_at <= at <= ended_at + READ_AGE_MS]
 
     def _was_owed(self, attempt: Attempt, at: Instant) -> bool:
         """Whether the job as it stood at most a second before a request let that trigger leave."""
-        trigger, versions = attempt.trigger, self.versions[attempt.trigger.uid]
-        ruled_from = self._committed_at[trigger.uid]
-        for version, begun_at, ended_at in zip(versions, ruled_from, [*ruled_from[1:], at], strict=True):
+        trigger = attempt.trigger
+        for version in self._seen(trigger.uid, at):
             revision = version.revision(trigger.rev)
-            if begun_at > at or ended_at < at - READ_AGE_MS or revision is None:
+            if revision is None or version.paused_at is not None:
                 continue
-            made_by = next(each for each in versions if each.rev == trigger.rev)
+            made_by = next(each for each in self.versions[trigger.uid] if each.rev == trigger.rev)
             coming = made_by.series.next_after(trigger.due_at - 1)
             until = at + trigger.due_at if revision.until is None else revision.until
             if revision.since < trigger.due_at <= until and coming and coming.due_at == trigger.due_at:

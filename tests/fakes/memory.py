@@ -8,10 +8,14 @@ from dataclasses import replace
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page
+from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
+from sweephand.wheel.trigger import Trigger
 
 
 class MemoryJobs:
@@ -63,6 +67,22 @@ def _without_large_payload(job: Job) -> Job:
     if payload is None or payload.is_inline:
         return job
     return replace(job, definition=replace(job.definition, payload=replace(payload, text=None)))
+
+
+class MemoryChanges:
+    """ports.ChangeStore."""
+
+    def __init__(self) -> None:
+        self._changes: dict[JobKey, dict[str, Change]] = {}
+
+    def put(self, key: JobKey, change: Change) -> None:
+        self._changes.setdefault(key, {})[change.position] = change
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        changes = self._changes.get(key, {})
+        positions = sorted((each for each in list(changes) if not before or each < before), reverse=True)
+        shown = tuple(changes[each] for each in positions[:limit])
+        return Page(shown, shown[-1].position if len(positions) > limit else None)
 
 
 class MemoryTimers:
@@ -124,16 +144,22 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.owner is not None and stored.lease_until >= now:
                 return None
-            claimed = replace(stored, owner=owner, lease_until=until, fence=stored.fence + 1)
+            judged_at = now if stored.judged_at is None else stored.judged_at
+            claimed = replace(
+                stored, owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
+            )
             self._leases[lease.shard] = claimed
             return claimed
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence != lease.fence:
                 return None
-            committed = replace(stored, cursor=cursor, lease_until=until)
+            kept = stored.judged_at if judged_at is None else judged_at
+            committed = replace(stored, cursor=cursor, lease_until=until, judged_at=kept)
             self._leases[lease.shard] = committed
             return committed
 
@@ -142,7 +168,7 @@ class MemoryLeases:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
                 self._leases[lease.shard] = replace(
-                    stored, owner=None, lease_until=0, found=found, swept_at=now
+                    stored, owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
                 )
 
 
@@ -157,20 +183,28 @@ class MemoryRuns:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            if stored is None or _is_granted(stored, run, now):
+            if asked_by_claim(run, now).grants(stored) or (stored and shows(stored, run)):
                 self._runs[place] = run
                 return None
             return stored
 
     def record(self, run: Run) -> bool:
+        return self._is_written(run, asked_by_record(run))
+
+    def move(self, run: Run, seen: Run) -> bool:
+        return self._is_written(run, asked_by_move(run, seen))
+
+    def _is_written(self, run: Run, asked: Asked) -> bool:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            mine = stored is not None and (stored.owner, stored.attempts) == (run.owner, run.attempts)
-            if stored is None or (mine and stored.state == "claimed"):
+            if asked.grants(stored):
                 self._runs[place] = run
                 return True
-            return mine and stored.state == run.state
+            return stored is not None and shows(stored, run)
+
+    def of(self, trigger: Trigger) -> Run | None:
+        return self._runs.get((trigger.key, trigger.run_id, trigger.uid))
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
@@ -185,18 +219,36 @@ class MemoryRuns:
         return Page(items, seen[-1] if len(positions) > limit else None)
 
 
-def _is_granted(stored: Run, run: Run, now: Instant) -> bool:
-    if stored.is_over or stored.attempts > run.attempts:
-        return False
-    if stored.attempts < run.attempts:
-        return True
-    if stored.owner == run.owner:
-        return True
-    return stored.state == "claimed" and (stored.claimed_until or 0) <= now
-
-
 def _position(run: Run) -> str:
-    return f"{run.due_at:014d}#{run.index:07d}#{run.uid}"
+    demand = "" if run.demand is None else f"~{run.demand.kind}#{run.demand.token}#"
+    return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
+
+
+class MemorySlots:
+    """ports.OverlapStore."""
+
+    def __init__(self) -> None:
+        self._slots: dict[JobKey, Slot] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: JobKey) -> Slot | None:
+        return self._slots.get(key)
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if (stored.version if stored else None) == replacing:
+                self._slots[slot.key] = slot
+                return True
+            return stored is not None and stored.version == slot.version
+
+    def delete(self, slot: Slot) -> bool:
+        with self._lock:
+            stored = self._slots.get(slot.key)
+            if stored is not None and stored.version != slot.version:
+                return False
+            self._slots.pop(slot.key, None)
+            return True
 
 
 class MemorySecrets:

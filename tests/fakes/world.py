@@ -1,23 +1,43 @@
 """A world in memory for use cases to run in: stores, queue, consumers and a clock that a test moves."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
-from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
+from tests.fakes.memory import (
+    MemoryChanges,
+    MemoryJobs,
+    MemoryLeases,
+    MemoryPayloads,
+    MemoryRuns,
+    MemorySlots,
+    MemoryTimers,
+)
 
 from sweephand.instants import Instant
-from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.change import Change
+from sweephand.jobs.changes import Changes
+from sweephand.jobs.commit import Commits
+from sweephand.jobs.definition import CatchUpMode, Definition, Payload
+from sweephand.jobs.demand import Backfilled, Demands
 from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.pause import Pauser
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.ports import Answer, Attempt, Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
+from sweephand.runs.run import Run
+from sweephand.runs.turns import Turns
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
-from sweephand.wheel.trigger import DeadLetter, Message
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000
@@ -148,7 +168,7 @@ class Consumers:
 
 
 class OneSecret:
-    """runs.deliver.Signing with one secret for all."""
+    """runs.attempt.Signing with one secret for all."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         return (f"whsec_{namespace}",)
@@ -205,9 +225,11 @@ class World:
         self.delivery_clock = SkewedClock(self.clock)
         self.ids = CountingIds()
         self.jobs = MemoryJobs()
+        self.changes = MemoryChanges()
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
+        self.slots = MemorySlots()
         self.payloads = MemoryPayloads()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
@@ -222,15 +244,40 @@ class World:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def writer(self) -> Writer:
-        return Writer(
+    def commits(self) -> Commits:
+        return Commits(
             jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
             clock=self.api_clock,
+        )
+
+    def writer(self) -> Writer:
+        return Writer(
+            jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
+            commits=self.commits(),
+            clock=self.api_clock,
             ids=self.ids,
             shards=lambda: self.shards,
+        )
+
+    def pauser(self) -> Pauser:
+        return Pauser(
+            jobs=self._port(self.jobs, "jobs"),
+            changes=self._port(self.changes, "changes"),
+            clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def resumer(self) -> Resumer:
+        return Resumer(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            commits=self.commits(),
+            ids=self.ids,
         )
 
     def put(
@@ -259,13 +306,65 @@ class World:
         )
 
     def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
-        self.writer().delete(key_of(name), requested_at=self.api_clock.now(), if_match=if_match)
+        self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
+
+    def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> Written:
+        """Write those fields of a job anew and remove those named, as a merge patch does."""
+
+        def patched(before: Definition) -> Definition:
+            kept = {field: value for field, value in before.written.items() if field not in without}
+            return replace(before, written={**kept, **written})
+
+        return self.writer().patch(key_of(name), patched, caller="test", requested_at=self.api_clock.now())
+
+    def pause(self, name: str = "job", *, reason: str | None = None) -> Job:
+        return self.pauser().pause(key_of(name), reason=reason, who="test", requested_at=self.api_clock.now())
+
+    def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
+        return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
+
+    def bulk(self) -> Bulk:
+        return Bulk(
+            jobs=self._port(self.jobs, "jobs"),
+            pauser=self.pauser(),
+            resumer=self.resumer(),
+            writer=self.writer(),
+            clock=self.api_clock,
+            concurrently=lambda tasks: [task() for task in tasks],
+        )
+
+    def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
+        """What was changed of a job, newest first."""
+        return Changes(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
+
+    def demands(self) -> Demands:
+        return Demands(
+            jobs=self._port(self.jobs, "jobs"),
+            queue=self._port(self.queue, "queue"),
+            payloads=self._port(self.payloads, "payloads"),
+            clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
+        payload = None if data is None else Payload.of(data)
+        return self.demands().trigger(
+            key_of(name),
+            payload=payload,
+            requested_at=self.api_clock.now(),
+            check_data=lambda _: None,
+        )
+
+    def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
+        now = self.api_clock.now()
+        return self.demands().backfill(key_of(name), since=since, until=until, requested_at=now)
 
     def sweeper(self, clock: Clock | None = None) -> Sweeper:
         return Sweeper(
             jobs=self._port(self.jobs, "jobs"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),
+            runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=clock or self.wheel_clock,
         )
@@ -297,11 +396,18 @@ class World:
         return Deliverer(
             jobs=self._port(self.jobs, "jobs"),
             runs=self._port(self.runs, "runs"),
+            slots=self._port(self.slots, "slots"),
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
             targets=self._port(self.consumers, "consumers"),
             signing=OneSecret(),
+            pauses=JobPauses(
+                jobs=self._port(self.jobs, "jobs"),
+                changes=self._port(self.changes, "changes"),
+                clock=self.delivery_clock,
+                ids=self.ids,
+            ),
             letters=encode,
             clock=self.delivery_clock,
             ids=self.ids,
@@ -316,6 +422,29 @@ class World:
             clock=self.delivery_clock,
             concurrently=one_by_one,
         )
+
+    def redriver(self) -> Redriver:
+        return Redriver(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=self._port(self.runs, "runs"),
+            queue=self._port(self.queue, "queue"),
+            clock=self.api_clock,
+        )
+
+    def reporter(self) -> Reporter:
+        runs, queue = self._port(self.runs, "runs"), self._port(self.queue, "queue")
+        slots = self._port(self.slots, "slots")
+        return Reporter(
+            jobs=self._port(self.jobs, "jobs"),
+            runs=runs,
+            turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
+            queue=queue,
+            clock=self.api_clock,
+            ids=self.ids,
+        )
+
+    def redrive(self, run_id: str, name: str = "job") -> Run:
+        return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""

@@ -18,6 +18,7 @@ class Chronicle(Recorder):
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(lambda: scheduler.now)
         self.figures: Counter[str] = Counter()
+        self.paused: set[str] = set()
         self.payloads: dict[tuple[str, str], str] = {}
         self.discarded: set[tuple[str, str]] = set()
         self.last_other_timer_at: Instant = 0
@@ -35,9 +36,11 @@ class Chronicle(Recorder):
         """A job's item was written, or is gone."""
         if after is not None:
             self.figures["writes"] += 1
+            (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
             self.written(before, after, self._data_of(after))
         elif before is not None:
             self.figures["deletions"] += 1
+            self.paused.discard(before.uid)
             self.deleted(before)
 
     def run_changed(self, before: Run | None, after: Run | None) -> None:

@@ -1,7 +1,7 @@
 """What clients ask for, and when: a plan made in advance, so that no mishap changes what is asked."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -12,11 +12,12 @@ from tests.simulation.faults import Mask
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
+from tests.simulation.recorder import Asking
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs.definition import Definition
+from sweephand.jobs.definition import CatchUpMode, Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Written
 
@@ -83,6 +84,9 @@ RETRIES: Final[tuple[dict[str, Any], ...]] = (
 ROUND_MS: Final = 20 * SECOND_MS
 AROUND_MS: Final = 2_500
 
+#: Whose key all clients have.
+CLIENT: Final = "client"
+
 #: How long before a tick requests are asked for that it may overtake.
 BEFORE_TICK_MS: Final = 8 * SECOND_MS
 HALF_MS: Final = MINUTE_MS // 2
@@ -113,11 +117,16 @@ class Request:
 
     services: Services
     key: JobKey
-    at: Instant
+    asking: Asking
     random: Random
     known: Known
     number: int
     is_sparse: bool
+
+    @property
+    def at(self) -> Instant:
+        """When it was asked, by the clock of who serves it."""
+        return self.asking.asked_at
 
     def new_definition(self) -> Definition:
         """A definition unlike all others by its data."""
@@ -140,7 +149,7 @@ class Request:
         return self.services.writer.put(
             self.key,
             written,
-            caller="client",
+            caller=CLIENT,
             requested_at=self.at,
             if_match=if_match,
             if_absent=if_absent,
@@ -189,12 +198,66 @@ def _create(request: Request) -> tuple[str, str]:
 
 
 def _delete(request: Request) -> None:
-    request.services.writer.delete(request.key, requested_at=request.at)
+    request.services.writer.delete(request.key, who=CLIENT, requested_at=request.at)
 
 
 def _delete_if_match(request: Request) -> None:
-    request.services.writer.delete(request.key, requested_at=request.at, if_match=request.known.rev)
+    request.services.writer.delete(
+        request.key, who=CLIENT, requested_at=request.at, if_match=request.known.rev
+    )
 
+
+def _patch(request: Request) -> tuple[str, str]:
+    """Some fields anew, beside a label that makes it a change."""
+    fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
+    labels = {"patch": str(request.number)}
+
+    def patched(before: Definition) -> Definition:
+        return replace(before, written={**before.written, **fields, "labels": labels})
+
+    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
+def _pause(request: Request) -> tuple[str, str]:
+    pauser = request.services.pauser
+    job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
+    return job.uid, job.rev
+
+
+def _resume(request: Request) -> tuple[str, str]:
+    mode = request.random.choice(MODES)
+    request.asking.catchup = mode
+    job = request.services.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
+    return job.uid, job.rev
+
+
+def _trigger(request: Request) -> None:
+    payload = Payload.of(request.new_data())
+    request.services.demands.trigger(
+        request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
+    )
+
+
+def _backfill(request: Request) -> None:
+    since = request.at - request.random.randrange(4 * MINUTE_MS)
+    request.services.demands.backfill(
+        request.key, since=since - MINUTE_MS, until=since, requested_at=request.at
+    )
+
+
+#: What a PATCH writes beside a label: nothing, a bound, a schedule, a limit of time.
+PATCHES: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {},
+    {"repeats": 30},
+    {"schedule": "@every 31s"},
+    {"ttl": "10m"},
+)
+
+SPARSE_PATCHES: Final[tuple[dict[str, Any], ...]] = ({}, {}, {"repeats": 30}, {"schedule": "@every 4h"})
+
+#: What a resume may ask for; None is the job's own mode.
+MODES: Final[tuple[CatchUpMode | None, ...]] = (None, "latest", "all", "none")
 
 #: All that clients ask for, by name. A new verb is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -203,6 +266,11 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "put the same": Action("replace", 1, _put_equal),
     "put if match": Action("replace", 1, _put_if_match),
     "create": Action("replace", 2, _create),
+    "patch": Action("patch", 2, _patch),
+    "pause": Action("pause", 1.5, _pause),
+    "resume": Action("resume", 2.5, _resume),
+    "trigger": Action("trigger", 0.7, _trigger),
+    "backfill": Action("backfill", 0.5, _backfill),
     "delete": Action("delete", 1.5, _delete),
     "delete if match": Action("delete", 0.5, _delete_if_match),
 }
@@ -276,8 +344,10 @@ class Clients:
         known = self._known.setdefault(step.name, Known())
         self._chronicle.figures["client requests"] += 1
 
-        def ask(services: Services, at: Instant) -> tuple[str, str] | None:
-            request = Request(services, key_of(step.name), at, random, known, step.number, self._is_sparse)
+        def ask(services: Services, asking: Asking) -> tuple[str, str] | None:
+            request = Request(
+                services, key_of(step.name), asking, random, known, step.number, self._is_sparse
+            )
             told = action.ask(request)
             if told is not None:
                 known.rev = told[1]

@@ -10,6 +10,7 @@ from tests.simulation.faults import Role, Troubles, mixed
 from tests.simulation.gate import RECEIVES, Gate
 from tests.simulation.machines import Fleet, Services
 from tests.simulation.processes import LIMITS_MS, NEVER, TIME_LIMIT, Process, Scheduler
+from tests.simulation.recorder import Asking
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 from tests.simulation.trace import Verb
@@ -78,7 +79,7 @@ class Functions:
         verb: Verb,
         name: str,
         number: int,
-        ask: Callable[[Services, Instant], tuple[str, str] | None],
+        ask: Callable[[Services, Asking], tuple[str, str] | None],
         answered: Callable[[Exception | str | None], None],
     ) -> None:
         """A request of a client; `number` tells it from others.
@@ -93,7 +94,7 @@ class Functions:
             at = self._fleet.clock(machine).now()
             try:
                 with self._chronicle.asking(verb, name, asked_at=at, ahead_ms=machine.ahead_ms) as asking:
-                    told = ask(self._fleet.services(machine), at)
+                    told = ask(self._fleet.services(machine), asking)
                     asking.uid, asking.rev = told or (None, None)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)

@@ -11,10 +11,15 @@ from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Schedul
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
+from sweephand.jobs.commit import Commits
+from sweephand.jobs.demand import Demands
+from sweephand.jobs.pause import Pauser
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Ids, Sweepers
 from sweephand.runs.batch import BatchHandler
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
 from sweephand.wheel.codec import encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
@@ -59,6 +64,9 @@ class Services:
     """What an API process can do for its client."""
 
     writer: Writer
+    pauser: Pauser
+    resumer: Resumer
+    demands: Demands
 
 
 class Fleet:
@@ -127,6 +135,7 @@ class Fleet:
             jobs=ports.jobs,
             timers=ports.timers,
             leases=ports.leases,
+            runs=ports.runs,
             queue=ports.queue,
             clock=self.clock(machine),
         )
@@ -159,27 +168,37 @@ class Fleet:
                 counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
             return counts[wanted]()
 
-        writer = Writer(
+        ids = self.ids
+        commits = Commits(
             jobs=ports.jobs,
+            changes=ports.changes,
             timers=ports.timers,
             queue=ports.queue,
             payloads=ports.payloads,
             clock=clock,
-            ids=self.ids,
-            shards=shards,
         )
-        return Services(writer)
+        writer = Writer(
+            jobs=ports.jobs, changes=ports.changes, commits=commits, clock=clock, ids=ids, shards=shards
+        )
+        return Services(
+            writer,
+            Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids),
+            Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids),
+            Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
+        )
 
     def _handler_of(self, machine: Machine) -> BatchHandler:
         clock, ports = self.clock(machine), self._ports
         deliverer = Deliverer(
             jobs=ports.jobs,
             runs=ports.runs,
+            slots=ports.slots,
             timers=ports.timers,
             queue=ports.queue,
             payloads=ports.payloads,
             targets=self._consumers,
             signing=OneSecret(),
+            pauses=JobPauses(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=self.ids),
             letters=encode,
             clock=clock,
             ids=self.ids,

@@ -225,8 +225,10 @@ class Recorder:
         """Note every cursor that is committed from now on."""
         commit = leases.commit
 
-        def watched_commit(lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
-            committed = commit(lease, cursor, until)
+        def watched_commit(
+            lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+        ) -> Lease | None:
+            committed = commit(lease, cursor, until, judged_at)
             if committed is not None:
                 self.cursor_stored(committed)
             return committed

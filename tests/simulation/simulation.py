@@ -330,6 +330,9 @@ class Simulation:
         for message in self._sqs.messages():
             if isinstance(message, SpanMessage):
                 return False
+            if message.trigger.uid in self._chronicle.paused:
+                # It is put back until the job is resumed, which nobody does any more.
+                continue
             if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
                 return False
         return True

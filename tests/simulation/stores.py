@@ -4,13 +4,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
+from tests.fakes.memory import (
+    MemoryChanges,
+    MemoryJobs,
+    MemoryLeases,
+    MemoryPayloads,
+    MemoryRuns,
+    MemorySlots,
+    MemoryTimers,
+)
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.gate import Gate
 from tests.simulation.sqs import Sqs
 
 from sweephand.errors import StoreError
-from sweephand.ports import JobStore, LeaseStore, PayloadStore, Queue, RunStore, TimerStore
+from sweephand.ports import (
+    ChangeStore,
+    JobStore,
+    LeaseStore,
+    OverlapStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    TimerStore,
+)
 from sweephand.wheel.codec import encode
 from sweephand.wheel.timer import Timer
 from sweephand.wheel.trigger import DeadLetter, Message
@@ -29,9 +46,11 @@ class Ports:
     """What a simulation's processes call: each call passes the gate, each change reaches the chronicle."""
 
     jobs: JobStore
+    changes: ChangeStore
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    slots: OverlapStore
     payloads: PayloadStore
     queue: Queue
 
@@ -78,9 +97,11 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     payloads.discarded = chronicle.discarded
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
+        changes=gate.wrapped(MemoryChanges(), "changes"),
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
+        slots=gate.wrapped(MemorySlots(), "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
         queue=QueuePort(gate, sqs),
     )

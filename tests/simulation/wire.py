@@ -24,7 +24,7 @@ from tests.simulation.stores import Ports
 
 from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS
-from sweephand.storage import jobs, leases, runs, timers
+from sweephand.storage import changes, jobs, leases, overlap, runs, timers
 from sweephand.storage.table import Table
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     )
     return Ports(
         jobs=_told(gate, jobs.DynamoJobs(table("jobs", "jobs")), "jobs"),
+        changes=_told(gate, changes.DynamoChanges(table("changes", "jobs")), "changes"),
         timers=_told(gate, timers.DynamoTimers(table("timers", "timers")), "timers"),
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
+        slots=_told(gate, overlap.DynamoSlots(table("slots", "jobs")), "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
         queue=_told(gate, queue, "queue"),
     )

@@ -30,18 +30,18 @@ RIGHTS = {
     | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
     "Authorizer": granted(JobsTable_Arn="GetItem") | {"AdminKeySecret.Id": {"secretsmanager:GetSecretValue"}},
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem",
+        JobsTable_Arn="BatchGetItem PutItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
     )
     | {"SweepFunctionAliaslive": {"lambda:InvokeFunction"}},
     "Sweep": granted(
-        JobsTable_Arn="BatchGetItem",
+        JobsTable_Arn="BatchGetItem PutItem",
         TimersTable_Arn="Query UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
     ),
     "Deliver": granted(
-        JobsTable_Arn="GetItem BatchGetItem PutItem",
+        JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem",
         TimersTable_Arn="BatchWriteItem",
         DeliveryQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* "
         "ChangeMessageVisibility GetQueueAttributes",

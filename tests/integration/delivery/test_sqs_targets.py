@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,20 @@ def test_the_body_is_the_data_and_one_attribute_names_the_trigger(sqs: Sqs) -> N
         "sequence": 7,
         "batchIndex": 3,
     }
+
+
+def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    attempt = attempt_of(spec_of(url))
+    for made, names in (
+        (replace(attempt, run_token="shr_x"), {"id": attempt.trigger.id, "runToken": "shr_x"}),
+        (replace(attempt, ended_after=2), {"id": f"{attempt.trigger.id}-end-2", "event": "end"}),
+    ):
+        assert targets.deliver(made).succeeded
+        (received,) = sqs.messages(url)
+        attribute = json.loads(received["MessageAttributes"]["sweephand"]["StringValue"])
+        assert attribute | names == attribute
 
 
 def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) -> None:

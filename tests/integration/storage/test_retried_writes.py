@@ -71,7 +71,7 @@ def test_a_shard_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
         lease = leases.claim(free, OWNER, NOON, UNTIL)
     assert sent.times == 2
-    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL)
+    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL, judged_at=NOON)
     assert leases.state().leases == (lease,)
 
 

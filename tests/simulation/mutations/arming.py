@@ -9,6 +9,7 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from tests.simulation.processes import LIMITS_MS
 
 from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.jobs.commit import Commits
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import Job, Revision
 from sweephand.jobs.write import Writer
@@ -30,7 +31,7 @@ def commits_before_arming() -> Iterator[None]:
         ports["timers"] = Instead(ports["timers"], put=later.of(ports["timers"].put))
         ports["queue"] = Instead(ports["queue"], send=later.of(ports["queue"].send))
 
-    with built(Writer, change):
+    with built(Commits, change):
         yield
 
 
@@ -68,7 +69,7 @@ def overwrites() -> Iterator[None]:
 
         ports["jobs"] = Instead(jobs, put=put)
 
-    with built(Writer, change):
+    with built(Commits, change):
         yield
 
 

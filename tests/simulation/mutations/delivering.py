@@ -10,7 +10,8 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from sweephand.instants import HOUR_MS, SECOND_MS
 from sweephand.ports import Answer, Attempt, always
 from sweephand.runs.batch import BatchHandler, Handled, Received
-from sweephand.runs.deliver import Delivered, Deliverer
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.settle import Delivered
 from sweephand.wheel.trigger import Message, TriggerMessage
 
 

@@ -8,6 +8,8 @@ import pytest
 from tests.fakes.http_events import fixture
 
 from sweephand.access.key import Caller
+from sweephand.access.run_token import run_token
+from sweephand.web.admission import caller_of
 
 HANDLER = Path(__file__).parents[3] / "functions" / "authorizer" / "handler.py"
 
@@ -44,6 +46,18 @@ def test_a_key_that_opens_is_let_in_with_what_the_api_decides_by(
 def test_what_does_not_open_is_not_let_in(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "caller_of", lambda _: None)
     assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}
+
+
+def test_a_token_of_a_run_is_let_in_as_nobody_for_the_api_to_look_at(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delattr(module, "caller_of")
+    event = fixture("authorizer_request")
+    event["headers"]["authorization"] = f"Bearer {run_token('x' * 43)}"
+    answer = module.handler(event, None)
+    assert answer == {"isAuthorized": True, "context": {"keyId": "run"}}
+    assert caller_of({"requestContext": {"authorizer": {"lambda": answer["context"]}}}) is None
+    assert "xxx" not in str([vars(record) for record in caplog.records])
 
 
 def test_neither_the_key_nor_its_secret_is_logged(

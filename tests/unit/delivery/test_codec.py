@@ -8,10 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.errors import PoisonError
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.codec import decode, encode, encode_letter
-from sweephand.wheel.trigger import DeadLetter, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NoticeMessage,
+    Redrive,
+    SpanMessage,
+    Trigger,
+    TriggerMessage,
+)
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
 MESSAGE = TriggerMessage(
@@ -25,16 +37,30 @@ MESSAGE = TriggerMessage(
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
+DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill"]), names)
+KEPT = st.builds(Payload, names, counts, st.none(), names)
 
 
 @given(
     st.builds(
         TriggerMessage,
-        st.builds(Trigger, st.builds(JobKey, names, names), names, names, instants, counts, instants, counts),
+        st.builds(
+            Trigger,
+            st.builds(JobKey, names, names),
+            names,
+            names,
+            instants,
+            counts,
+            instants,
+            counts,
+            st.none() | DEMANDS,
+        ),
         instants,
         counts,
         st.none() | instants,
         counts,
+        st.none() | st.builds(Redrive, counts, st.none() | instants),
+        st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -47,6 +73,118 @@ def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() ->
         '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
         '"first":1795262400300,"faults":1}'
     )
+
+
+def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
+    text = encode(replace(MESSAGE, redrive=Redrive(2, None)))
+    assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null]}'
+
+
+@pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
+def test_what_was_asked_for_says_so_and_its_span_too(demand: Demand) -> None:
+    asked = replace(MESSAGE, trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
+    assert f'"demand":["{demand.kind}","{demand.token}"]' in encode(asked)
+    assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
+    assert decode(encode(asked)) == asked
+    span = replace(SPAN, demand=demand)
+    assert decode(encode(span)) == span
+
+
+ODD_DEMANDS: list[Any] = ["manual", [], ["manual"], ["hand", "a"], ["manual", ""], ["manual", 1]]
+ODD_DATA: list[Any] = [7, True, [], {}, "x" * 2_049, {"ref": "a", "digest": "b"}, "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("demand", each) for each in ODD_DEMANDS), *(("data", each) for each in ODD_DATA)],
+)
+def test_a_demand_or_data_that_cannot_be_read_is_poison(name: str, value: Any) -> None:
+    with pytest.raises(PoisonError):
+        decode(json.dumps({**json.loads(encode(MESSAGE)), name: value}))
+
+
+@pytest.mark.parametrize("redrive", ["2", "[2]", "[null,5]", "[2,-1]", "[2,true]", "{}", "[2,5,5]"])
+def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
+    with pytest.raises(PoisonError):
+        decode(encode(MESSAGE)[:-1] + f',"redrive":{redrive}}}')
+
+
+DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
+FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
+
+NOTICE = NoticeMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+
+
+@given(
+    st.builds(
+        DeadlineMessage, st.just(MESSAGE.trigger), counts, names, counts, not_before=instants, faults=counts
+    )
+)
+def test_a_deadline_is_read_as_it_was_written(message: DeadlineMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        FailureMessage,
+        st.just(MESSAGE.trigger),
+        counts,
+        st.text(max_size=512),
+        is_final=st.booleans(),
+        not_before=instants,
+        faults=counts,
+    )
+)
+def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        NoticeMessage,
+        st.just(MESSAGE.trigger),
+        st.sampled_from(["succeeded", "failed", "skipped", "cancelled"]),
+        counts,
+        st.none() | instants,
+        instants,
+        st.none() | st.integers(100, 599),
+        st.none() | st.text(max_size=200),
+        not_before=instants,
+        attempt=counts,
+        first_attempt_at=st.none() | instants,
+        faults=counts,
+    )
+)
+def test_a_notice_is_read_as_it_was_written(message: NoticeMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+def test_the_messages_of_a_run_stay_as_they_are_written() -> None:
+    of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
+    assert encode(DEADLINE) == (
+        f'{{"v":1,"kind":"deadline",{of_trigger},"at":1795262405000,"attempt":2,"owner":"oooooooooooooooo",'
+        '"shard":3,"faults":1}'
+    )
+    assert encode(FAILURE) == (
+        f'{{"v":1,"kind":"failure",{of_trigger},"at":5,"attempt":2,"reason":"out of \\ud800 paper",'
+        '"final":true,"faults":1}'
+    )
+    assert encode(NOTICE) == (
+        f'{{"v":1,"kind":"notice",{of_trigger},"at":8,"state":"failed","attempts":2,"started":null,"ended":7,'
+        '"code":503,"reason":"no","attempt":1,"first":null,"faults":1}'
+    )
+
+
+@pytest.mark.parametrize("message", [DEADLINE, FAILURE, NOTICE])
+def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: Message) -> None:
+    fields = json.loads(encode(message))
+    may_lack = {"started", "code", "first", *(["reason"] if message is NOTICE else [])}
+    for name in fields.keys() - may_lack:
+        for broken in ({key: value for key, value in fields.items() if key != name}, {**fields, name: []}):
+            with pytest.raises(PoisonError):
+                decode(json.dumps(broken))
+    with pytest.raises(PoisonError):
+        decode(json.dumps({**fields, "reason": "x" * 5_000, "owner": "x" * 257}))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import StoreError
 from sweephand.ports import Answer
-from sweephand.runs.deliver import Delivered
+from sweephand.runs.settle import Delivered
 from sweephand.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
 from sweephand.wheel.codec import decode
 from sweephand.wheel.timer import RetryTimer

@@ -9,6 +9,7 @@ from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import StoreError
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import ALONE_RESERVE_MS, FAULTS_MAX, BatchHandler, Handled, Received
@@ -41,7 +42,7 @@ def spans(world: World) -> Received:
     world.put("span", schedule="@every 20s")
     job = world.jobs.get(key_of("span"))
     assert job is not None
-    source = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUp())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON + 10_000, now=NOON + 10_000, singles_max=5).messages
     world.queue.send([(span, 0)])

@@ -8,7 +8,9 @@ from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import StoreError
-from sweephand.runs.deliver import READS_MAX, Delivered, JobRead
+from sweephand.runs.attempt import READS_MAX
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
 from sweephand.timing import UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 
 
@@ -233,7 +235,7 @@ def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_no
 
     def connecting() -> None:
         world.clock.time += 20_000
-        world.writer().delete(key_of(), requested_at=world.clock.time)
+        world.writer().delete(key_of(), who="test", requested_at=world.clock.time)
 
     world.consumers.connecting = connecting
     assert handle(world, message).outcome == "dropped"

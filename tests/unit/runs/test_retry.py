@@ -85,9 +85,20 @@ def test_attempts_end_at_their_most() -> None:
 
 
 def test_a_final_answer_ends_it_at_once() -> None:
+    given_up = decide(Answer(succeeded=False, code=422, is_final=True))
+    assert given_up == GiveUp("Response 422 is final: the consumer will not accept this request.")
+
+
+def test_what_is_final_without_a_response_says_what_was_said_of_it() -> None:
+    given_up = decide(Answer(succeeded=False, error="The file is not there.", is_final=True), attempt=2)
+    assert given_up == GiveUp("Attempt 2 failed for good: The file is not there.")
+
+
+def test_a_consumer_that_is_gone_ends_it_and_is_said_to_be_gone() -> None:
     given_up = decide(Answer(succeeded=False, code=410, is_final=True))
-    assert isinstance(given_up, GiveUp)
-    assert given_up.reason == "Response 410 is final: the consumer will not accept this request."
+    assert given_up == GiveUp(
+        "Response 410: the consumer is gone and wants no further trigger.", is_gone=True
+    )
 
 
 @pytest.mark.parametrize(

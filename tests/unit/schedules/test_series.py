@@ -213,3 +213,22 @@ def test_with_a_known_occurrence_nothing_before_it_is_looked_at(monkeypatch: pyt
     assert following is not None
     assert following.sequence == known.sequence + 1
     assert looks.count < 15
+
+
+@pytest.mark.parametrize("schedule", ["@every 7s", "*/7 * * * * *", "30 2 * * *"])
+def test_the_last_one_of_a_stretch_and_the_one_of_a_number_are_those_of_a_walk(schedule: str) -> None:
+    series = asked(schedule, repeats=40)
+    walked = list(series.occurrences(NOW))
+    known = walked[3]
+    for expected in walked[3:]:
+        assert series.last_through(expected.due_at, known) == expected
+        assert series.last_through(expected.due_at + 999, known) == expected
+        assert series.numbered(expected.sequence, known) == expected
+    assert series.last_through(INSTANT_MAX, known) == walked[-1]
+
+
+def test_the_last_one_of_a_stretch_is_not_after_the_ttl() -> None:
+    series = asked("@every 10s", ttl="35s")
+    known = Occurrence(NOW + 10_000, 1)
+    assert series.last_through(NOW + DAY_MS, known) == Occurrence(NOW + 30_000, 3)
+    assert series.last_through(NOW + 19_999, known) == known

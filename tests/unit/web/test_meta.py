@@ -6,7 +6,8 @@ from typing import Any
 import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from tests.fakes.http_events import Client, document, event_of
+from tests.fakes.acceptance import RUN, Worker
+from tests.fakes.http_events import JOB, Client, document, event_of
 from tests.fakes.world import NOON
 
 from sweephand import limits
@@ -65,10 +66,6 @@ def test_the_description_is_valid_and_tells_of_every_operation() -> None:
 
 
 def test_the_examples_are_valid_and_are_accepted() -> None:
-    urls = {
-        "/v1/namespaces/{namespace}/jobs/{name}": "/v1/namespaces/ns/jobs/job",
-        "/v1/namespaces/{namespace}/jobs": "/v1/namespaces/ns/jobs",
-    }
     for operation in OPERATIONS:
         if operation.accepts is None:
             continue
@@ -77,8 +74,13 @@ def test_the_examples_are_valid_and_are_accepted() -> None:
         validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
         for example in operation.accepts.examples.values():
             validator.validate(example)
-            url = urls.get(operation.path, operation.path)
-            assert Client().send(operation.method, url, example).status in (200, 201)
+            url = operation.path.replace("{namespace}", "ns").replace("{name}", "job").replace("{runId}", RUN)
+            client = Client()
+            if operation.name != "putJob" and "{name}" in operation.path:
+                client.put(job={**JOB, "dueTime": "10s", "completion": "async"})
+                Worker(client.world)
+                client.world.run_until(NOON + 10_001)
+            assert client.send(operation.method, url, example).status in (200, 201, 202)
 
 
 def test_the_page_is_html_that_asks_for_nothing_from_elsewhere() -> None:
@@ -117,8 +119,8 @@ def test_a_path_that_there_is_not_is_a_problem_document(path: str) -> None:
     ("method", "url", "allowed"),
     [
         ("POST", "/v1/limits", "GET"),
-        ("PATCH", "/v1/namespaces/ns/jobs/job", "DELETE, GET, PUT"),
-        ("HEAD", "/v1/namespaces/ns/jobs", "GET, POST"),
+        ("POST", "/v1/namespaces/ns/jobs/job", "DELETE, GET, PATCH, PUT"),
+        ("HEAD", "/v1/namespaces/ns/jobs", "DELETE, GET, POST"),
         ("OPTIONS", "/v1/keys", "GET, POST"),
         ("DELETE", "/v1/health", "GET"),
     ],

@@ -157,3 +157,24 @@ def test_the_last_hours_of_the_year_9999_are_shown_in_utc() -> None:
     body = {"dueTime": "9999-12-31T23:30:00Z", "timezone": "Europe/Paris"}
     shown = Client().send("POST", "/v1/occurrences", body).json["occurrences"]
     assert shown[0]["local"] == shown[0]["utc"] == "9999-12-31T23:30:00.000Z"
+
+
+def test_what_was_skipped_after_an_outage_is_one_run_that_says_how_many_it_stands_for() -> None:
+    client = Client()
+    client.put(job={"schedule": "@every 10m", "target": TARGET, "catchup": {"mode": "none", "window": "30m"}})
+    client.world.clock.time = NOON + 2 * 3_600_000
+    client.world.tick()
+    (run,) = client.send("GET", f"{RUNS}?state=skipped").json["items"]
+    assert (run["state"], run["reason"], run["attempts"]) == ("skipped", "misfire", 0)
+    assert (run["dueAt"][11:19], run["lastDueAt"][11:19], run["count"]) == ("12:10:00", "13:20:00", 8)
+    assert client.send("GET", f"{RUNS}/{run['id']}").json == run
+
+
+def test_the_rule_for_an_outage_is_shown_as_it_was_written_and_equal_to_itself() -> None:
+    client = Client()
+    job = {"schedule": "@every 10m", "target": TARGET, "catchup": {"window": "90m", "mode": None}}
+    rev = client.put(job=job).json["rev"]
+    assert client.get().json["catchup"] == {"window": "90m"}
+    assert client.put(job=job).json["rev"] == rev
+    changed = client.put(job={**job, "catchup": {"mode": "all", "window": "90m"}})
+    assert changed.json["rev"] != rev

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
@@ -20,7 +22,7 @@ WINDOW = 240_000
 
 def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: Any) -> Armable:
     series = Series(schedule, "UTC", NOON, due_at, **bounds)
-    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series)
+    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series, CatchUp())
 
 
 def armed(source: Armable, *, after: int = NOON - 1, singles_max: int = 1_000) -> Arming:
@@ -103,8 +105,29 @@ def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, si
             assert halves != [part], "it splits for ever"
             parts += halves
         else:
+            assert isinstance(part, TriggerMessage)
             singles.append(part)
     assert sorted(singles, key=lambda each: each.not_before) == list(whole)
+
+
+@pytest.mark.parametrize("schedule", ["@every 1s", "* * * * * *"])
+def test_years_of_seconds_are_armed_and_split_without_a_walk(schedule: str) -> None:
+    year_ms = 365 * 86_400_000
+    arming = arm(armable(schedule), after=NOON, now=NOON + year_ms)
+    (span,) = arming.messages
+    assert isinstance(span, SpanMessage)
+    assert (span.first.sequence, span.until - NOON) == (1, year_ms + WINDOW)
+    parts = [part for part in split(span) if isinstance(part, SpanMessage)]
+    assert len(parts) == SPAN_PARTS
+    assert parts[0].first == span.first
+    assert parts[-1].until == span.until
+    for before, part in pairwise(parts):
+        assert (part.first.due_at, part.first.sequence) == (
+            before.until + 1_000,
+            (before.until - NOON) // 1_000 + 1,
+        )
+    (timer,) = arming.timers
+    assert timer.first == Occurrence(span.until + 1_000, (year_ms + WINDOW) // 1_000 + 1)
 
 
 def spread(world: World) -> None:
@@ -112,7 +135,7 @@ def spread(world: World) -> None:
     world.put(schedule="@every 10s")
     job = world.jobs.get(key_of())
     assert job is not None
-    source = Armable(job.key, job.uid, job.rev, job.shard, job.series)
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUp())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON, now=NOON, singles_max=20).messages
     world.queue.send([(span, 0)])

@@ -11,8 +11,16 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job, Revision
 from sweephand.schedules import Occurrence, ScheduleError
 from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.timer import (
+    Cursor,
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    Timer,
+    bucket_of,
+)
+from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
 
 MINUTE = 60_000
 BEGINNING = Cursor()
@@ -22,7 +30,16 @@ def timer_of(job: Job, after: Instant = NOON) -> OccurrenceTimer:
     """The timer that stands for a job's occurrences after an instant."""
     first = job.series.next_after(after)
     assert first is not None
-    return OccurrenceTimer(job.shard, job.key, job.uid, job.rev, job.series, first, job.updated_at)
+    return OccurrenceTimer(
+        job.shard,
+        job.key,
+        job.uid,
+        job.rev,
+        job.series,
+        first,
+        job.updated_at,
+        catchup=job.definition.catchup,
+    )
 
 
 def retry_of(job: Job, not_before: Instant) -> RetryTimer:
@@ -30,11 +47,25 @@ def retry_of(job: Job, not_before: Instant) -> RetryTimer:
     return RetryTimer(job.shard, TriggerMessage(trigger, not_before, attempt=3, first_attempt_at=NOON))
 
 
+def deadline_of(job: Job, not_before: Instant) -> DeadlineTimer:
+    trigger = Trigger(job.key, job.uid, job.rev, NOON, 1, NOON)
+    return DeadlineTimer(job.shard, DeadlineMessage(trigger, 2, "owner", job.shard, not_before))
+
+
 def expanded(
-    job: Job | None, *timers: Timer, cursor: Cursor = BEGINNING, triggers_max: int = 1_000
+    job: Job | None,
+    *timers: Timer,
+    cursor: Cursor = BEGINNING,
+    judged_at: Instant = NOON,
+    triggers_max: int = 1_000,
 ) -> Expansion:
     jobs = {job.key: job} if job else {}
-    return expand(timers, jobs, cursor, triggers_max=triggers_max)
+    return expand(timers, jobs, held(cursor, judged_at), triggers_max=triggers_max)
+
+
+def held(cursor: Cursor = BEGINNING, judged_at: Instant = NOON) -> Lease:
+    """The lease of a shard in hand: where its cursor stands, and by when its page is judged."""
+    return Lease(0, cursor, fence=1, owner="sweeper", judged_at=judged_at)
 
 
 def dues(expansion: Expansion) -> list[int]:
@@ -147,9 +178,9 @@ def test_what_lies_within_one_timer_says_nothing_of_those_after_it() -> None:
     first, second = job_of("first", schedule="@every 10s"), job_of("second", schedule="@every 11s")
     timers = [timer_of(first), timer_of(second)]
     jobs = {first.key: first, second.key: second}
-    begun = expand(timers, jobs, BEGINNING, triggers_max=3)
+    begun = expand(timers, jobs, held(), triggers_max=3)
     assert begun.cursor.key == timers[0].sort_key
-    rest = expand(timers, jobs, begun.cursor)
+    rest = expand(timers, jobs, held(begun.cursor))
     assert dues(rest) == [40, 50, 11, 22, 33, 44, 55]
     assert [each.trigger.sequence for each in rest.messages] == [4, 5, 1, 2, 3, 4, 5]
     assert rest.cursor == Cursor(timers[1].sort_key)
@@ -200,10 +231,10 @@ def swept(
         page = [timer for timer in page if bucket_of(timer.due_at) == bucket_of(page[0].due_at)]
         if not page:
             return
-        expansion = expand(page, {job.key: job}, cursor, triggers_max=triggers_max)
+        expansion = expand(page, {job.key: job}, held(cursor), triggers_max=triggers_max)
         assert expansion.cursor != cursor, "the cursor stands still"
         assert len(expansion.messages) <= triggers_max
-        yield from expansion.messages
+        yield from (each for each in expansion.messages if isinstance(each, TriggerMessage))
         waiting |= {timer.sort_key: timer for timer in expansion.successors}
         cursor = expansion.cursor
 
@@ -212,7 +243,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbou
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
     broken = replace(timer_of(job), series=replace(job.series, schedule="no schedule"))
     sound = timer_of(other)
-    expansion = expand([broken, sound], {job.key: job, other.key: other}, Cursor())
+    expansion = expand([broken, sound], {job.key: job, other.key: other}, held())
     assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
     assert expansion.cursor == Cursor(sound.sort_key)
     copy, successor = expansion.successors
@@ -231,3 +262,62 @@ def test_a_timer_that_was_put_off_yields_all_that_has_become_due_since() -> None
     (successor,) = expansion.successors
     assert successor.put_off_to is None
     assert successor.due_at == NOON + 400_000
+
+
+def late_job(mode: str) -> Job:
+    """A job every 20 s; judged at NOON + 4 min what is due up to 90 s after noon is a misfire."""
+    return job_of(schedule="@every 20s", catchup={"mode": mode, "window": "149s"})
+
+
+def test_the_newest_misfire_goes_with_the_decision_even_beyond_its_timer_s_bucket() -> None:
+    job = late_job("latest")
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
+    assert dues(expansion) == [80]
+    (run,) = expansion.skipped
+    assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 60_000, 3)
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_where_no_misfire_fires_the_successor_is_the_first_that_is_not_one() -> None:
+    job = late_job("none")
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
+    assert not expansion.messages
+    (run,) = expansion.skipped
+    assert (run.due_at, run.last_due_at, run.count) == (NOON + 20_000, NOON + 80_000, 4)
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_a_span_that_reaches_into_the_bucket_leaves_the_rest_of_it_to_fire() -> None:
+    job = job_of(schedule="@every 10s", catchup={"mode": "latest", "window": "0s"})
+    expansion = expanded(job, timer_of(job), judged_at=NOON + 35_000)
+    assert dues(expansion) == [30, 40, 50]
+    assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(10_000, 2)]
+
+
+def test_a_skipped_span_takes_room_and_is_not_decided_again_behind_it() -> None:
+    job = late_job("latest")
+    timer = timer_of(job)
+    judged_at = NOON + 4 * MINUTE
+    first = expanded(job, timer, judged_at=judged_at, triggers_max=1)
+    assert len(first.skipped) == 1
+    assert not first.messages
+    assert first.cursor == Cursor(timer.sort_key, Occurrence(NOON + 60_000, 3))
+    rest = expanded(job, timer, cursor=first.cursor, judged_at=judged_at, triggers_max=2)
+    assert dues(rest) == [80]
+    assert not rest.skipped
+    assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]
+
+
+def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:
+    job = job_of(schedule="@every 10s")
+    timer = deadline_of(job, NOON + 5_000)
+    for found in (job, replace(job, uid="another"), replace(job, paused_at=NOON), None):
+        assert expanded(found, timer).messages == [timer.message]
+
+
+def test_deadlines_count_among_what_goes_between_two_commits() -> None:
+    job = job_of(schedule="@every 10s")
+    timers = [deadline_of(job, NOON + number) for number in range(3)]
+    expansion = expanded(job, *timers, triggers_max=2)
+    assert len(expansion.messages) == 2
+    assert expansion.cursor == Cursor(timers[1].sort_key)

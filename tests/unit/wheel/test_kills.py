@@ -1,16 +1,17 @@
 """Whatever is killed, wherever it is killed, nothing is lost."""
 
-from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.jobs.definition import CatchUpMode
 from sweephand.ports import Answer
 
 MINUTE = 60_000
+LARGE = '"' + "x" * 3_000 + '"'
 
 #: Schedules that use every road: straight to the queue, through the wheel, and both.
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -30,24 +31,6 @@ def owed(world: World, after: int, until: int, name: str = "job") -> set[int]:
         return set()
     coming = job.series.occurrences(after)
     return {each.due_at for each in takewhile(lambda each: each.due_at <= until, coming)}
-
-
-def kill_everywhere(
-    prepare: Callable[[World], None], action: Callable[[World], object], check: Callable[[World], None]
-) -> None:
-    """Kill an action at each of its calls in a fresh world, then see whether all is well."""
-    trial = World()
-    prepare(trial)
-    calls = calls_of(trial, lambda: action(trial))
-    assert calls, "the action calls nothing"
-    for number in range(len(calls)):
-        world = World()
-        prepare(world)
-        killed_at(world, number, lambda: action(world))  # noqa: B023 - called within this turn
-        try:
-            check(world)
-        except AssertionError as error:
-            raise AssertionError(f"killed {calls[number]} (call {number} of {len(calls)})") from error
 
 
 @pytest.mark.parametrize("written", DEFINITIONS.values(), ids=DEFINITIONS)
@@ -132,3 +115,71 @@ def test_a_killed_delivery_comes_again_and_its_chain_of_attempts_goes_on(first: 
             assert runs[0].state == "succeeded"
 
     kill_everywhere(prepare, lambda world: world.deliver(world.queue.take()), check)
+
+
+def paused_in_the_wheel(world: World) -> None:
+    """A job that was paused after some of its triggers, with others in the queue and in the wheel."""
+    world.put(schedule="@every 11s")
+    world.run_until(NOON + 3 * MINUTE)
+    world.pause()
+    world.run_until(NOON + 5 * MINUTE)
+
+
+@pytest.mark.parametrize("mode", ["latest", "all", "none"])
+def test_a_killed_resume_leaves_the_job_paused_or_going_on_and_asking_again_loses_nothing(
+    mode: CatchUpMode,
+) -> None:
+    def check(world: World) -> None:
+        world.clock.time += 1_500
+        stored = world.jobs.get(key_of())
+        assert stored is not None
+        was_paused = stored.paused_at is not None
+        job = world.resume(mode=mode)
+        world.run_until(NOON + 20 * MINUTE)
+        assert job.paused_at is None
+        assert was_paused == (job.version != stored.version)
+        assert world.consumers.dues >= owed(world, job.current.since, NOON + 20 * MINUTE)
+        before = owed(world, NOON, NOON + 3 * MINUTE)
+        assert world.consumers.dues >= before
+        skipped = owed(world, NOON + 3 * MINUTE, job.current.since)
+        assert not world.consumers.dues & skipped
+
+    kill_everywhere(paused_in_the_wheel, lambda world: world.resume(mode=mode), check)
+
+
+def test_a_killed_pause_leaves_the_job_going_on_or_paused_and_holds_what_was_owed() -> None:
+    def prepare(world: World) -> None:
+        world.put(schedule="@every 11s")
+        world.run_until(NOON + 3 * MINUTE)
+
+    def check(world: World) -> None:
+        before = len(world.consumers.ids)
+        stored = world.jobs.get(key_of())
+        assert stored is not None
+        world.run_until(NOON + 6 * MINUTE)
+        assert (len(world.consumers.ids) == before) == (stored.paused_at is not None)
+        world.pause()
+        world.resume(mode="all")
+        world.run_until(NOON + 25 * MINUTE)
+        assert world.consumers.dues >= owed(world, NOON, NOON + 20 * MINUTE)
+
+    kill_everywhere(prepare, lambda world: world.pause(), check)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"labels": {"a": "b"}}, {"repeats": 60}, {"schedule": "@every 290s"}, {"dueTime": "100s"}]
+)
+def test_a_killed_patch_leaves_the_old_revision_or_the_new_one_and_neither_loses(
+    fields: dict[str, Any],
+) -> None:
+    def prepare(world: World) -> None:
+        world.put(schedule="@every 11s", data=LARGE)
+        world.run_until(NOON + 3 * MINUTE)
+
+    def check(world: World) -> None:
+        before = world.clock.time
+        world.payloads.expire()
+        world.run_until(NOON + 15 * MINUTE)
+        assert world.consumers.dues >= owed(world, before, NOON + 15 * MINUTE)
+
+    kill_everywhere(prepare, lambda world: world.patch(**fields), check)

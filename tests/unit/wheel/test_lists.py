@@ -4,6 +4,7 @@ import pytest
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
+from sweephand.jobs.definition import CatchUp
 from sweephand.schedules import Occurrence
 from sweephand.schedules.series import PARCEL_MAX
 from sweephand.wheel.arm import Armable, arm
@@ -56,7 +57,7 @@ def test_a_timer_carries_twenty_instants_and_stays_under_a_kilobyte() -> None:
     dues = every(MINUTE_MS, 30 * MINUTE_MS)
     world = World()
     series = world.put(schedule=list_of(dues)).job.series
-    armable = Armable(key_of(), "u", "1-r", 0, series)
+    armable = Armable(key_of(), "u", "1-r", 0, series, CatchUp())
     timers = arm(armable, after=NOON, now=NOON).timers
     assert [timer.first for timer in timers] == [
         Occurrence(dues[at], at + 1) for at in range(0, 100, PARCEL_MAX)
@@ -107,3 +108,21 @@ def test_a_list_that_was_replaced_fires_no_more() -> None:
     world.put_definition("job", definition(schedule=list_of([*dues[:5], dues[99] + 1])))
     world.run_until(dues[-1] + MINUTE_MS)
     assert [due_at for due_at, _ in fired(world)] == [*dues[:10], dues[99] + 1]
+
+
+@pytest.mark.parametrize(("mode", "late"), [("latest", 1), ("all", 94), ("none", 0)])
+def test_of_a_list_that_an_outage_made_late_the_newest_fires_and_not_that_of_each_part(
+    mode: str, late: int
+) -> None:
+    dues = every(10 * MINUTE_MS, 10 * MINUTE_MS)
+    world = World(shards=1)
+    world.put(schedule=list_of(dues), catchup={"mode": mode})
+    world.clock.time = dues[-1] + MINUTE_MS
+    world.run_until(world.clock.time + 5 * MINUTE_MS)
+    within = dues[-6:]
+    assert [due_at for due_at, _ in fired(world)][late:] == within
+    assert len(fired(world)) == late + len(within)
+    skipped = world.runs.page(key_of(), "skipped", "", 1_000).items
+    assert sum(run.count for run in skipped) == HUNDRED - late - len(within)
+    if mode == "latest":
+        assert fired(world)[0] == numbered(dues)[-7]

@@ -104,7 +104,7 @@ def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue() -
 def test_a_wheel_that_stood_still_for_days_owes_nothing_when_it_has_caught_up() -> None:
     world = World()
     ledger = Ledger(world)
-    world.put("often", schedule="@every 30m")
+    world.put("often", schedule="@every 30m", catchup={"mode": "all"})
     world.put("once", dueTime="25h")
     world.clock.time += 3 * 24 * 60 * MINUTE
     world.run_until(world.clock.time + 10 * MINUTE)

@@ -123,7 +123,7 @@ def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_a
 
 def test_timers_of_past_buckets_are_found_however_long_nobody_swept() -> None:
     world = World(shards=1)
-    world.put(schedule="@every 77s", repeats=40)
+    world.put(schedule="@every 77s", repeats=40, catchup={"mode": "all"})
     world.run_until(NOON + 3 * 60 * MINUTE, ticking=False)
     world.sweep()
     world.run_until(world.clock.time + MINUTE, ticking=False)
@@ -202,9 +202,11 @@ def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
     renewed: list[tuple[Instant, Cursor]] = []
     commit = world.leases.commit
 
-    def watched(lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+    def watched(
+        lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
         renewed.append((until, cursor))
-        return commit(lease, cursor, until)
+        return commit(lease, cursor, until, judged_at)
 
     world.leases.commit = watched  # type: ignore[method-assign]
     world.sweep()

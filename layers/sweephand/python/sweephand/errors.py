@@ -8,6 +8,8 @@ SweephandError
 │   ├── TooLargeError         a body over its limit: 413
 │   ├── ForbiddenError        a role that does not suffice: 403
 │   ├── NotFoundError         nothing there, or not for this caller: 404
+│   ├── ConflictError         what is there is in no state for this: 409
+│   ├── GoneError             what this was about is over, and whoever asks should stop: 410
 │   └── PreconditionError     If-Match or If-None-Match lost: 412
 ├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
 ├── PoisonError               a message that cannot be read: it goes to the dead-letter queue
@@ -65,6 +67,14 @@ class ForbiddenError(BadRequestError):
 
 class NotFoundError(BadRequestError):
     """Nothing there, or nothing that this caller may see: the two are not told apart."""
+
+
+class ConflictError(BadRequestError):
+    """What is there is in no state for what was asked; the message says in which it is."""
+
+
+class GoneError(BadRequestError):
+    """What this was about is over, and whoever asks should stop; the message says why."""
 
 
 class PreconditionError(BadRequestError):

@@ -19,6 +19,7 @@ HEADER_BYTES_MAX: Final = 8_192
 LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
+REASON_LENGTH_MAX: Final = 512
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
@@ -28,12 +29,25 @@ REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
 #: A day, as EventBridge's flexible window.
 JITTER_S_MAX: Final = 86_400
+#: Triggers of one job that wait for a run of it: each change of their line writes all of them.
+WAIT_LIMIT_DEFAULT: Final = 100
+WAIT_LIMIT_MAX: Final = 1_000
+#: Over what any two clocks may differ by: a sweep whose clock is ahead must not skip what an update, a
+#: moment later by another clock, takes away from the revision that skipped it.
+CATCHUP_WINDOW_S_MIN: Final = 120
+#: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
+CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
+RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: Triggers of one backfill: each is a message, and a delivery.
+BACKFILL_TRIGGERS_MAX: Final = 100_000
+#: Jobs and runs that one call about many looks at.
+BULK_EXAMINED_MAX: Final = 1_000
 
 
 def table() -> dict[str, int]:
@@ -53,6 +67,7 @@ def table() -> dict[str, int]:
         "labelsMax": LABELS_MAX,
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
+        "reasonLengthMax": REASON_LENGTH_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
         "retryMultiplierMax": RETRY_MULTIPLIER_MAX,
@@ -60,10 +75,17 @@ def table() -> dict[str, int]:
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
         "jitterSecondsMax": JITTER_S_MAX,
+        "waitLimitDefault": WAIT_LIMIT_DEFAULT,
+        "waitLimitMax": WAIT_LIMIT_MAX,
+        "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
+        "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
+        "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
+        "bulkExaminedMax": BULK_EXAMINED_MAX,
     }

@@ -14,11 +14,13 @@ from typing import Any, Protocol
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
+from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger
+from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
 
 
 class Clock(Protocol):
@@ -81,6 +83,18 @@ class JobStore(Protocol):
         ...
 
 
+class ChangeStore(Protocol):
+    """Changes of jobs, filed under the job's key for 90 days each; they outlive the job."""
+
+    def put(self, key: JobKey, change: Change) -> None:
+        """File a change; filing it again is harmless."""
+        ...
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        """Up to `limit` changes of a key, newest first, after the position `before` ("": newest)."""
+        ...
+
+
 class TimerStore(Protocol):
     """The wheel's timers. None is ever changed or removed here: cursors pass them, and they expire."""
 
@@ -121,28 +135,42 @@ class LeaseStore(Protocol):
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
         """Take the shard for `owner` if nobody holds it (no owner, or a lease that ended before `now`).
 
-        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held.
+        Returns the lease as it then stands, cursor included, its fence one higher; None if it is held. Its
+        `judged_at` is `now` unless one who held it before died and left one.
         """
         ...
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
-        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over."""
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
+        """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over.
+
+        `judged_at` is what is kept from then on; None leaves it as it is.
+        """
         ...
 
     def release(self, lease: Lease, found: int, now: Instant) -> None:
-        """Give the shard up and say what was found and when, if its fence is still this one."""
+        """Give the shard up and say what was found and when, if its fence is still this one.
+
+        No `judged_at` is left.
+        """
         ...
 
 
 class RunStore(Protocol):
-    """Runs, one item each. Token: `owner`, unlike for every handling of a message, with the attempt."""
+    """Runs, one item each; what may follow what is said by runs/transitions.py alone.
+
+    Tokens: `owner`, unlike for every handling of a message, with the attempt; of a move, `version`.
+    """
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted: None if it is, else the stored run that refuses it.
 
-        Granted if nothing is stored; if what is stored is at an earlier attempt and not over (that the
-        next one was sent shows that it failed); or if it is this attempt, `claimed`, and its
-        `claimed_until` is not after `now`: its holder died.
+        Granted if nothing is stored; if what is stored is at an earlier attempt, `claimed` or `retrying`
+        (that the next one was sent shows that it failed); if it is this attempt, `claimed`, and its
+        `claimed_until` is not after `now`: its holder died, and has the `token` of this one, which stays
+        with the attempt; or if it is `failed` with the attempt before
+        and the claim is of the first attempt of a redrive.
         """
         ...
 
@@ -151,6 +179,17 @@ class RunStore(Protocol):
 
         Written if nothing is stored, or if this attempt is claimed by `run.owner`.
         """
+        ...
+
+    def move(self, run: Run, seen: Run) -> bool:
+        """Change a run that was read, by its consumer's word, a deadline's or a person's; say whether it was.
+
+        Written if the stored run is in the state and attempt of `seen`, by its owner and in its version.
+        """
+        ...
+
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, or None."""
         ...
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
@@ -162,6 +201,22 @@ class RunStore(Protocol):
 
         With `state`, those in it among the `limit` that were looked at.
         """
+        ...
+
+
+class OverlapStore(Protocol):
+    """The lines of jobs whose runs take turns, one item each. Token: `version`."""
+
+    def get(self, key: JobKey) -> Slot | None:
+        """The line of the job of that key, or of an earlier one of its name; None if there is none."""
+        ...
+
+    def put(self, slot: Slot, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
+        ...
+
+    def delete(self, slot: Slot) -> bool:
+        """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 
 
@@ -213,7 +268,9 @@ class Attempt:
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
     its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
-    if it says no, nothing is sent. It may raise StoreError.
+    if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
+    With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
+    attempts.
     """
 
     trigger: Trigger
@@ -223,6 +280,13 @@ class Attempt:
     secrets: tuple[str, ...]
     sent_at: Instant
     is_wanted: Callable[[], bool] = always
+    run_token: str | None = None
+    ended_after: int | None = None
+
+    @property
+    def id(self) -> str:
+        """What a consumer deduplicates by: the trigger's id, or that of its end after so many attempts."""
+        return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
 
 @dataclass(frozen=True, slots=True)

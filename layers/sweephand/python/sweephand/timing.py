@@ -56,9 +56,27 @@ LEASE_RENEWAL_MS: Final = 10 * SECOND_MS
 #: triggers is written and sent in under half of it.
 SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
 
+#: A trigger that should have been delivered this long ago and has no record is not said to be on its way.
+PENDING_MAX_MS: Final = 60 * MINUTE_MS
+
+#: A change of a job is kept for this long, whatever becomes of the job.
+CHANGE_RETENTION_MS: Final = 90 * DAY_MS
+
+#: A call about many jobs returns with a cursor when it has taken this long: half of the API's patience, of
+#: which one last step may take the rest.
+BULK_PATIENCE_MS: Final = 10 * SECOND_MS
+
 #: An attempt is claimed for the delivery function's time limit (90 s) plus the clock bound: after that
 #: its holder is gone.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
+
+#: A consumer's deadline is over by the clock of whoever looks when it is past by this: another's clock
+#: wrote it.
+DEADLINE_GRACE_MS: Final = CLOCK_SKEW_MAX_MS
+
+#: An attempt whose predecessor is not recorded as failed yet is looked at every second for this long; then
+#: when that one's deadline passes: its consumer has reported after all.
+OVERTAKEN_PATIENCE_MS: Final = MINUTE_MS
 
 #: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS

@@ -18,10 +18,11 @@ def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
     """The headers that Sweephand sets for itself; `body` is what the request carries and is signed."""
     trigger = attempt.trigger
+    token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
     return {
-        "webhook-id": trigger.id,
+        "webhook-id": attempt.id,
         "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
-        "webhook-signature": signatures(attempt.secrets, trigger.id, attempt.sent_at, body),
+        "webhook-signature": signatures(attempt.secrets, attempt.id, attempt.sent_at, body),
         "sweephand-namespace": trigger.key.namespace,
         "sweephand-job": trigger.key.name,
         "sweephand-run": trigger.run_id,
@@ -29,4 +30,6 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
         "sweephand-attempt": str(attempt.number),
         "sweephand-sequence": str(trigger.sequence),
         "sweephand-batch-index": str(trigger.index),
+        **token,
+        **({} if attempt.ended_after is None else {"sweephand-event": "end"}),
     }

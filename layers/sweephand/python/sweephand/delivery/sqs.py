@@ -70,7 +70,7 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
     """What HTTP sends in headers, as JSON."""
     trigger = attempt.trigger
     names = {
-        "id": trigger.id,
+        "id": attempt.id,
         "namespace": trigger.key.namespace,
         "job": trigger.key.name,
         "run": trigger.run_id,
@@ -78,6 +78,8 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
         "attempt": attempt.number,
         "sequence": trigger.sequence,
         "batchIndex": trigger.index,
+        **({} if attempt.ended_after is None else {"event": "end"}),
+        **({} if attempt.run_token is None else {"runToken": attempt.run_token}),
     }
     return {"DataType": "String", "StringValue": json.dumps(names, separators=(",", ":"))}
 
@@ -89,5 +91,5 @@ def _order(queue: QueueUrl, attempt: Attempt) -> dict[str, Any]:
         return {"MessageGroupId": group} if group else {}
     return {
         "MessageGroupId": group or group_id(attempt.trigger.key),
-        "MessageDeduplicationId": attempt.trigger.id,
+        "MessageDeduplicationId": attempt.id,
     }

@@ -3,13 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
-from sweephand.limits import DATA_INLINE_BYTES_MAX
+from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.schedules import Written, parse_duration_ms
 
+#: What becomes of a trigger that comes due while a run of the same job is not over.
+OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
+
+#: Which of the occurrences that were found too late still fire.
+CatchUpMode = Literal["latest", "all", "none"]
+
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
+HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
+MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 
 
@@ -22,6 +30,30 @@ class RetryPolicy:
     initial_delay_ms: int = 5 * SECOND_MS
     multiplier: float = 4.0
     delay_max_ms: int = 6 * HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """What becomes of misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
+
+    mode: CatchUpMode = "latest"
+    window_ms: int = HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What becomes of triggers that come due while a run is not over; at most `wait_max` wait."""
+
+    mode: OverlapMode = "allow"
+    wait_max: int = WAIT_LIMIT_DEFAULT
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether runs of the job take turns."""
+        return self.mode != "allow"
+
+
+CATCH_UP_DEFAULT: Final = CatchUp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +148,47 @@ class Definition:
         return labels
 
     @property
-    def records_successes(self) -> bool:
-        """Whether a run that succeeds at its first attempt leaves a record (`history`)."""
+    def history(self) -> str:
+        """What is recorded: `outcome`, `full` or `failures`."""
         history: str = self.written.get("history", "outcome")
-        return history != "failures"
+        return history
+
+    @property
+    def records_successes(self) -> bool:
+        """Whether a run that succeeds at its first attempt leaves a record."""
+        return self.history != "failures"
+
+    @property
+    def records_beginnings(self) -> bool:
+        """Whether a first attempt is recorded before it is made, as later ones are."""
+        return self.history == "full"
+
+    @property
+    def on_complete(self) -> Mapping[str, Any] | None:
+        """The target that is told of the end of each run, as `target` is written; None for nobody."""
+        return self.written.get("onComplete")
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a consumer may accept a trigger and report on it later (`completion`)."""
+        completion: str = self.written.get("completion", "sync")
+        return completion == "async"
+
+    @property
+    def heartbeat_timeout_ms(self) -> int:
+        """For how long a consumer that has accepted a trigger may be silent."""
+        return self._duration_ms("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT_MS)
+
+    @property
+    def max_run_time_ms(self) -> int:
+        """How long a consumer that has accepted a trigger may take."""
+        return self._duration_ms("maxRunTime", MAX_RUN_TIME_DEFAULT_MS)
+
+    @property
+    def pauses_on_error(self) -> bool:
+        """Whether the job is paused when a trigger of it is given up (`onError`)."""
+        on_error: str = self.written.get("onError", "continue")
+        return on_error == "pause"
 
     @property
     def history_retention_ms(self) -> int:
@@ -147,6 +216,31 @@ class Definition:
             multiplier=written.get("multiplier", default.multiplier),
             delay_max_ms=duration_ms("maxDelay", default.delay_max_ms),
         )
+
+    @property
+    def overlap(self) -> Overlap:
+        """The rule for triggers that come due while a run is not over, defaults filled in."""
+        default = Overlap()
+        return Overlap(
+            mode=self.written.get("overlap", default.mode),
+            wait_max=self.written.get("waitLimit", default.wait_max),
+        )
+
+    @property
+    def catchup(self) -> CatchUp:
+        """The rule for misfires, defaults filled in."""
+        written: Mapping[str, Any] = self.written.get("catchup", {})
+        default = CATCH_UP_DEFAULT
+        return CatchUp(
+            mode=written.get("mode", default.mode),
+            window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,
+        )
+
+    @property
+    def deletes_after_completion(self) -> bool:
+        """Whether the job goes once its last run is over (`deleteAfterCompletion`)."""
+        written: bool = self.written.get("deleteAfterCompletion", False)
+        return written
 
     def has_same_timing(self, other: "Definition") -> bool:
         """Whether the series may go on: schedule, dueTime and time zone are what they were.

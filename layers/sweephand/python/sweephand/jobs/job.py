@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sweephand.instants import Instant
+from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition
 from sweephand.schedules import Series
 
@@ -45,7 +46,8 @@ class Job:
 
     `cut` is the instant at which `rev` was written, never less than the cut before it. `series` is the
     definition's schedule with its relative times resolved. `expires_at` is set from the moment the end
-    of the series is known; past it the job is as good as gone.
+    of the series is known, unless the job is paused; past it the job is as good as gone. `change` is what
+    made this version; it is None in a job that an earlier release wrote.
     """
 
     key: JobKey
@@ -63,6 +65,7 @@ class Job:
     paused_at: Instant | None = None
     pause_reason: str | None = None
     expires_at: Instant | None = None
+    change: Change | None = None
 
     @property
     def rev(self) -> str:

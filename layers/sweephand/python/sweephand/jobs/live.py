@@ -36,6 +36,11 @@ def live(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
     return "alive" if job.paused_at is None else "held"
 
 
+def live_by_hand(job: Job | None, *, uid: str) -> Liveness:
+    """Whether a trigger that somebody asked for is alive: of that very job, paused or not."""
+    return "unknown" if job is None or job.uid != uid else "alive"
+
+
 def live_again(job: Job | None, *, uid: str) -> Liveness:
     """Whether a trigger that has been attempted before is alive: its first attempt settled the rest."""
     if job is None or job.uid != uid:

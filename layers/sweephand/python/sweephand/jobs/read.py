@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sweephand.errors import NotFoundError
 from sweephand.instants import Instant
+from sweephand.jobs.expected import present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import JobStore, Page, PayloadStore, RunStore
 from sweephand.runs.run import Run
@@ -32,9 +32,7 @@ class Reader:
 
     def get(self, key: JobKey, now: Instant) -> View:
         """The job with its data and its last run; NotFoundError if there is none."""
-        job = self._jobs.get(key)
-        if job is None or job.is_gone(now):
-            raise NotFoundError(f"There is no job {key.name} in namespace {key.namespace}.")
+        job = present(self._jobs.get(key), key, now)
         runs = self._runs.page(key, None, "", 1).items
         return replace(view(self._with_text(job), now), last_run=runs[0] if runs else None)
 

@@ -1,16 +1,19 @@
 """Handling a batch of messages: each by itself, so that none costs another its delivery."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sweephand.errors import PoisonError
+from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, JobStore, Queue
-from sweephand.runs.deliver import Delivered, Deliverer, JobRead
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
 from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
-from sweephand.wheel.trigger import DeadLetter, Message, TriggerMessage
+from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMessage, TriggerMessage
 
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
@@ -137,12 +140,18 @@ class BatchHandler:
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
-        if message.faults >= FAULTS_MAX:
+        # A deadline is never given up: nobody else would find that a consumer is gone.
+        if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage):
             reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
             letter = DeadLetter(received.body, reason)
             if isinstance(message, TriggerMessage):
                 letter = replace(letter, trigger=message.trigger, attempts=message.attempt - 1)
-            return self._buried(received, letter, error)
+            handled = self._buried(received, letter, error)
+            if handled.is_done and isinstance(message, TriggerMessage):
+                # What has failed until now may fail at this, too: then the letter alone tells of it.
+                with suppress(StoreError):
+                    self._deliverer.give_up(message, reason)
+            return handled
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
         again = replace(message, faults=message.faults + 1)
         return self._again(received, again, Delivered("fault"), delay_ms, error)
@@ -168,7 +177,7 @@ class BatchHandler:
 
 
 def _key(message: Message) -> JobKey:
-    return message.trigger.key if isinstance(message, TriggerMessage) else message.key
+    return message.key if isinstance(message, SpanMessage) else message.trigger.key
 
 
 def _is_near(message: Message, now: Instant) -> bool:

@@ -1,75 +1,53 @@
 """Delivering: what becomes of one message, from the queue to its consumer and into the record."""
 
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
+from typing import Final
 
-from sweephand.errors import StoreError
+from sweephand.access.run_token import run_token
 from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
-from sweephand.jobs.live import Liveness, live, live_again
 from sweephand.ports import (
-    Answer,
-    Attempt,
     Clock,
     Ids,
     JobStore,
+    OverlapStore,
     PayloadStore,
     Queue,
     RunStore,
     Targets,
     TimerStore,
 )
-from sweephand.runs.retry import GiveUp, Retry, after_failure
+from sweephand.runs.attempt import Attempts, Made, Signing
+from sweephand.runs.completion import Completions
+from sweephand.runs.later import Later
+from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
+from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
+from sweephand.runs.tell import Teller
+from sweephand.runs.turns import Turns
+from sweephand.runs.watch import Watch
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
+    DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
-    JOB_READ_AGE_MAX_MS,
+    OVERTAKEN_PATIENCE_MS,
     QUEUE_DELAY_MAX_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.wheel.arm import delay_of, split
-from sweephand.wheel.timer import RetryTimer
-from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, TriggerMessage
+from sweephand.wheel.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NoticeMessage,
+    SpanMessage,
+    TriggerMessage,
+)
 
-#: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
-READS_MAX = 5
-
-#: What a job without data sends: JSON, as with data.
-NO_DATA = b"null"
-
-
-class Signing(Protocol):
-    """Which secrets sign a namespace's deliveries now, newest first."""
-
-    def active(self, namespace: str) -> tuple[str, ...]:
-        """At least one; the first is made when it is first needed."""
-        ...
-
-
-class Letters(Protocol):
-    """How a message is written into a dead letter: as it travelled, so that it can be sent again."""
-
-    def __call__(self, message: Message, /) -> str:
-        """The message's body."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class JobRead:
-    """A job as it was read at that instant; None if it was not there."""
-
-    job: Job | None
-    at: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class Delivered:
-    """What became of a message, for the log: a word, and the lateness in ms where there was a request."""
-
-    outcome: str
-    lateness_ms: int | None = None
+#: What becomes of a message after which its run is over, or was before.
+ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
 
 class Deliverer:
@@ -84,58 +62,104 @@ class Deliverer:
         *,
         jobs: JobStore,
         runs: RunStore,
+        slots: OverlapStore,
         timers: TimerStore,
         queue: Queue,
         payloads: PayloadStore,
         targets: Targets,
         signing: Signing,
+        pauses: Pauses,
         letters: Letters,
         clock: Clock,
         ids: Ids,
     ) -> None:
-        self._jobs = jobs
         self._runs = runs
-        self._timers = timers
         self._queue = queue
-        self._payloads = payloads
-        self._targets = targets
-        self._signing = signing
-        self._letters = letters
         self._clock = clock
         self._ids = ids
+        self._reading = Reading(jobs=jobs, clock=clock)
+        self._turns = Turns(slots=slots, runs=runs, queue=queue, clock=clock, ids=ids)
+        self._later = Later(queue=queue, timers=timers, clock=clock)
+        self._attempts = Attempts(
+            reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
+        )
+        self._settler = Settler(
+            runs=runs,
+            queue=queue,
+            later=self._later,
+            pauses=pauses,
+            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
+            letters=letters,
+            clock=clock,
+            ids=ids,
+        )
+        self._teller = Teller(
+            runs=runs,
+            queue=queue,
+            reading=self._reading,
+            later=self._later,
+            targets=targets,
+            signing=signing,
+            letters=letters,
+            clock=clock,
+            ids=ids,
+        )
+        self._watch = Watch(
+            jobs=jobs,
+            runs=runs,
+            later=self._later,
+            settler=self._settler,
+            turns=self._turns,
+            clock=clock,
+            ids=ids,
+        )
 
     def handle(self, message: Message, read: JobRead) -> Delivered:
         """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
         if isinstance(message, SpanMessage):
             return self._split(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
-            return self._put_back(message, message.not_before)
+            return self._put_back(message, message.not_before, "early")
         while self._clock.now() < message.not_before:
             self._clock.wait_until(message.not_before)
-        read = self._fresh(message, read)
-        liveness = _live(message, read)
-        if read.job is None or liveness != "alive":
-            return self._not_alive(message, read, liveness)
-        return self._attempt(message, read, read.job)
+        match message:
+            case FailureMessage():
+                return self._watch.fail(message)
+            case DeadlineMessage():
+                return self._watch.look(message)
+            case NoticeMessage():
+                return self._teller.tell(message, read)
+            case TriggerMessage():
+                return self._trigger(message, self._reading.fresh(message.trigger.key, read))
+
+    def _trigger(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        if read.job is None or liveness_of(message, read) != "alive":
+            return self._not_alive(message, read)
+        takes_turns = read.job.definition.overlap.is_limited
+        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+
+    def give_up(self, message: TriggerMessage, reason: str) -> None:
+        """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
+
+        If it was claimed, is over or has got further in the meantime, nothing changes.
+        """
+        now = self._clock.now()
+        run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
+        if self._runs.claim(run, now) is None:
+            self._runs.record(replace(run, state="failed", ended_at=now, reason=reason))
+        self._turns.hand_on(message.trigger)
 
     def _split(self, span: SpanMessage) -> Delivered:
         now = self._clock.now()
         self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
         return Delivered("split")
 
-    def _put_back(self, message: TriggerMessage, until: Instant, why: str = "early") -> Delivered:
-        delay_ms = min(max(until - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
-        self._queue.send([(message, delay_ms)])
+    def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
+        self._later.put_back(message, until)
         return Delivered(why)
 
-    def _fresh(self, message: TriggerMessage, read: JobRead) -> JobRead:
-        now = self._clock.now()
-        if now - read.at <= JOB_READ_AGE_MAX_MS:
-            return read
-        return JobRead(self._jobs.get(message.trigger.key), now)
-
-    def _not_alive(self, message: TriggerMessage, read: JobRead, liveness: Liveness) -> Delivered:
-        now = self._clock.now()
+    def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        now, liveness = self._clock.now(), liveness_of(message, read)
         if liveness == "unknown" and now - message.trigger.armed_at < UNKNOWN_GRACE_MS:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
@@ -143,58 +167,47 @@ class Deliverer:
             return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
         return Delivered("dropped")
 
-    def _attempt(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
-        run = self._run(message, job)
-        if message.attempt > 1:
-            refused_by = self._runs.claim(run, self._clock.now())
+    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+        """Deliver a trigger of a job whose runs take turns, if it is its turn."""
+        turn = self._turns.arrive(message, job)
+        if turn.outcome == "wait":
+            return self._put_back(message, turn.look_again_at, "waiting")
+        if turn.outcome != "go":
+            return Delivered("skipped" if turn.outcome == "skip" else "repeated")
+        delivered = self._deliver(message, read, job)
+        if delivered.outcome in ENDED:
+            # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
+            self._turns.hand_on(message.trigger)
+        return delivered
+
+    def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+        run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
+        definition = job.definition
+        is_async = definition.is_async
+        must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
+        is_claimed = message.attempt > 1 or must_be_claimed
+        if is_claimed:
+            run = _begun(run, message, self._clock.now())
+            if is_async:
+                run = replace(run, token=run_token(self._ids.secret()))
+            run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
-        secrets = self._signing.active(job.key.namespace)
-        body = self._body(job)
-        reads = 0
-        while (again := self._fresh(message, read)) is not read:
-            # Something took long. If the trigger is not alive any more, the claim of a later attempt
-            # stays: should the message come again, it waits for the claim's end.
-            reads += 1
-            if reads > READS_MAX:
-                raise StoreError(
-                    f"{job.key} could not be read within {JOB_READ_AGE_MAX_MS} ms, {reads} times"
-                )
-            liveness = _live(message, again)
-            if again.job is None or liveness != "alive":
-                return self._not_alive(message, again, liveness)
-            if again.job.version != job.version:
-                body = self._body(again.job)
-            read, job = again, again.job
-        sent_at = self._clock.now()
-        first_attempt_at = message.first_attempt_at or sent_at
-        latest = read
-
-        def is_wanted() -> bool:
-            nonlocal latest
-            latest = self._fresh(message, latest)
-            return _live(message, latest) == "alive"
-
-        answer = self._targets.deliver(
-            Attempt(
-                message.trigger, message.attempt, job.definition.target, body, secrets, sent_at, is_wanted
-            )
-        )
-        if answer.was_withdrawn:
-            return self._not_alive(message, latest, _live(message, latest))
-        message = replace(message, first_attempt_at=first_attempt_at)
+        made = self._attempts.make(message, read, job, run.token)
+        if not isinstance(made, Made):
+            return self._not_alive(message, made.read)
+        message = replace(message, first_attempt_at=message.first_attempt_at or made.sent_at)
         run = replace(
-            run,
-            started_at=first_attempt_at,
+            _begun(run, message, made.sent_at),
             ended_at=self._clock.now(),
-            lateness_ms=first_attempt_at - message.trigger.due_at,
-            response_code=answer.code,
-            answer=answer.text,
+            response_code=made.answer.code,
+            answer=made.answer.text,
         )
-        return self._settle(message, job, run, answer)
+        return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
 
-    def _run(self, message: TriggerMessage, job: Job) -> Run:
-        trigger, now = message.trigger, self._clock.now()
+    def _run(self, message: TriggerMessage, expires_at: Instant) -> Run:
+        """The run of an attempt about to be made, as it is claimed."""
+        trigger = message.trigger
         return Run(
             key=trigger.key,
             uid=trigger.uid,
@@ -204,13 +217,28 @@ class Deliverer:
             attempts=message.attempt,
             rev=trigger.rev,
             sequence=trigger.sequence,
-            started_at=message.first_attempt_at,
+            started_at=message.started_at,
             owner=self._ids.token(),
-            claimed_until=now + ATTEMPT_CLAIM_MS,
-            expires_at=now + job.definition.history_retention_ms,
+            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
+            expires_at=expires_at,
+            round_from=message.redrive.attempt if message.redrive else 1,
+            demand=trigger.demand,
+            payload=message.payload,
         )
 
+    def _claim(self, run: Run) -> tuple[Run, Run | None]:
+        """The run as it was claimed, and what refuses the claim, if something does."""
+        now = self._clock.now()
+        refused_by = self._runs.claim(run, now)
+        if refused_by is not None and refused_by.token != run.token and _is_abandoned(refused_by, run, now):
+            # The consumer may have the token of this attempt from whoever claimed it before.
+            run = replace(run, token=refused_by.token)
+            refused_by = self._runs.claim(run, now)
+        return run, refused_by
+
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
+        if stored.state == "running" and stored.attempts < message.attempt:
+            return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
             # A second at least: the queue rounds less down to none, and would show it again at once.
@@ -218,76 +246,36 @@ class Deliverer:
             return self._put_back(message, ended_at, "claimed")
         return Delivered("repeated")
 
-    def _body(self, job: Job) -> bytes:
-        payload = job.definition.payload
-        if payload is None:
-            return NO_DATA
-        text = payload.text
-        if text is None and payload.ref is not None:
-            text = self._payloads.get(job.uid, payload.ref)
-        if text is None:
-            raise StoreError(f"the data of {job.key} ({payload.size} bytes) is not in the payload store")
-        return text.encode()
+    def _overtaken(self, message: TriggerMessage, stored: Run) -> Delivered:
+        """Wait for the end of the attempt before, which its consumer works on.
 
-    def _settle(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> Delivered:
-        lateness_ms = run.lateness_ms
-        if answer.succeeded:
-            return Delivered(self._success(replace(run, state="succeeded"), job), lateness_ms)
-        decision = after_failure(
-            job.definition.retry,
-            answer,
-            attempt=message.attempt,
-            first_attempt_at=message.first_attempt_at or self._clock.now(),
-            now=self._clock.now(),
-            fraction=self._ids.fraction(),
-        )
-        # What follows is sent first and recorded second: between the two a crash repeats the attempt,
-        # and the claim of the next one sees to it that the chain does not double.
-        if isinstance(decision, GiveUp):
-            self._bury(message, job, answer, decision)
-            self._runs.record(replace(run, state="failed", reason=decision.reason))
-            return Delivered("failed", lateness_ms)
-        self._try_again(message, job, decision)
-        self._runs.record(
-            replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
-        )
-        return Delivered("retrying", lateness_ms)
-
-    def _success(self, run: Run, job: Job) -> str:
-        """Record a success; the word for what came of it."""
-        if run.attempts > 1:
-            self._runs.record(run)
-        elif job.definition.records_successes:
-            # A history that is throttled must not multiply deliveries: what arrived is not sent again only
-            # because it could not be written down. A later attempt has a claim to end.
-            try:
-                self._runs.record(run)
-            except StoreError:
-                return "unrecorded"
-        return "succeeded"
-
-    def _try_again(self, message: TriggerMessage, job: Job, decision: Retry) -> None:
-        following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
-        delay_ms = decision.at - self._clock.now()
-        if delay_ms <= QUEUE_DELAY_MAX_MS:
-            self._queue.send([(following, max(0, delay_ms))])
-        else:
-            self._timers.put([RetryTimer(job.shard, following)])
-
-    def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
-        letter = DeadLetter(
-            body=self._letters(message),
-            reason=decision.reason,
-            trigger=message.trigger,
-            attempts=message.attempt,
-            response_code=answer.code,
-            answer=answer.text,
-        )
-        self._queue.bury([(letter, job.definition.dead_letter_queue)])
+        Normally it is about to be recorded that it failed. If a report came first, the attempt may go on for
+        long, and this one may never be needed.
+        """
+        now = self._clock.now()
+        is_recent = now - message.not_before < OVERTAKEN_PATIENCE_MS
+        until = now + SECOND_MS if is_recent else stored.deadline_at + DEADLINE_GRACE_MS
+        return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
 
 
-def _live(message: TriggerMessage, read: JobRead) -> Liveness:
+def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
+    """The run with its beginning: that of its very first attempt, which may be this one, at `now`."""
+    started_at = message.started_at or now
+    return replace(
+        run,
+        started_at=started_at,
+        lateness_ms=_lateness_ms(message, started_at),
+        round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+    )
+
+
+def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
+    is_same = (stored.state, stored.attempts) == ("claimed", run.attempts)
+    return is_same and stored.claimed_until is not None and stored.claimed_until <= now
+
+
+def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
+    """From the due time to the first attempt; None for what was asked for when its due time was long past."""
     trigger = message.trigger
-    if message.attempt > 1:
-        return live_again(read.job, uid=trigger.uid)
-    return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+    is_backfill = trigger.demand is not None and trigger.demand.kind == "backfill"
+    return None if is_backfill else started_at - trigger.due_at

@@ -1,24 +1,27 @@
 """Whether and when a failed attempt is followed by another; what to do is returned, never done."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import RetryPolicy
 from sweephand.ports import Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     """Try again, not before that instant."""
 
     at: Instant
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
-    """No further attempt, and why, in a sentence."""
+class GiveUp(NamedTuple):
+    """No further attempt, and why, in a sentence; if it `is_gone`, the consumer wants no other trigger."""
 
     reason: str
+    is_gone: bool = False
+
+
+#: 410 Gone (RFC 9110, 15.5.11): the consumer is not there any more, and will not be again.
+GONE = 410
 
 
 def after_failure(
@@ -30,12 +33,16 @@ def after_failure(
     now: Instant,
     fraction: float,
 ) -> Retry | GiveUp:
-    """What follows the failure of that attempt (1 is the first) at `now`.
+    """What follows the failure of that attempt (1 is the first of its round) at `now`.
 
     Delays grow from the initial one by the multiplier up to the maximum; half of each is random, by
     `fraction` (0 up to 1), so that consumers that failed together are not tried together. A later
     instant that the consumer asked for wins. What would come after the policy's age is not tried.
     """
+    if answer.code == GONE:
+        return GiveUp("Response 410: the consumer is gone and wants no further trigger.", is_gone=True)
+    if answer.is_final and answer.code is None:
+        return GiveUp(f"Attempt {attempt} failed for good: {_what(answer)}.")
     if answer.is_final:
         return GiveUp(f"{_what(answer)} is final: the consumer will not accept this request.")
     if attempt >= policy.attempts_max:

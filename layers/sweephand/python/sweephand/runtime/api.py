@@ -6,8 +6,17 @@ from functools import cache
 from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.changes import Changes
+from sweephand.jobs.commit import Commits
+from sweephand.jobs.demand import Demands
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
+from sweephand.runs.turns import Turns
 from sweephand.runtime import parts
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
@@ -33,11 +42,22 @@ def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 def api() -> Handler:
     """The API over the stores of this stack: an event of the gateway in, its answer out."""
     clock, ids = parts.clock(), parts.ids()
-    writer = Writer(
-        jobs=parts.jobs(),
+    jobs, changes = parts.jobs(), parts.changes()
+    commits = Commits(
+        jobs=jobs,
+        changes=changes,
         timers=parts.timers(),
         queue=parts.queue(),
         payloads=parts.payloads(),
+        clock=clock,
+    )
+    pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
+    resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, ids=ids)
+    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
+    writer = Writer(
+        jobs=jobs,
+        changes=changes,
+        commits=commits,
         clock=clock,
         ids=ids,
         shards=ShardCount(leases=parts.leases(), clock=clock, wanted=parts.settings().shards),
@@ -45,8 +65,30 @@ def api() -> Handler:
     return build_handler(
         Services(
             writer=writer,
-            reader=Reader(jobs=parts.jobs(), runs=parts.runs(), payloads=parts.payloads()),
+            pauser=pauser,
+            resumer=resumer,
+            bulk=Bulk(
+                jobs=jobs,
+                pauser=pauser,
+                resumer=resumer,
+                writer=writer,
+                clock=clock,
+                concurrently=_concurrently,
+            ),
+            changes=Changes(jobs=jobs, changes=changes),
+            demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
+            reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
             runs=parts.runs(),
+            slots=parts.slots(),
+            reporter=Reporter(
+                jobs=jobs,
+                runs=parts.runs(),
+                turns=turns,
+                queue=parts.queue(),
+                clock=clock,
+                ids=ids,
+            ),
+            redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
             signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),
             leases=parts.leases(),

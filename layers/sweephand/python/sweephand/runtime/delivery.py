@@ -9,6 +9,7 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.registry import targets
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.pauses import JobPauses
 from sweephand.runtime import parts
 from sweephand.wheel.codec import decode, encode
 
@@ -33,6 +34,7 @@ def _handler() -> BatchHandler:
     deliverer = Deliverer(
         jobs=parts.jobs(),
         runs=parts.runs(),
+        slots=parts.slots(),
         timers=parts.timers(),
         queue=parts.queue(),
         payloads=parts.payloads(),
@@ -43,6 +45,7 @@ def _handler() -> BatchHandler:
             own_queues=parts.settings().own_queues,
         ),
         signing=SigningKeys(secrets=parts.secrets(), ids=parts.ids(), clock=clock),
+        pauses=JobPauses(jobs=parts.jobs(), changes=parts.changes(), clock=clock, ids=parts.ids()),
         letters=encode,
         clock=clock,
         ids=parts.ids(),

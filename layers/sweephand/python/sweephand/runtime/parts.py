@@ -7,8 +7,10 @@ from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import SECOND_MS
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
+from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.overlap import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -31,6 +33,18 @@ def jobs() -> DynamoJobs:
 def runs() -> DynamoRuns:
     """ports.RunStore."""
     return DynamoRuns(jobs_table())
+
+
+@cache
+def changes() -> DynamoChanges:
+    """ports.ChangeStore."""
+    return DynamoChanges(jobs_table())
+
+
+@cache
+def slots() -> DynamoSlots:
+    """ports.OverlapStore."""
+    return DynamoSlots(jobs_table())
 
 
 @cache

@@ -14,6 +14,7 @@ def _sweeper() -> Sweeper:
         jobs=parts.jobs(),
         timers=parts.timers(),
         leases=parts.leases(),
+        runs=parts.runs(),
         queue=parts.queue(),
         clock=parts.clock(),
     )

@@ -17,6 +17,8 @@ from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
 
+#: Of calendar: as far as an instant can lie ahead.
+_MONTHS_MAX: Final = 12 * 10_000
 #: Instants of a list that one timer carries, which keeps it below a kilobyte.
 PARCEL_MAX: Final = 20
 
@@ -83,6 +85,35 @@ class Series:
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, None if none; `known` as in occurrences()."""
         return next(self.occurrences(after, known), None)
+
+    def last_through(self, through: Instant, known: Occurrence) -> Occurrence:
+        """The last occurrence up to an instant, which is included: at least `known`, which is not after it.
+
+        No walk through those between the two.
+        """
+        assert known.due_at <= through, "the known occurrence lies in the span"
+        timeline = self._timeline()
+        if self.ttl_at is not None:
+            through = min(through, self.ttl_at)
+        last_at = timeline.last_through(through)
+        if last_at is None or last_at <= known.due_at:
+            return known
+        sequence = known.sequence + timeline.count(known.due_at, last_at)
+        if self.repeats is not None and sequence > self.repeats:
+            return self.numbered(self.repeats, known)
+        return Occurrence(last_at, sequence)
+
+    def numbered(self, sequence: int, known: Occurrence) -> Occurrence:
+        """The occurrence of that number, which the series has, counted from one that is not after it.
+
+        No walk through those between the two.
+        """
+        assert known.sequence <= sequence, "numbers are counted forward from a known occurrence"
+        if sequence == known.sequence:
+            return known
+        due_at = self._timeline().nth(sequence - known.sequence, known.due_at, _MONTHS_MAX)
+        assert due_at is not None, "the series has an occurrence of that number"
+        return Occurrence(due_at, sequence)
 
     def last_at(self, walk_max: int = 1000) -> Instant | None:
         """The instant of the last occurrence; None if the series has no end or none that is cheaply known.

@@ -1,6 +1,7 @@
 """What every item of the two tables has in common, and how instants and JSON are written in one."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pynamodb.attributes import Attribute, UnicodeAttribute
@@ -8,6 +9,7 @@ from pynamodb.constants import NUMBER, STRING
 from pynamodb.models import Model
 
 from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.definition import Payload
 
 
 class IntegerAttribute(Attribute[int]):
@@ -49,6 +51,18 @@ class Item(Model):
 def expiry(instant: Instant | None) -> int | None:
     """An instant as DynamoDB's time to live takes it: whole seconds, never before the instant."""
     return None if instant is None else -(-instant // SECOND_MS)
+
+
+def payload_item(payload: Payload | None) -> list[Any] | None:
+    """A payload for a JsonAttribute; without its text if that is kept elsewhere."""
+    if payload is None:
+        return None
+    return [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
+
+
+def payload_of(item: Sequence[Any] | None) -> Payload | None:
+    """The payload that payload_item() wrote."""
+    return None if item is None else Payload(*item)
 
 
 def _compact(value: Any) -> str:

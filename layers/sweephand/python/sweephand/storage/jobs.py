@@ -1,12 +1,14 @@
 """How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from functools import partial
 from typing import Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.ports import Page
@@ -14,7 +16,7 @@ from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.timing import TIMER_RETENTION_MS
+from sweephand.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
@@ -45,6 +47,7 @@ class JobItem(Item):
     paused_at = IntegerAttribute(null=True, attr_name="paused")
     pause_reason = JsonAttribute(null=True, attr_name="why")
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    change = JsonAttribute(null=True)
 
 
 class DynamoJobs:
@@ -142,6 +145,7 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
+        change=job.change and astuple(job.change),
         expires_at=_removal(job),
     )
 
@@ -151,7 +155,13 @@ def _removal(job: Job) -> int | None:
 
     An outage can outlast the time that a job was to be kept, and what it owes is owed after it.
     """
-    return None if job.expires_at is None else expiry(job.expires_at + TIMER_RETENTION_MS)
+    if job.expires_at is None:
+        return None
+    removed_at = job.expires_at + TIMER_RETENTION_MS
+    if job.change is not None and job.change.what != "created":
+        # The latest change is kept in the job, and for as long as those that were filed.
+        removed_at = max(removed_at, job.change.at + CHANGE_RETENTION_MS)
+    return expiry(removed_at)
 
 
 def _job(raw: RawItem) -> Job:
@@ -174,4 +184,5 @@ def _job(raw: RawItem) -> Job:
         paused_at=item.paused_at,
         pause_reason=item.pause_reason,
         expires_at=item.gone_at,
+        change=Change(*item.change) if item.change else None,
     )

@@ -26,6 +26,7 @@ class LeaseItem(Item):
     lease_until = IntegerAttribute(attr_name="until")
     found = IntegerAttribute()
     swept_at = IntegerAttribute(attr_name="swept")
+    judged_at = IntegerAttribute(null=True, attr_name="judged")
 
 
 class HeartbeatItem(Item):
@@ -88,14 +89,21 @@ class DynamoLeases:
         known = LeaseItem.fence.exists()
         unowned = LeaseItem.owner.does_not_exist()
         ended = LeaseItem.lease_until < now
-        actions = [LeaseItem.owner.set(owner), LeaseItem.lease_until.set(until), LeaseItem.fence.add(1)]
+        actions = [
+            LeaseItem.owner.set(owner),
+            LeaseItem.lease_until.set(until),
+            LeaseItem.fence.add(1),
+            LeaseItem.judged_at.set(LeaseItem.judged_at | now),
+        ]
         answer = self._table.update(_key(lease.shard), actions, known & (unowned | ended))
         if not isinstance(answer, Refusal):
             return _lease(answer)
         stored = None if answer.stored is None else _lease(answer.stored)
         return stored if stored is not None and stored.owner == owner else None
 
-    def commit(self, lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+    def commit(
+        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
+    ) -> Lease | None:
         """Move the cursor and renew the lease, if its fence is still this one.
 
         Written twice it says the same twice, so that a retried write needs no token beyond the fence.
@@ -105,6 +113,8 @@ class DynamoLeases:
             LeaseItem.within.set(cursor.within),
             LeaseItem.lease_until.set(until),
         ]
+        if judged_at is not None:
+            actions.append(LeaseItem.judged_at.set(judged_at))
         answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
         return None if isinstance(answer, Refusal) else _lease(answer)
 
@@ -115,6 +125,7 @@ class DynamoLeases:
             LeaseItem.lease_until.set(0),
             LeaseItem.found.set(found),
             LeaseItem.swept_at.set(now),
+            LeaseItem.judged_at.remove(),
         ]
         self._table.update(_key(lease.shard), actions, _is_held_by(lease))
 
@@ -137,6 +148,7 @@ def _item(lease: Lease) -> LeaseItem:
         lease_until=lease.lease_until,
         found=lease.found,
         swept_at=lease.swept_at,
+        judged_at=lease.judged_at,
     )
 
 
@@ -151,4 +163,5 @@ def _lease(raw: RawItem) -> Lease:
         lease_until=item.lease_until,
         found=item.found,
         swept_at=item.swept_at,
+        judged_at=item.judged_at,
     )

@@ -1,21 +1,24 @@
 """How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
 
-import re
+from functools import reduce
+from operator import or_
 from typing import Final, cast
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
+from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.wheel.trigger import Trigger
 
-_RUN_ID: Final = re.compile(r"(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})", re.ASCII)
-
-#: Sorts after every character of a uid.
-_AFTER_UIDS: Final = "\x7f"
+#: Sorts after every character of a uid. What was asked for has it before its own part of the key.
+_AFTER_UIDS: Final = "~"
 
 
 class RunItem(Item):
@@ -37,7 +40,18 @@ class RunItem(Item):
     reason = JsonAttribute(null=True)
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
+    round_from = IntegerAttribute(null=True, attr_name="round")
+    round_at = IntegerAttribute(null=True, attr_name="round_at")
+    version = UnicodeAttribute(null=True)
+    token = UnicodeAttribute(null=True)
+    heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
+    heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
+    run_until = IntegerAttribute(null=True, attr_name="run_until")
+    demand = JsonAttribute(null=True)
+    payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    stands_for = IntegerAttribute(null=True, attr_name="count")
+    last_due_at = IntegerAttribute(null=True, attr_name="last")
 
 
 class DynamoRuns:
@@ -48,40 +62,32 @@ class DynamoRuns:
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted, or found written already: None; else what refuses it."""
-        assert run.state == "claimed", "only a claim is claimed"
-        assert run.owner, "a claim has a holder"
-        absent = RunItem.pk.does_not_exist()
-        over = RunItem.state.is_in("succeeded", "failed")
-        outpaced = (RunItem.attempts < run.attempts) & ~over
-        abandoned = (
-            (RunItem.attempts == run.attempts) & (RunItem.state == "claimed") & (RunItem.claimed_until <= now)
-        )
-        refusal = self._table.put(_item(run), absent | outpaced | abandoned)
+        refusal = self._table.put(_item(run), _condition(asked_by_claim(run, now)))
         if refusal is None:
             return None
         stored = _run(refusal.shown)
-        is_own = _is_by_the_same(stored, run) and stored.state == "claimed"
-        return None if is_own else stored
+        return None if shows(stored, run) else stored
 
     def record(self, run: Run) -> bool:
         """Write what became of an attempt if it may be written, or is found written already."""
-        assert run.owner, "a record has an author"
-        absent = RunItem.pk.does_not_exist()
-        claimed = (
-            (RunItem.attempts == run.attempts) & (RunItem.owner == run.owner) & (RunItem.state == "claimed")
-        )
-        refusal = self._table.put(_item(run), absent | claimed)
-        if refusal is None:
-            return True
-        stored = _run(refusal.shown)
-        return _is_by_the_same(stored, run) and stored.state == run.state
+        return self._is_written(run, asked_by_record(run))
+
+    def move(self, run: Run, seen: Run) -> bool:
+        """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
+        return self._is_written(run, asked_by_move(run, seen))
+
+    def of(self, trigger: Trigger) -> Run | None:
+        """The run of that trigger, by its own key."""
+        name = RunName(trigger.due_at, trigger.index, trigger.demand)
+        raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
+        return None if raw is None else _run(raw)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last, among the few that jobs of one key can have had."""
-        match = _RUN_ID.fullmatch(run_id)
-        if match is None or int(match[1]) > INSTANT_MAX:
+        name = read_run_name(run_id)
+        if name is None:
             return None
-        low = _position(int(match[1]), int(match[2]), "")
+        low = _position(name, "")
         in_range = RunItem.sk.between(low, low + _AFTER_UIDS)
         found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
@@ -95,21 +101,46 @@ class DynamoRuns:
         items = tuple(run for run in runs if state is None or run.state == state)
         return Page(items, stretch.items[-1]["sk"]["S"] if stretch.has_more else None)
 
+    def _is_written(self, run: Run, asked: Asked) -> bool:
+        refusal = self._table.put(_item(run), _condition(asked))
+        if refusal is None:
+            return True
+        return refusal.stored is not None and shows(_run(refusal.stored), run)
+
+
+def _condition(asked: Asked) -> Condition:
+    """What a write asks, as DynamoDB is asked it."""
+    conditions = [_guard(guard) for guard in asked.guards if guard.states]
+    if asked.may_begin:
+        conditions.insert(0, RunItem.pk.does_not_exist())
+    assert conditions, "a state that nothing leads to"
+    return reduce(or_, conditions)
+
+
+def _guard(guard: Guard) -> Condition:
+    condition = RunItem.state.is_in(*sorted(guard.states))
+    for name, value in guard.same.items():
+        attribute = getattr(RunItem, name)
+        condition &= attribute.does_not_exist() if value is None else attribute == value
+    if guard.attempts_below is not None:
+        condition &= RunItem.attempts < guard.attempts_below
+    if guard.claim_over_at is not None:
+        condition &= RunItem.claimed_until <= guard.claim_over_at
+    return condition
+
 
 def _partition(key: JobKey) -> str:
     return f"runs#{key.namespace}#{key.name}"
 
 
-def _position(due_at: Instant, index: int, uid: str) -> str:
-    return f"{due_at:014d}#{index:07d}#{uid}"
+def _position(name: RunName, uid: str) -> str:
+    """Where a run lies among those of its job: what was asked for behind what the schedule made due."""
+    demand = "" if name.demand is None else f"{_AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
+    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
 
 
 def _key(run: Run) -> ItemKey:
-    return _partition(run.key), _position(run.due_at, run.index, run.uid)
-
-
-def _is_by_the_same(stored: Run, run: Run) -> bool:
-    return (stored.owner, stored.attempts) == (run.owner, run.attempts)
+    return _partition(run.key), _position(RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 def _item(run: Run) -> RunItem:
@@ -131,7 +162,18 @@ def _item(run: Run) -> RunItem:
         reason=run.reason,
         owner=run.owner,
         claimed_until=run.claimed_until,
+        round_from=run.round_from if run.is_redriven else None,
+        round_at=run.round_at,
+        token=run.token,
+        heartbeat_ms=run.heartbeat_ms,
+        heartbeat_by=run.heartbeat_by,
+        run_until=run.run_until,
+        version=run.version,
+        demand=run.demand and list(run.demand),
+        payload=payload_item(run.payload),
         gone_at=run.expires_at,
+        stands_for=None if run.count == 1 else run.count,
+        last_due_at=run.last_due_at,
         expires_at=expiry(run.expires_at),
     )
 
@@ -158,4 +200,15 @@ def _run(raw: RawItem) -> Run:
         owner=item.owner,
         claimed_until=item.claimed_until,
         expires_at=item.gone_at,
+        count=item.stands_for or 1,
+        last_due_at=item.last_due_at,
+        round_from=item.round_from or 1,
+        round_at=item.round_at,
+        token=item.token,
+        heartbeat_ms=item.heartbeat_ms,
+        heartbeat_by=item.heartbeat_by,
+        run_until=item.run_until,
+        version=item.version,
+        demand=Demand(*item.demand) if item.demand else None,
+        payload=payload_of(item.payload),
     )

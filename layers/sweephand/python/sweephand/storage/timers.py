@@ -7,13 +7,15 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_key
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
+from sweephand.wheel.trigger import DeadlineMessage, Redrive, Trigger, TriggerMessage
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -22,7 +24,7 @@ class TimerItem(Item):
     """A timer as stored, under short names: a thousand are read at a time, and a write costs by the KB.
 
     The sort key says of which kind it is as well; the attributes say it for whoever reads. A retry has
-    what a trigger message has, an occurrence timer its series.
+    what a trigger message has, an occurrence timer its series, a deadline the owner of an attempt.
     """
 
     namespace = UnicodeAttribute(attr_name="n")
@@ -33,11 +35,17 @@ class TimerItem(Item):
     sequence = IntegerAttribute(attr_name="q")
     armed_at = IntegerAttribute(attr_name="a")
     series = JsonAttribute(null=True, attr_name="s")
+    catchup = JsonAttribute(null=True, attr_name="c")
+    followed_at = IntegerAttribute(null=True, attr_name="l")
     index = IntegerAttribute(null=True, attr_name="i")
     not_before = IntegerAttribute(null=True, attr_name="b")
     attempt = IntegerAttribute(null=True, attr_name="t")
     first_attempt_at = IntegerAttribute(null=True, attr_name="f")
     faults = IntegerAttribute(null=True, attr_name="x")
+    redrive = JsonAttribute(null=True, attr_name="w")
+    owner = UnicodeAttribute(null=True, attr_name="o")
+    demand = JsonAttribute(null=True, attr_name="k")
+    payload = JsonAttribute(null=True, attr_name="p")
 
 
 class DynamoTimers:
@@ -89,10 +97,15 @@ def _item(timer: Timer) -> TimerItem:
             sequence=timer.first.sequence,
             armed_at=timer.armed_at,
             series=timer.series.to_item(),
+            # The default is left out: nearly all timers have it.
+            catchup=None
+            if timer.catchup == CATCH_UP_DEFAULT
+            else [timer.catchup.mode, timer.catchup.window_ms],
+            followed_at=timer.followed_at,
             not_before=timer.put_off_to,
         )
     message, trigger = timer.message, timer.message.trigger
-    return TimerItem(
+    item = TimerItem(
         *place,
         expires_at=expires_at,
         namespace=trigger.key.namespace,
@@ -105,9 +118,16 @@ def _item(timer: Timer) -> TimerItem:
         index=trigger.index,
         not_before=message.not_before,
         attempt=message.attempt,
-        first_attempt_at=message.first_attempt_at,
         faults=message.faults,
+        demand=trigger.demand and list(trigger.demand),
     )
+    if isinstance(message, DeadlineMessage):
+        item.owner = message.owner
+    else:
+        item.first_attempt_at = message.first_attempt_at
+        item.redrive = message.redrive and list(message.redrive)
+        item.payload = payload_item(message.payload)
+    return item
 
 
 def _timers(raw: RawItem) -> Iterator[Timer]:
@@ -117,9 +137,44 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
     key = JobKey(item.namespace, item.name)
     if item.series is not None:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
-        yield OccurrenceTimer(shard, key, item.uid, item.rev, series, first, item.armed_at, item.not_before)
+        yield OccurrenceTimer(
+            shard,
+            key,
+            item.uid,
+            item.rev,
+            series,
+            first,
+            item.armed_at,
+            catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
+            followed_at=item.followed_at,
+            put_off_to=item.not_before,
+        )
         return
-    trigger = Trigger(key, item.uid, item.rev, item.due_at, item.sequence, item.armed_at, item.index)
+    trigger = Trigger(
+        key,
+        item.uid,
+        item.rev,
+        item.due_at,
+        item.sequence,
+        item.armed_at,
+        item.index,
+        Demand(*item.demand) if item.demand else None,
+    )
+    owner: str | None = item.owner
+    if owner is not None:
+        message = DeadlineMessage(trigger, item.attempt, owner, shard, item.not_before, item.faults)
+        yield DeadlineTimer(shard, message)
+        return
+    redrive = Redrive(*item.redrive) if item.redrive else None
     yield RetryTimer(
-        shard, TriggerMessage(trigger, item.not_before, item.attempt, item.first_attempt_at, item.faults)
+        shard,
+        TriggerMessage(
+            trigger,
+            item.not_before,
+            item.attempt,
+            item.first_attempt_at,
+            item.faults,
+            redrive=redrive,
+            payload=payload_of(item.payload),
+        ),
     )

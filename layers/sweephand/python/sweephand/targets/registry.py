@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import Violation
-from sweephand.targets import http, sqs
+from sweephand.targets import http, job, sqs
 from sweephand.targets.pointers import pointer_part
 
 
@@ -28,21 +28,32 @@ TARGET_TYPES: Final[Mapping[str, TargetType]] = {
     "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations),
 }
 
+#: Who can be told of a run's end.
+END_TARGET_TYPES: Final[Mapping[str, TargetType]] = {
+    **TARGET_TYPES,
+    "job": TargetType(job.FIELDS, job.job_violations),
+}
+
 
 def target_violations(
-    target: object, *, has_data: bool, allow_insecure: bool, at: str = "/target"
+    target: object,
+    *,
+    has_data: bool,
+    allow_insecure: bool,
+    at: str = "/target",
+    types: Mapping[str, TargetType] = TARGET_TYPES,
 ) -> list[Violation]:
     """What is wrong with a job's target; empty if it can be accepted. Never raises, whatever it is given.
 
-    `at` is the JSON pointer of the target in the document. `has_data` says whether the job has `data`,
-    `allow_insecure` whether the stack allows `http` and loopback.
+    `at` is the JSON pointer of the target in the document, `types` those it may be of. `has_data` says
+    whether there is a body to send, `allow_insecure` whether the stack allows `http` and loopback.
     """
     if not isinstance(target, Mapping):
-        return [Violation(at, f"Give an object with a type: {_types()}.")]
+        return [Violation(at, f"Give an object with a type: {_either(types)}.")]
     kind = target.get("type")
-    target_type = TARGET_TYPES.get(kind) if isinstance(kind, str) else None
+    target_type = types.get(kind) if isinstance(kind, str) else None
     if target_type is None:
-        return [Violation(f"{at}/type", f"Give the target's type: {_types()}.")]
+        return [Violation(f"{at}/type", f"Give the target's type: {_either(types)}.")]
     unknown = [
         Violation(
             f"{at}/{pointer_part(name)}", f"Leave it out: {kind} takes {', '.join(target_type.fields)}."
@@ -54,5 +65,6 @@ def target_violations(
     return unknown + [Violation(at + each.pointer, each.detail) for each in own]
 
 
-def _types() -> str:
-    return " or ".join(TARGET_TYPES)
+def _either(types: Mapping[str, TargetType]) -> str:
+    *others, last = types
+    return f"{', '.join(others)} or {last}"

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from sweephand.access.key import ROLES, Caller
+from sweephand.access.run_token import sent_run_token
 from sweephand.errors import ForbiddenError, NotFoundError
 from sweephand.web.operation import Operation
 from sweephand.web.problems import UnauthenticatedError
 
 #: Nobody in particular, for operations that are open.
 ANYBODY = Caller("", "", "read")
+
+#: Whoever sends a token of a run; whether there is a run of it is for the operation to find out.
+CONSUMER = Caller("run", "", "read")
 
 
 def caller_of(event: Mapping[str, Any]) -> Caller | None:
@@ -21,19 +25,24 @@ def caller_of(event: Mapping[str, Any]) -> Caller | None:
     return Caller(key_id, namespace, role)
 
 
-def admit(operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Caller:
-    """The caller, if the operation is for them.
+def admit(
+    operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str], authorization: str | None
+) -> Caller:
+    """The caller, if the operation is for them. `authorization` is the header of that name.
 
     Raises UnauthenticatedError without a caller, NotFoundError for another namespace, whether it exists
     or not, and ForbiddenError for a role that does not suffice.
     """
     if operation.access == "open":
         return caller or ANYBODY
+    if operation.access == "report" and caller is None and sent_run_token(authorization) is not None:
+        return CONSUMER
     if caller is None:
         raise UnauthenticatedError("Send a key: Authorization: Bearer sh_…")
     if "namespace" in path and not caller.sees(path["namespace"]):
         raise NotFoundError("There is no such namespace, or it is not this key's.")
-    if operation.access != "any" and not caller.may(operation.access):
-        enough = " or ".join(ROLES[ROLES.index(operation.access) :])
+    role = "write" if operation.access == "report" else operation.access
+    if role != "any" and not caller.may(role):
+        enough = " or ".join(ROLES[ROLES.index(role) :])
         raise ForbiddenError(f"This key has the role {caller.role}; this takes the role {enough}.")
     return caller

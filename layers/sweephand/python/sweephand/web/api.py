@@ -3,7 +3,24 @@
 from functools import cache
 from typing import Any, Final
 
-from sweephand.web import bulk, jobs, json_text, keys, meta, occurrences, openapi, runs, signing_secrets
+from sweephand.web import (
+    bulk,
+    changes,
+    demand,
+    jobs,
+    json_text,
+    keys,
+    many,
+    meta,
+    occurrences,
+    openapi,
+    patch,
+    pausing,
+    redrive,
+    reports,
+    runs,
+    signing_secrets,
+)
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.services import Services
 
@@ -20,9 +37,16 @@ def _show_description(_: Services, __: Request[NoQuery, None]) -> Reply:
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *jobs.OPERATIONS,
+    *patch.OPERATIONS,
+    *pausing.OPERATIONS,
+    *demand.OPERATIONS,
+    *changes.OPERATIONS,
+    *many.OPERATIONS,
     *bulk.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
+    *redrive.OPERATIONS,
+    *reports.OPERATIONS,
     *signing_secrets.OPERATIONS,
     *keys.OPERATIONS,
     *meta.OPERATIONS,

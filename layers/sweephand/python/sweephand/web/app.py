@@ -107,14 +107,19 @@ class _Exchange:
         """What the operation answers. Nothing is done before everything sent has been found valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
-        admitted = admit(operation, caller, path)
+        admitted = admit(operation, caller, path, event.headers.get("authorization"))
         violations = [each for name in ("namespace", "name") for each in _check_name(path, name)]
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)
         violations += found
         value = None
         if operation.accepts:
-            document = read_body(event.raw_event, event.headers.get("content-type"))
+            document = read_body(
+                event.raw_event,
+                event.headers.get("content-type"),
+                types=operation.accepts.types,
+                may_be_empty=not operation.accepts.required,
+            )
             taken = operation.accepts.read(document, services, now)
             violations += taken.violations
             value = taken.value

@@ -2,7 +2,7 @@
 
 import binascii
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from email.message import Message
 from typing import Any
 
@@ -11,27 +11,38 @@ from sweephand.limits import BODY_BYTES_MAX
 from sweephand.web import json_text
 
 
-def read_body(event: Mapping[str, Any], content_type: str | None) -> Mapping[str, Any]:
-    """The JSON object in an event's body.
+def read_body(
+    event: Mapping[str, Any],
+    content_type: str | None,
+    *,
+    types: Collection[str] | None = None,
+    may_be_empty: bool = False,
+) -> Mapping[str, Any]:
+    """The JSON object in an event's body; one without fields if the body is empty and may be.
 
-    Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for JSON that
-    is no object.
+    `types` are the content types that are taken; None for application/json and all whose JSON means what it
+    means there. Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for
+    JSON that is no object.
     """
-    _check_type(content_type)
+    if may_be_empty and not event.get("body"):
+        return {}
+    _check_type(content_type, types)
     value = json_text.read(_text(event))
     if not isinstance(value, Mapping):
         raise InvalidError([Violation("", "Give a JSON object.")])
     return value
 
 
-def _check_type(written: str | None) -> None:
+def _check_type(written: str | None, types: Collection[str] | None) -> None:
     if written is None:
         raise UnsupportedError("Say what the body is: content-type: application/json.")
     header = Message()
     header["content-type"] = written.replace("\r", " ").replace("\n", " ")
     kind = header.get_content_type()
-    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise UnsupportedError(f"Send application/json, not {kind}.")
+    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    if not (is_json if types is None else kind in types):
+        expected = "application/json" if types is None else " or ".join(types)
+        raise UnsupportedError(f"Send {expected}, not {kind}.")
     charset = header.get_content_charset("utf-8")
     if charset not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedError("Send UTF-8: JSON on the network is written in nothing else (RFC 8259).")

@@ -4,11 +4,19 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
-from sweephand.instants import DAY_MS, Instant
+from sweephand.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import Definition, Payload
-from sweephand.limits import DATA_BYTES_MAX, DEFINITION_BYTES_MAX, RETENTION_DAYS_MAX, RETRY_DAYS_MAX
+from sweephand.limits import (
+    CATCHUP_WINDOW_DAYS_MAX,
+    CATCHUP_WINDOW_S_MIN,
+    DATA_BYTES_MAX,
+    DEFINITION_BYTES_MAX,
+    RETENTION_DAYS_MAX,
+    RETRY_DAYS_MAX,
+    RUN_DAYS_MAX,
+)
 from sweephand.schedules import parse_duration_ms, series_of
-from sweephand.targets.registry import target_violations
+from sweephand.targets.registry import END_TARGET_TYPES, TARGET_TYPES, target_violations
 from sweephand.targets.sqs import own_queue_violations, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.web import json_text
@@ -17,11 +25,17 @@ from sweephand.web.operation import Taken
 from sweephand.web.problems import DataTooLargeError, pointer
 from sweephand.web.validation import check
 
+#: The fields that are targets.
+_TARGETS: Final = frozenset({"target", "onComplete"})
+
 # Path of the duration, whether it may be zero, and the most days it may say.
 _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
     (("retry", "initialDelay"), True, RETRY_DAYS_MAX),
     (("retry", "maxDelay"), True, RETRY_DAYS_MAX),
+    (("catchup", "window"), False, CATCHUP_WINDOW_DAYS_MAX),
+    (("heartbeatTimeout",), False, RUN_DAYS_MAX),
+    (("maxRunTime",), False, RUN_DAYS_MAX),
     (("historyRetention",), False, RETENTION_DAYS_MAX),
     (("retention",), True, RETENTION_DAYS_MAX),
 )
@@ -41,23 +55,45 @@ def read_definition(
     document that has none is left to the writer, for an equal definition may have a dueTime that was
     future when it was written. DataTooLargeError for `data` over its limit.
     """
-    payload = _payload(document)
+    payload = read_payload(document)
     fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
-    written = _without_nulls(fields)
+    return judged(
+        _without_nulls(fields),
+        payload,
+        allow_insecure_targets=allow_insecure_targets,
+        own_queues=own_queues,
+        requested_at=requested_at,
+    )
+
+
+def judged(
+    written: Mapping[str, Any],
+    payload: Payload | None,
+    *,
+    allow_insecure_targets: bool,
+    own_queues: Collection[str],
+    requested_at: Instant,
+) -> Taken[Definition]:
+    """The definition of the fields that were written, or everything that is wrong with them."""
     violations = check(JobDocument, written, later=LATER)[1]
-    # The target is judged by its registry alone, which knows each type's fields.
-    violations = [each for each in violations if _top(each) != "/target" or "target" not in written]
+    # Targets are judged by their registry alone, which knows each type's fields.
+    violations = [each for each in violations if _top(each)[1:] not in _TARGETS & written.keys()]
     faulty = {_top(each) for each in violations}
     sound = {name: value for name, value in written.items() if pointer(name) not in faulty}
-    if "target" in sound:
+    for name in sorted(_TARGETS & sound.keys(), reverse=True):
+        target, at = sound[name], pointer(name)
+        # The end of a run is always told in a body.
+        has_data = payload is not None or name == "onComplete"
+        types = END_TARGET_TYPES if name == "onComplete" else TARGET_TYPES
         violations += target_violations(
-            sound["target"], has_data=payload is not None, allow_insecure=allow_insecure_targets
+            target, has_data=has_data, allow_insecure=allow_insecure_targets, at=at, types=types
         )
-        if isinstance(sound["target"], Mapping):
-            url = sound["target"].get("queueUrl")
-            violations += own_queue_violations("/target/queueUrl", url, own_queues)
+        if isinstance(target, Mapping):
+            violations += own_queue_violations(f"{at}/queueUrl", target.get("queueUrl"), own_queues)
     violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
-    violations += _duration_violations(written)
+    violations += (durations := _duration_violations(written))
+    if "catchup" in sound and not durations:
+        violations += _window_violations(sound["catchup"])
     violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     if not violations:
@@ -67,7 +103,8 @@ def read_definition(
     return Taken(Definition(written, payload))
 
 
-def _payload(document: Mapping[str, Any]) -> Payload | None:
+def read_payload(document: Mapping[str, Any]) -> Payload | None:
+    """The payload of a document's `data`, if it has any; DataTooLargeError over its limit."""
     if "data" not in document:
         return None
     payload = Payload.of(json_text.write(document["data"]))
@@ -82,9 +119,9 @@ def _payload(document: Mapping[str, Any]) -> Payload | None:
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given; within `target`, `retry` and `dst` too, whose fields Sweephand knows."""
+    """The fields that were given; within objects whose fields Sweephand knows too."""
     given = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "retry", "dst"):
+    for name in ("target", "onComplete", "retry", "dst", "catchup"):
         if isinstance(given.get(name), dict):
             given[name] = {inner: value for inner, value in given[name].items() if value is not None}
     return given
@@ -104,6 +141,13 @@ def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
         if isinstance(value, str):
             found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
     return found
+
+
+def _window_violations(catchup: Mapping[str, Any]) -> list[Violation]:
+    """Whether a window that can be read is too short."""
+    if parse_duration_ms(catchup.get("window", "1h")) >= CATCHUP_WINDOW_S_MIN * SECOND_MS:
+        return []
+    return [Violation("/catchup/window", f"Give at least {CATCHUP_WINDOW_S_MIN}s (catchupWindowSecondsMin).")]
 
 
 def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int) -> list[Violation]:

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from sweephand import limits
 from sweephand.access.key import Role
+from sweephand.web.names import NAME_PATTERN
 
 DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
 
@@ -14,17 +15,8 @@ DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (
 LATER = frozenset(
     {
         "batch",
-        "onError",
-        "overlap",
-        "waitLimit",
-        "catchup",
-        "completion",
-        "heartbeatTimeout",
-        "maxRunTime",
-        "onComplete",
         "policy",
         "priority",
-        "deleteAfterCompletion",
     }
 )
 
@@ -67,6 +59,16 @@ class SqsTarget(Document):
     message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
 
 
+class JobTarget(Document):
+    """Another job of the namespace, triggered when a run has ended; its `data` is what is told of the end."""
+
+    type: Literal["job"] = Field(description="Another job of the namespace.")
+    name: str = Field(description="The name of that job.")
+    when: Literal["succeeded", "failed", "always"] | None = Field(
+        None, description="After which ends it is triggered; succeeded by default."
+    )
+
+
 class Retry(Document):
     """How often, how long and how far apart a trigger is tried."""
 
@@ -100,6 +102,21 @@ class Retry(Document):
     )
 
 
+class CatchUp(Document):
+    """What becomes of occurrences that are found late, after an outage of the stack."""
+
+    mode: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="Of those found more than `window` late: `latest` (default) fires the newest, `all` "
+        "each, `none` none. The others are recorded as skipped, one record for all of them.",
+    )
+    window: str | None = Field(
+        None,
+        description=f"Up to so late an occurrence fires in any case; 1h by default, at least "
+        f"{limits.CATCHUP_WINDOW_S_MIN}s, at most {limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
+    )
+
+
 Target = Annotated[
     dict[str, Any],
     WithJsonSchema(
@@ -114,6 +131,21 @@ Target = Annotated[
                     "http": "#/components/schemas/HttpTarget",
                     "sqs": "#/components/schemas/SqsTarget",
                 },
+            },
+        }
+    ),
+]
+
+_KINDS = {"http": "HttpTarget", "sqs": "SqsTarget", "job": "JobTarget"}
+
+EndTarget = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "oneOf": [{"$ref": f"#/components/schemas/{model}"} for model in _KINDS.values()],
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {kind: f"#/components/schemas/{model}" for kind, model in _KINDS.items()},
             },
         }
     ),
@@ -209,8 +241,48 @@ class JobDocument(Timing):
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
     )
-    history: Literal["outcome", "failures"] | None = Field(
-        None, description="`outcome` (default) records every run, `failures` leaves successes out."
+    overlap: Literal["allow", "skip", "wait", "waitLatest"] | None = Field(
+        None,
+        description="What becomes of a trigger that comes due while a run of the job is not over: `allow` "
+        "(default) runs it beside the other, `skip` records it as skipped, `wait` runs it afterwards, in "
+        "the order in which they were due, `waitLatest` has only the newest wait.",
+    )
+    wait_limit: int | None = Field(
+        None,
+        ge=1,
+        le=limits.WAIT_LIMIT_MAX,
+        description="How many triggers may wait for a run; what comes beyond is skipped. A whole number "
+        f"from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
+    )
+    catchup: CatchUp | None = Field(
+        None, description="What becomes of occurrences that an outage made late: an object."
+    )
+    completion: Literal["sync", "async"] | None = Field(
+        None,
+        description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
+    )
+    heartbeat_timeout: str | None = Field(
+        None,
+        description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    max_run_time: str | None = Field(
+        None,
+        description=f"How long a consumer that answered 202 may take; 24h by default, at most "
+        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    on_complete: EndTarget | None = Field(
+        None,
+        description="Who is told of the end of every run: an object with its type, http, sqs or job.",
+    )
+    on_error: Literal["continue", "pause"] | None = Field(
+        None,
+        description="What becomes of the job when a trigger is given up: `continue` (default) or `pause`.",
+    )
+    history: Literal["outcome", "full", "failures"] | None = Field(
+        None,
+        description="`outcome` (default) records every run, `full` the beginning of each first attempt too, "
+        "`failures` leaves out what succeeds at once.",
     )
     history_retention: str | None = Field(
         None,
@@ -221,6 +293,9 @@ class JobDocument(Timing):
         None,
         description=f"How long a completed job is kept; 7d by default, at most {limits.RETENTION_DAYS_MAX}d. "
         f"{DURATION_RULE}",
+    )
+    delete_after_completion: bool | None = Field(
+        None, description="Whether the job is deleted once its last run is over; false by default."
     )
     labels: (
         dict[
@@ -241,6 +316,50 @@ class JobDocument(Timing):
     )
 
 
+class JobPatchDocument(JobDocument):
+    """Fields of a job that are written anew; null removes one."""
+
+    target: Target | None = Field(  # type: ignore[assignment]  # what is written of a patch may lack it
+        None, description="Where it is delivered to, replaced whole: an object with its type, http or sqs."
+    )
+
+
+class PauseDocument(Document):
+    """Why a job is paused."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.DESCRIPTION_LENGTH_MAX,
+        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
+    )
+
+
+class ResumeDocument(Document):
+    """How a job is resumed."""
+
+    catchup: Literal["latest", "all", "none"] | None = Field(
+        None,
+        description="What fires of what fell due during the pause: `latest` (the newest), `all` or `none`; "
+        "as the job's own `catchup` says by default.",
+    )
+
+
+class TriggerDocument(Document):
+    """What a trigger on demand delivers."""
+
+    data: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, delivered instead of the job's data.",
+    )
+
+
+class BackfillDocument(Document):
+    """Which past triggers to make."""
+
+    from_: str = Field(alias="from", description="The first instant of the span (RFC 3339 with its offset).")
+    to: str = Field(description="Where the span ends: this instant is no part of it. It is past.")
+
+
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 
@@ -255,6 +374,42 @@ class BulkDocument(Document):
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
     )
+
+
+class FailureDocument(Document):
+    """What a consumer says of an attempt that has failed."""
+
+    reason: str | None = Field(
+        None,
+        max_length=limits.REASON_LENGTH_MAX,
+        description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
+    )
+    retry: bool | None = Field(
+        None, description="Whether another attempt may help; true by default. With false the run is given up."
+    )
+
+
+class FilterDocument(Document):
+    """Which jobs a call about many is about: a prefix or labels are required."""
+
+    prefix: str | None = Field(
+        None,
+        pattern=NAME_PATTERN,
+        max_length=limits.NAME_LENGTH_MAX,
+        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+    )
+    labels: dict[str, str] | None = Field(
+        None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."
+    )
+    cursor: str | None = Field(None, description="The nextCursor of the answer before; left out to begin.")
+
+
+class PauseManyDocument(FilterDocument, PauseDocument):
+    """Which jobs are paused, and why."""
+
+
+class ResumeManyDocument(FilterDocument, ResumeDocument):
+    """Which jobs are resumed, and how."""
 
 
 class PreviewDocument(Timing):

@@ -9,7 +9,6 @@ from sweephand.errors import (
 )
 from sweephand.instants import Instant
 from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import JobKey
 from sweephand.jobs.read import View, view
 from sweephand.web import cursor
 from sweephand.web.definition import read_definition
@@ -29,14 +28,14 @@ from sweephand.web.services import Services
 
 def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
     """Create or replace a job."""
-    revs = revisions(request.headers.get("if-match"))
+    if_match = ruling_revision(services, request)
     if_absent = asks_for_absence(request.headers.get("if-none-match"))
     written = services.writer.put(
         request.key,
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=_ruling(services, request.key, revs, request.requested_at),
+        if_match=if_match,
         if_absent=if_absent,
     )
     job = written.job
@@ -52,11 +51,11 @@ def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a job."""
-    revs = revisions(request.headers.get("if-match"))
     services.writer.delete(
         request.key,
+        who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=_ruling(services, request.key, revs, request.requested_at),
+        if_match=ruling_revision(services, request),
     )
     return Reply(204)
 
@@ -89,12 +88,13 @@ def read_job(document: Mapping[str, Any], services: Services, requested_at: Inst
     )
 
 
-def _ruling(services: Services, key: JobKey, revs: tuple[str, ...] | None, now: Instant) -> str | None:
-    """The one revision to ask the writer for, of several that would do: the one that rules now."""
+def ruling_revision(services: Services, request: Request[Any, Any]) -> str | None:
+    """The one revision that If-Match asks for, of several that would do: the one that rules now."""
+    revs = revisions(request.headers.get("if-match"))
     if revs is None or len(revs) == 1:
         return revs[0] if revs else None
     try:
-        rev = services.reader.get(key, now).job.rev
+        rev = services.reader.get(request.key, request.requested_at).job.rev
     except NotFoundError:
         return revs[0]
     if rev not in revs:
@@ -124,15 +124,15 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     },
 }
 
-_ETAG: Final = {"ETag": "The revision, in double quotes."}
-_IF_MATCH: Final = {"If-Match": "The ETag of the revision that must rule; * for any."}
+ETAG: Final = {"ETag": "The revision, in double quotes."}
+IF_MATCH: Final = {"If-Match": "The ETag of the revision that must rule; * for any."}
 _ABSENT: Final = {"If-None-Match": "* to write the job only if there is none."}
-_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
+JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         method="PUT",
-        path=_PATH,
+        path=JOB_PATH,
         name="putJob",
         tag="Jobs",
         access="write",
@@ -141,34 +141,34 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "equal to the stored one changes nothing, so asking again is safe.",
         run=put_job,
         accepts=Accepts(JobDocument, read_job, EXAMPLES),
-        headers=_IF_MATCH | _ABSENT,
+        headers=IF_MATCH | _ABSENT,
         gives={
-            200: Gives("Replaced, or as it was", JobResource, _ETAG),
-            201: Gives("Created", JobResource, _ETAG),
+            200: Gives("Replaced, or as it was", JobResource, ETAG),
+            201: Gives("Created", JobResource, ETAG),
         },
         problems=(412, 503),
     ),
     Operation(
         method="GET",
-        path=_PATH,
+        path=JOB_PATH,
         name="getJob",
         tag="Jobs",
         access="read",
         summary="Show a job",
         run=get_job,
-        gives={200: Gives("The job, its data and its last run", WholeJobResource, _ETAG)},
+        gives={200: Gives("The job, its data and its last run", WholeJobResource, ETAG)},
         problems=(404,),
     ),
     Operation(
         method="DELETE",
-        path=_PATH,
+        path=JOB_PATH,
         name="deleteJob",
         tag="Jobs",
         access="write",
         summary="Delete a job",
         description="After the answer no delivery of the job begins. Its runs stay until their time is over.",
         run=delete_job,
-        headers=_IF_MATCH,
+        headers=IF_MATCH,
         gives={204: Gives("Gone")},
         problems=(404, 412, 503),
     ),

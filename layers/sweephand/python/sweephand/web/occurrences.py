@@ -33,7 +33,7 @@ _REASONS: Final[Mapping[str, Reason]] = {
 }
 #: What is looked at of clock changes: an expression can name each second of every doubled hour.
 _EFFECTS_MAX: Final = 10_000
-_AFTER: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
+_RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def of_job(services: Services, request: Request[OccurrencesQuery, None]) -> Repl
     """Show a job's next due times."""
     after = request.requested_at
     if request.query.after is not None:
-        after = _instant(request.query.after)
+        after = instant_of(request.query.after, "/after")
     job = services.reader.get(request.key, request.requested_at).job
     return Reply(200, _shown(Preview(job.series, after, request.query.limit)))
 
@@ -112,14 +112,14 @@ def _local(instant: Instant, zone: Zone) -> str:
     return f"{wall.removesuffix('Z')}{sign}{hours:02d}:{minutes:02d}"
 
 
-def _instant(text: str) -> Instant:
-    """The instant of an `after`; InvalidError for what is none."""
+def instant_of(text: str, at: str) -> Instant:
+    """The instant that a text names; InvalidError, with its pointer `at`, for what is none."""
     try:
         if not _RFC3339.fullmatch(text):
             raise ValueError(text)  # noqa: TRY301 - told like a date that does not exist
         return from_datetime(dt.datetime.fromisoformat(text))
     except ValueError:
-        raise InvalidError([Violation("/after", _AFTER)]) from None
+        raise InvalidError([Violation(at, _RULE)]) from None
 
 
 def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
@@ -130,7 +130,7 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
     after = requested_at
     if "after" in sound:
         try:
-            after = _instant(sound["after"])
+            after = instant_of(sound["after"], "/after")
         except InvalidError as error:
             violations += error.violations
     violations += timing_violations(given, sound, requested_at)

@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 
 from sweephand import __version__
 from sweephand.limits import NAME_LENGTH_MAX
-from sweephand.web.documents import HttpTarget, NamedJobDocument, SqsTarget
+from sweephand.web.documents import HttpTarget, JobTarget, NamedJobDocument, SqsTarget
 from sweephand.web.names import NAME_PATTERN
 from sweephand.web.operation import Gives, NoQuery, Operation
 from sweephand.web.problems import CONTENT_TYPE, KINDS
@@ -22,7 +22,7 @@ _REFS: Final = "#/components/schemas/{model}"
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "namespace": "The namespace: one that the key is for.",
     "name": "The job's name.",
-    "runId": "The run's name: due time in epoch milliseconds, and index.",
+    "runId": "The run's name, as its list shows it: due time in epoch milliseconds, and index.",
     "id": "The key's id.",
 }
 
@@ -46,8 +46,15 @@ _ROLES: Final[Mapping[str, str]] = {
     "read": "Needs the role `read`, `write` or `admin`.",
     "write": "Needs the role `write` or `admin`.",
     "admin": "Needs the role `admin`.",
+    "report": "Needs the token of the run's latest attempt, or the role `write` or `admin`.",
     "any": "Needs any key.",
     "open": "Open to everybody.",
+}
+
+#: What a request is let in by, where it is not a key alone.
+_SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
+    "open": [],
+    "report": [{"runToken": []}, {"key": []}],
 }
 
 
@@ -74,7 +81,12 @@ def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
             "schemas": schemas.definitions,
             "responses": {_problem_name(status): _problem(status) for status in KINDS},
             "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "An API key: `sh_{id}_{secret}`."}
+                "key": {"type": "http", "scheme": "bearer", "description": "An API key: `sh_{id}_{secret}`."},
+                "runToken": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token that came with an attempt: `shr_{secret}`.",
+                },
             },
         },
     }
@@ -100,6 +112,7 @@ class _Schemas:
         models: dict[Any, JsonSchemaMode] = {
             HttpTarget: "validation",
             SqsTarget: "validation",
+            JobTarget: "validation",
             NamedJobDocument: "validation",
             ProblemResource: "serialization",
         }
@@ -130,19 +143,18 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
         "tags": [each.tag],
         "summary": each.summary,
         "description": " ".join(text for text in (each.description, _ROLES[each.access]) if text),
-        "security": [] if each.access == "open" else [{"key": []}],
+        "security": _SECURITY.get(each.access, [{"key": []}]),
     }
     if parameters := [*_path_parameters(each), *_query_parameters(each), *_header_parameters(each)]:
         found["parameters"] = parameters
     if each.accepts:
+        body = {
+            "schema": schemas.of(each.accepts.model),
+            "examples": {name: {"value": value} for name, value in each.accepts.examples.items()},
+        }
         found["requestBody"] = {
-            "required": True,
-            "content": {
-                "application/json": {
-                    "schema": schemas.of(each.accepts.model),
-                    "examples": {name: {"value": value} for name, value in each.accepts.examples.items()},
-                }
-            },
+            "required": each.accepts.required,
+            "content": dict.fromkeys(each.accepts.types or ("application/json",), body),
         }
     answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.gives.items())}
     problems = {
@@ -157,7 +169,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
     found = set(operation.problems) | {500}
     if operation.access != "open":
         found.add(401)
-    if operation.access in ("read", "write", "admin"):
+    if operation.access in ("read", "write", "admin", "report"):
         found.add(403)
     if "{namespace}" in operation.path:
         found |= {404, 422}

@@ -15,8 +15,9 @@ from sweephand.web.services import Services
 Query = TypeVar("Query", bound=BaseModel)
 Body = TypeVar("Body")
 
-#: `any` is whoever has a key, `open` whoever asks.
-Access: TypeAlias = Role | Literal["any", "open"]
+#: `any` is whoever has a key, `open` whoever asks; `report` is whoever may write, and whoever sends a run's
+#: token, which the operation itself looks at.
+Access: TypeAlias = Role | Literal["any", "open", "report"]
 
 
 class NoQuery(BaseModel):
@@ -72,12 +73,16 @@ class Taken(Generic[Body]):
 class Accepts(Generic[Body]):
     """The body of an operation: its model for the reader of the API, and how a document is read.
 
-    `read` is given the parsed JSON object, the services and the instant of the request.
+    `read` is given the parsed JSON object, the services and the instant of the request. `types` are the
+    content types that are taken, where they are not those of JSON in general. A body that is not `required`
+    may be left out: it is then an object without fields.
     """
 
     model: type[BaseModel]
     read: Callable[[Mapping[str, Any], Services, Instant], Taken[Body]]
     examples: Mapping[str, Any] = field(default_factory=dict)
+    types: tuple[str, ...] | None = None
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Final
 
 from sweephand.errors import (
     BadRequestError,
+    ConflictError,
     ForbiddenError,
+    GoneError,
     InvalidError,
     MalformedError,
     NotFoundError,
@@ -55,6 +57,8 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     403: ("forbidden", "The role does not suffice"),
     404: ("not-found", "Nothing there"),
     405: ("method", "Not for this path"),
+    409: ("conflict", "Not in this state"),
+    410: ("gone", "It is over"),
     412: ("precondition", "The job is not in that revision"),
     413: ("too-large", "Over a limit of size"),
     415: ("unsupported", "Not JSON"),
@@ -69,6 +73,8 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     UnauthenticatedError: 401,
     ForbiddenError: 403,
     NotFoundError: 404,
+    ConflictError: 409,
+    GoneError: 410,
     MethodError: 405,
     PreconditionError: 412,
     TooLargeError: 413,

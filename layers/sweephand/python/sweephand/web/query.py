@@ -56,6 +56,28 @@ class JobsQuery(QueryParameters):
     cursor: Annotated[str, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
 
 
+class DeleteQuery(QueryParameters):
+    """Which jobs to delete: a prefix or a label is required."""
+
+    prefix: str = Field(
+        "",
+        pattern=NAME_PATTERN.replace("+$", "*$"),
+        max_length=NAME_LENGTH_MAX,
+        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+    )
+    label: list[Annotated[str, AfterValidator(_label)]] = Field(
+        [], description="Only those with this label, name:value; may be given again to narrow the list."
+    )
+    cursor: Annotated[str, AfterValidator(partial(decode, "delete"))] = Field("", description=_CURSOR)
+
+
+class ChangesQuery(QueryParameters):
+    """Which changes to list."""
+
+    limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    cursor: Annotated[str, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
+
+
 class RunsQuery(QueryParameters):
     """Which runs to list."""
 

@@ -9,12 +9,16 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
 from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.change import Change, What
 from sweephand.jobs.read import JobState, View
+from sweephand.runs.pending import Pending, PendingState
 from sweephand.runs.run import Run, State
 from sweephand.web import json_text
 
 #: What stands in place of a target's header value for a caller who may only read.
 HIDDEN = "(hidden)"
+
+_TARGETS = frozenset({"target", "onComplete"})
 
 #: What a clock change did to a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
@@ -25,19 +29,41 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 class RunResource(TypedDict):
     """The record of delivering one trigger."""
 
-    id: Annotated[str, Field(description="The run's name within its job: due time in epoch ms, and index.")]
+    id: Annotated[
+        str,
+        Field(
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
+            "`backfill-` or `chained-` before and a token behind it if it was asked for."
+        ),
+    ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
-    state: State
+    state: Annotated[
+        State | PendingState,
+        Field(
+            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
+        ),
+    ]
     dueAt: Time
-    sequence: Annotated[int, Field(description="The number of the occurrence within the series.")]
+    sequence: Annotated[
+        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
+    ]
     attempts: int
     startedAt: Time | None
     endedAt: Time | None
     latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
     nextAttemptAt: Time | None
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
     responseCode: int | None
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
-    reason: Annotated[str | None, Field(description="Why it failed, where there was no usable response.")]
+    reason: Annotated[
+        str | None,
+        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
+    ]
+    count: NotRequired[
+        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
+    ]
+    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
 
 
 class JobResource(TypedDict):
@@ -47,7 +73,11 @@ class JobResource(TypedDict):
     name: str
     rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
     state: JobState
-    nextRun: Annotated[Time | None, Field(description="The next due time; null if there is none.")]
+    nextRun: Annotated[
+        Time | None, Field(description="The next due time; null if there is none, and while it is paused.")
+    ]
+    pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
+    pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
     createdAt: Time
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
@@ -61,10 +91,19 @@ class JobResource(TypedDict):
     jitter: NotRequired[str]
     target: dict[str, Any]
     retry: NotRequired[dict[str, Any]]
+    overlap: NotRequired[str]
+    waitLimit: NotRequired[int]
+    catchup: NotRequired[dict[str, str]]
     deadLetterQueue: NotRequired[str]
     history: NotRequired[str]
+    completion: NotRequired[str]
+    onComplete: NotRequired[dict[str, Any]]
+    heartbeatTimeout: NotRequired[str]
+    maxRunTime: NotRequired[str]
+    onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]
+    deleteAfterCompletion: NotRequired[bool]
     labels: NotRequired[dict[str, str]]
     description: NotRequired[str]
 
@@ -208,6 +247,63 @@ class RunPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class TriggerResource(TypedDict):
+    """A trigger that was asked for."""
+
+    id: Annotated[str, Field(description="The name of its run: there is a record once an attempt is over.")]
+    triggerId: str
+    dueAt: Time
+
+
+class BackfillResource(TypedDict):
+    """The triggers of a past span."""
+
+    count: int
+    firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
+    lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
+
+
+class RedriveResource(TypedDict):
+    """A run that is tried anew."""
+
+    id: str
+    triggerId: str
+    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+
+
+class ReportResource(TypedDict):
+    """A run as its consumer is told of it."""
+
+    id: str
+    state: State
+    attempt: int
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
+
+
+class CountResource(TypedDict):
+    """What a call about many did; `nextCursor` as long as there may be more."""
+
+    count: int
+    nextCursor: NotRequired[str]
+
+
+class ChangeResource(TypedDict):
+    """One write of a job."""
+
+    time: Time
+    who: Annotated[str, Field(description="The id of the key; `sweephand` if it was Sweephand by itself.")]
+    what: What
+    reason: Annotated[str | None, Field(description="Why it was paused, if that was said.")]
+
+
+class ChangePage(TypedDict):
+    """Some changes, newest first; `nextCursor` as long as there may be more."""
+
+    items: list[ChangeResource]
+    nextCursor: NotRequired[str]
+
+
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
@@ -220,7 +316,7 @@ def job_resource(view: View, caller: Caller) -> JobResource:
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written["target"] = _without_values(written["target"])
+        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,
@@ -230,6 +326,8 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
         "owner": job.owner,
+        **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
+        **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
         **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
         **written,
     }
@@ -249,7 +347,7 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def run_resource(run: Run) -> RunResource:
     """A run's record."""
-    return {
+    shown: RunResource = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -264,6 +362,43 @@ def run_resource(run: Run) -> RunResource:
         "answer": run.answer,
         "reason": run.reason,
     }
+    if run.last_due_at is not None:
+        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def report_resource(run: Run) -> ReportResource:
+    """What a consumer is told of the run that it reports on."""
+    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def pending_resource(pending: Pending) -> RunResource:
+    """A trigger to come, as its run will be."""
+    return {
+        "id": pending.run_id,
+        "triggerId": pending.trigger_id,
+        "state": pending.state,
+        "dueAt": rfc3339(pending.due_at),
+        "sequence": pending.sequence,
+        "attempts": 0,
+        "startedAt": None,
+        "endedAt": None,
+        "latenessMs": None,
+        "nextAttemptAt": None,
+        "responseCode": None,
+        "answer": None,
+        "reason": pending.reason,
+    }
+
+
+def change_resource(change: Change) -> ChangeResource:
+    """A change of a job."""
+    return {"time": rfc3339(change.at), "who": change.who, "what": change.what, "reason": change.reason}
 
 
 def key_resource(key: Key) -> KeyResource:

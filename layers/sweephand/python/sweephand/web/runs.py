@@ -1,16 +1,16 @@
 """The operations on runs: what became of a job's triggers, also of a job that is deleted."""
 
-import re
 from typing import Any, Final
 
 from sweephand.errors import NotFoundError
+from sweephand.instants import Instant
+from sweephand.jobs.naming import read_run_name
+from sweephand.runs.pending import Pending, in_line, pending
 from sweephand.web import cursor
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.query import RunsQuery
-from sweephand.web.resources import RunPage, RunResource, run_resource
+from sweephand.web.resources import RunPage, RunResource, pending_resource, run_resource
 from sweephand.web.services import Services
-
-_RUN_ID: Final = re.compile(r"[0-9]{1,15}-[0-9]{1,7}")
 
 
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
@@ -28,10 +28,27 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show one run."""
     run_id = request.path["runId"]
-    run = services.runs.get(request.key, run_id) if _RUN_ID.fullmatch(run_id) else None
-    if run is None:
+    named = read_run_name(run_id)
+    run = services.runs.get(request.key, run_id) if named else None
+    if run is not None:
+        return Reply(200, run_resource(run))
+    coming = _pending(services, request, run_id, named.due_at) if named else None
+    if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
-    return Reply(200, run_resource(run))
+    return Reply(200, pending_resource(coming))
+
+
+def _pending(
+    services: Services, request: Request[NoQuery, None], run_id: str, due_at: Instant
+) -> Pending | None:
+    """The trigger due at that instant, if the job is there and it is still to come."""
+    try:
+        job = services.reader.get(request.key, request.requested_at).job
+    except NotFoundError:
+        return None
+    slot = services.slots.get(request.key) if job.definition.overlap.is_limited else None
+    waiting = in_line(slot.line, run_id) if slot is not None and slot.uid == job.uid else None
+    return waiting or pending(job, due_at, request.requested_at)
 
 
 def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
@@ -41,6 +58,7 @@ def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
@@ -58,11 +76,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     Operation(
         method="GET",
-        path=_PATH + "/{runId}",
+        path=RUN_PATH,
         name="getRun",
         tag="Runs",
         access="read",
         summary="Show a run",
+        description="Of a trigger that has no record yet, what follows from its job.",
         run=get_run,
         gives={200: Gives("The run", RunResource)},
         problems=(404,),

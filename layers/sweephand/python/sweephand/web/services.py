@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.changes import Changes
+from sweephand.jobs.demand import Demands
+from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, RunStore
+from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunStore
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
 
 Result = TypeVar("Result")
 
@@ -33,8 +40,16 @@ class Services:
     """
 
     writer: Writer
+    pauser: Pauser
+    resumer: Resumer
+    bulk: Bulk
+    changes: Changes
+    demands: Demands
     reader: Reader
     runs: RunStore
+    slots: OverlapStore
+    redriver: Redriver
+    reporter: Reporter
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

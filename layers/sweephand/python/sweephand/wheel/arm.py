@@ -1,15 +1,17 @@
 """Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.wheel.catchup import Span
 from sweephand.wheel.timer import OccurrenceTimer, onward
-from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage, message_of
+from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage, message_of
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000
@@ -38,6 +40,7 @@ class Armable:
     rev: str
     shard: int
     series: Series
+    catchup: CatchUp
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
@@ -47,62 +50,67 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     timer's place before the job is committed. A list has a timer for each part that it travels in: by the
     time the first is swept a later revision may have taken the list out of the job.
     """
-    end = now + DIRECT_WINDOW_MS
-    near: list[Occurrence] = []
-    beyond = None
-    for occurrence in armable.series.occurrences(after):
-        if occurrence.due_at > end:
-            beyond = occurrence
-            break
-        near.append(occurrence)
-    messages: Iterable[Message]
-    if len(near) > singles_max:
-        messages = [_span(armable, near[0], near[-1], now)]
-    else:
-        messages = (message_of(armable, each, now) for each in near)
-    parcels = () if beyond is None else armable.series.parcels(beyond)
+    series, end = armable.series, now + DIRECT_WINDOW_MS
+    near, beyond = None, series.next_after(after)
+    if beyond is not None and beyond.due_at <= end:
+        near = Span(beyond, series.last_through(end, beyond))
+        beyond = series.next_after(near.last.due_at, near.last)
+    messages: Iterable[Message] = ()
+    if near is not None and near.count > singles_max:
+        # After a pause this may be millions: they are counted, never listed.
+        messages = [_span(armable, near, now)]
+    elif near is not None:
+        messages = (message_of(armable, each, now) for each in _each(near, series))
+    parcels = [] if beyond is None else list(armable.series.parcels(beyond))
+    followed_at = [first.due_at for _, first in parcels[1:]]
     timers = (
         OccurrenceTimer(
             shard=armable.shard,
             key=armable.key,
             uid=armable.uid,
             rev=armable.rev,
-            series=series,
+            series=part,
             first=first,
             armed_at=now,
+            catchup=armable.catchup,
+            followed_at=following,
         )
-        for series, first in parcels
+        for (part, first), following in zip(parcels, [*followed_at, None], strict=False)
     )
     return Arming(tuple(messages), tuple(timers))
 
 
 def delay_of(message: Message, now: Instant) -> int:
     """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
-    return max(0, message.not_before - now) if isinstance(message, TriggerMessage) else 0
+    return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
 def split(span: SpanMessage) -> Iterator[Message]:
     """The parts of a span: single triggers if there are at most ten, else ten spans of about one size."""
-    occurrences = list(takewhile(lambda each: each.due_at <= span.until, onward(span.series, span.first)))
-    if len(occurrences) <= SPAN_PARTS:
-        for each in occurrences:
-            yield message_of(span, each, span.armed_at)
+    series, first = span.series, span.first
+    whole = Span(first, series.last_through(span.until, first))
+    if whole.count <= SPAN_PARTS:
+        for each in _each(whole, series):
+            yield message_of(span, each, span.armed_at, span.demand)
         return
-    size = -(-len(occurrences) // SPAN_PARTS)
-    for start in range(0, len(occurrences), size):
-        part = occurrences[start : start + size]
-        yield _span(span, part[0], part[-1], span.armed_at)
+    size = -(-whole.count // SPAN_PARTS)
+    for number in range(first.sequence, whole.last.sequence + 1, size):
+        begins = series.numbered(number, first)
+        ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
+        yield replace(span, first=begins, until=ends.due_at, faults=0)
 
 
-def _span(
-    source: Armable | SpanMessage, first: Occurrence, last: Occurrence, armed_at: Instant
-) -> SpanMessage:
+def _each(span: Span, series: Series) -> Iterator[Occurrence]:
+    return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
+
+
+def _span(source: Armable, span: Span, armed_at: Instant) -> SpanMessage:
     return SpanMessage(
         key=source.key,
         uid=source.uid,
         rev=source.rev,
         series=source.series,
-        first=first,
-        until=last.due_at,
+        first=span.first,
+        until=span.last.due_at,
         armed_at=armed_at,
     )

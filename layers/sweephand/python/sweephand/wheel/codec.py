@@ -1,23 +1,31 @@
-"""How triggers, spans and dead letters are written in messages, and what is read back from one."""
+"""How messages and dead letters are written, and what is read back from a message."""
 
 import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.errors import PoisonError
-from sweephand.instants import INSTANT_MAX
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.trigger import DeadLetter, Message, SpanMessage, Trigger, TriggerMessage
+from sweephand.wheel.fields import Fields
+from sweephand.wheel.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NoticeMessage,
+    SpanMessage,
+    Trigger,
+    TriggerMessage,
+)
 
 #: Raised when a message means something else than before: messages of an old version may be waiting for
 #: minutes when a new one is deployed, and for that long after it was taken back.
 VERSION: Final = 1
 
 _WHAT_POISON_SHOWS_MAX: Final = 80
-
-#: Names, uids and revisions are far shorter; what is longer cannot be a key in a store.
-_TEXT_LENGTH_MAX: Final = 256
 
 
 def encode(message: Message) -> str:
@@ -26,6 +34,39 @@ def encode(message: Message) -> str:
         case TriggerMessage():
             fields = {"kind": "trigger", **_of_trigger(message.trigger), "at": message.not_before}
             fields |= {
+                "attempt": message.attempt,
+                "first": message.first_attempt_at,
+                "faults": message.faults,
+            }
+            if message.redrive is not None:
+                fields["redrive"] = list(message.redrive)
+            if message.payload is not None:
+                fields["data"] = _of_payload(message.payload)
+        case DeadlineMessage():
+            fields = {"kind": "deadline", **_of_trigger(message.trigger), "at": message.not_before}
+            fields |= {
+                "attempt": message.attempt,
+                "owner": message.owner,
+                "shard": message.shard,
+                "faults": message.faults,
+            }
+        case FailureMessage():
+            fields = {"kind": "failure", **_of_trigger(message.trigger), "at": message.not_before}
+            fields |= {
+                "attempt": message.attempt,
+                "reason": message.reason,
+                "final": message.is_final,
+                "faults": message.faults,
+            }
+        case NoticeMessage():
+            fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
+            fields |= {
+                "state": message.state,
+                "attempts": message.attempts,
+                "started": message.started_at,
+                "ended": message.ended_at,
+                "code": message.response_code,
+                "reason": message.reason,
                 "attempt": message.attempt,
                 "first": message.first_attempt_at,
                 "faults": message.faults,
@@ -39,6 +80,7 @@ def encode(message: Message) -> str:
                 "until": message.until,
                 "faults": message.faults,
             }
+            fields |= _of_demand(message.demand)
     return _written({"v": VERSION, **fields})
 
 
@@ -46,7 +88,7 @@ def decode(text: str) -> Message:
     """The message of a text; PoisonError if it is not one, whatever it is."""
     try:
         fields = json.loads(text)
-        return _read(_Fields(fields))
+        return _read(Fields(fields))
     except PoisonError:
         raise
     except Exception as error:
@@ -76,57 +118,48 @@ def encode_letter(letter: DeadLetter) -> str:
     )
 
 
-class _Fields:
-    """An object out of JSON whose fields have to be there and of one type."""
-
-    def __init__(self, value: Any) -> None:
-        if not isinstance(value, dict):
-            raise PoisonError("A message is a JSON object.")
-        self._fields: Mapping[str, Any] = value
-
-    def text(self, name: str) -> str:
-        value = self._fields.get(name)
-        if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH_MAX:
-            raise PoisonError(f"`{name}` in a message is a short text.")
-        return value
-
-    def number(self, name: str) -> int:
-        return _whole(self._fields.get(name), name)
-
-    def number_or_none(self, name: str) -> int | None:
-        return None if self._fields.get(name) is None else self.number(name)
-
-    def pair(self, name: str) -> tuple[int, int]:
-        value = self._fields.get(name)
-        if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a pair has two
-            raise PoisonError(f"`{name}` in a message is a pair of numbers.")
-        return _whole(value[0], name), _whole(value[1], name)
-
-    def item(self, name: str) -> Mapping[str, Any]:
-        value = self._fields.get(name)
-        if not isinstance(value, dict):
-            raise PoisonError(f"`{name}` in a message is an object.")
-        return value
-
-
-def _whole(value: Any, name: str) -> int:
-    # JSON's true and 1.0 equal 1 in Python; neither was ever written for it.
-    if type(value) is not int or not 0 <= value <= INSTANT_MAX:
-        raise PoisonError(f"`{name}` in a message is a number from 0 to the last instant.")
-    return value
-
-
-def _read(fields: _Fields) -> Message:
+def _read(fields: Fields) -> Message:
     version = fields.number("v")
     if version != VERSION:
         raise PoisonError(f"A message of version {version}: this code reads {VERSION}.")
-    key = JobKey(fields.text("ns"), fields.text("job"))
-    uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
     match fields.text("kind"):
         case "trigger":
-            due_at, sequence, index = fields.number("due"), fields.number("seq"), fields.number("index")
             return TriggerMessage(
-                trigger=Trigger(key, uid, rev, due_at, sequence, armed_at, index),
+                trigger=fields.trigger(),
+                not_before=fields.number("at"),
+                attempt=fields.number("attempt"),
+                first_attempt_at=fields.number_or_none("first"),
+                faults=fields.number("faults"),
+                redrive=fields.redrive(),
+                payload=fields.payload(),
+            )
+        case "deadline":
+            return DeadlineMessage(
+                trigger=fields.trigger(),
+                attempt=fields.number("attempt"),
+                owner=fields.text("owner"),
+                shard=fields.number("shard"),
+                not_before=fields.number("at"),
+                faults=fields.number("faults"),
+            )
+        case "failure":
+            return FailureMessage(
+                trigger=fields.trigger(),
+                attempt=fields.number("attempt"),
+                reason=fields.sentence("reason"),
+                is_final=fields.truth("final"),
+                not_before=fields.number("at"),
+                faults=fields.number("faults"),
+            )
+        case "notice":
+            return NoticeMessage(
+                trigger=fields.trigger(),
+                state=fields.text("state"),
+                attempts=fields.number("attempts"),
+                started_at=fields.number_or_none("started"),
+                ended_at=fields.number("ended"),
+                response_code=fields.number_or_none("code"),
+                reason=fields.sentence_or_none("reason"),
                 not_before=fields.number("at"),
                 attempt=fields.number("attempt"),
                 first_attempt_at=fields.number_or_none("first"),
@@ -138,7 +171,9 @@ def _read(fields: _Fields) -> Message:
             # Asked once, it shows whether it can be read; later that would be our own fault, without end.
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
-            return SpanMessage(key, uid, rev, series, first, until, armed_at, faults)
+            uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
+            demand = fields.demand()
+            return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults, demand)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
 
@@ -149,7 +184,18 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
         "due": trigger.due_at,
         "seq": trigger.sequence,
         "index": trigger.index,
+        **_of_demand(trigger.demand),
     }
+
+
+def _of_demand(demand: Demand | None) -> dict[str, Any]:
+    return {} if demand is None else {"demand": list(demand)}
+
+
+def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
+    if payload.ref is None:
+        return payload.text
+    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size}
 
 
 def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, Any]:

@@ -1,17 +1,29 @@
-"""Expanding: what a page of timers yields, which depends on the timers and their jobs alone."""
+"""Expanding: what a page of timers yields, which depends on the timers, their jobs and the lease alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sweephand.instants import MINUTE_MS
-from sweephand.jobs.job import Job, JobKey
+from sweephand.instants import MINUTE_MS, Instant
+from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.jobs.live import ruling
+from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence
 from sweephand.timing import BUCKET_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, RetryTimer, Timer, bucket_of, onward
-from sweephand.wheel.trigger import TriggerMessage, message_of
+from sweephand.wheel.catchup import late, skipped_run
+from sweephand.wheel.timer import (
+    Cursor,
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    Timer,
+    bucket_of,
+    onward,
+)
+from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage, message_of
 
-#: At most this many triggers between two commits: what a crash repeats, and what memory holds.
+#: At most this many triggers and skipped spans between two commits: what a crash repeats, and what memory
+#: holds.
 TRIGGERS_MAX = 1_000
 
 #: A timer that cannot be expanded is looked at again this much later: beyond the horizon, so that a sweep
@@ -21,36 +33,54 @@ PUT_OFF_MS = 5 * MINUTE_MS
 
 @dataclass(slots=True)
 class Expansion:
-    """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log."""
+    """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log.
+
+    `skipped` are the records of misfires that do not fire, one for each span of them.
+    """
 
     cursor: Cursor
-    messages: list[TriggerMessage] = field(default_factory=list)
+    messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
+    skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """What counts towards the most that one expansion has."""
+        return len(self.messages) + len(self.skipped)
 
 
 def expand(
     timers: Sequence[Timer],
     jobs: Mapping[JobKey, Job],
-    cursor: Cursor,
+    lease: Lease,
     *,
     triggers_max: int = TRIGGERS_MAX,
 ) -> Expansion:
-    """The triggers and successors of the timers at the cursor, up to `triggers_max` triggers.
+    """The triggers, skipped spans and successors of the timers at the lease's cursor, up to `triggers_max`.
 
-    The timers are of one bucket, in the order of their keys, as TimerStore.page answers them.
+    The timers are of one bucket, in the order of their keys, as TimerStore.page answers them. Whether they
+    are late is judged by the instant that the lease says: whoever expands the page again, however much
+    later, gets the same.
     """
+    cursor = lease.cursor
+    assert lease.judged_at is not None, "a shard that is held says by when its page is judged"
     expansion = Expansion(cursor)
     for timer in timers:
         within = cursor.within if timer.sort_key == cursor.key else None
         if isinstance(timer, RetryTimer):
             _expand_retry(timer, jobs.get(timer.key), expansion)
-        elif not _expand_or_put_off(timer, jobs.get(timer.key), expansion, within, triggers_max):
-            return expansion
+        elif isinstance(timer, DeadlineTimer):
+            # A run outlives its job, and somebody has to find that its consumer is gone.
+            expansion.messages.append(timer.message)
+        else:
+            room = _Room(expansion, lease.judged_at, triggers_max)
+            if not _expand_or_put_off(timer, jobs.get(timer.key), room, within):
+                return expansion
         expansion.cursor = Cursor(timer.sort_key)
         expansion.timers += 1
-        if len(expansion.messages) >= triggers_max:
+        if expansion.size >= triggers_max:
             return expansion
     return expansion
 
@@ -61,16 +91,22 @@ def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion) -> N
         expansion.messages.append(timer.message)
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The expansion that a timer is added to, by when it is judged, and the most that goes into it."""
+
+    expansion: Expansion
+    judged_at: Instant
+    triggers_max: int
+
+
 def _expand_or_put_off(
-    timer: OccurrenceTimer,
-    job: Job | None,
-    expansion: Expansion,
-    within: Occurrence | None,
-    triggers_max: int,
+    timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
 ) -> bool:
-    sent = len(expansion.messages)
+    expansion = room.expansion
+    sent, skipped = len(expansion.messages), len(expansion.skipped)
     try:
-        return _expand_occurrences(timer, job, expansion, within, triggers_max)
+        return _expand_occurrences(timer, job, room, within)
     except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
         # Zone data that lost a zone, code taken back to before it knew a form: whatever it was, the timer
         # lives on in a copy, so that nothing is lost once it can be expanded again.
@@ -78,41 +114,62 @@ def _expand_or_put_off(
         expansion.faults.append(error)
         # Its copy yields all of it: what was made so far would be sent again each time it is put off.
         del expansion.messages[sent:]
+        del expansion.skipped[skipped:]
         expansion.successors.append(replace(timer, put_off_to=timer.due_at + PUT_OFF_MS))
         return True
 
 
 def _expand_occurrences(
-    timer: OccurrenceTimer,
-    job: Job | None,
-    expansion: Expansion,
-    within: Occurrence | None,
-    triggers_max: int,
+    timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
 ) -> bool:
     """Whether all of the timer was expanded; if not, the expansion's cursor says how far it was."""
     revision = ruling(job, timer.uid, timer.rev)
     if job is None or revision is None:
         return True
-    until = revision.until
-    if until is None and job.paused_at is not None:
-        # What falls due after the moment of the pause is for the resume to decide.
-        until = job.paused_at
-    bucket_end = bucket_of(timer.due_at) + BUCKET_MS
-    reached = within
-    rest = (
-        timer.series.occurrences(within.due_at, known=within) if within else onward(timer.series, timer.first)
+    # What falls due after the moment of a pause is for the resume to decide.
+    until = job.paused_at if revision.until is None else revision.until
+    expansion, series = room.expansion, timer.series
+    first = _first(timer, revision, within)
+    if first is None:
+        return True
+    end = bucket_of(timer.due_at) + BUCKET_MS
+    policy = timer.catchup
+    misfires = late(
+        series,
+        first,
+        until=until,
+        judged_at=room.judged_at,
+        policy=policy,
+        followed_at=timer.followed_at,
     )
+    reached, rest = within, onward(series, first)
+    if misfires.skipped is not None:
+        expansion.skipped.append(skipped_run(timer, misfires.skipped, job, room.judged_at))
+        reached = misfires.skipped.last
+        rest = series.occurrences(reached.due_at, reached)
+    if misfires.fire is not None and policy.mode == "latest":
+        # The one that fires for all that are skipped goes with them, wherever it lies: left to a timer of
+        # its own it would be judged again, by then perhaps not as the newest.
+        end = max(end, misfires.fire.last.due_at + 1)
     for occurrence in rest:
         if until is not None and occurrence.due_at > until:
             return True
-        if occurrence.due_at >= bucket_end:
+        if occurrence.due_at >= end:
             expansion.successors.append(replace(timer, first=occurrence, put_off_to=None))
             return True
-        if len(expansion.messages) >= triggers_max:
+        if expansion.size >= room.triggers_max:
             assert reached is not None, "an expansion begins with room for a trigger"
             expansion.cursor = Cursor(timer.sort_key, reached)
             return False
         reached = occurrence
-        if revision.owns(occurrence.due_at):
-            expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
+        expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
     return True
+
+
+def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None) -> Occurrence | None:
+    """The first occurrence of a timer that is left and the revision's to send, if there is one."""
+    series = timer.series
+    first = timer.first if within is None else series.next_after(within.due_at, within)
+    if first is None or first.due_at > revision.since:
+        return first
+    return series.next_after(revision.since, first)

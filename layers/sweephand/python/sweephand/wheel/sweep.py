@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sweephand.instants import Instant
-from sweephand.ports import Clock, JobStore, LeaseStore, Queue, TimerStore
+from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.timing import (
     BUCKET_MS,
     HORIZON_MS,
@@ -55,12 +55,14 @@ class Sweeper:
         jobs: JobStore,
         timers: TimerStore,
         leases: LeaseStore,
+        runs: RunStore,
         queue: Queue,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
         self._timers = timers
         self._leases = leases
+        self._runs = runs
         self._queue = queue
         self._clock = clock
 
@@ -126,22 +128,44 @@ class Sweeper:
 
     def _turn(self, hold: _Hold, page: Sequence[Timer]) -> bool:
         """Do one page, or as much of it as goes between two commits; whether the shard is still held."""
+        if not self._is_judged(hold, page):
+            return False
         jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in page)))
-        expansion = expand(page, jobs, hold.lease.cursor)
+        expansion = expand(page, jobs, hold.lease)
         if expansion.successors:
             self._timers.put(expansion.successors)
+        for run in expansion.skipped:
+            # Refused where it stands already: then this page is being repeated.
+            self._runs.record(run)
         if not self._is_renewed(hold):
             return False
         self._send(expansion)
         now = self._clock.now()
-        # The commit comes last: whatever went wrong before it is done again, with the same ids.
-        committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS)
+        # The commit comes last: whatever went wrong before it is done again, with the same ids. It says by
+        # when the next page is judged, too: so that costs no write of its own.
+        committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS, judged_at=now)
         if committed is None:
             return False
         hold.lease, hold.renewed_at = committed, now
         hold.triggers += len(expansion.messages)
         hold.timers += expansion.timers
         hold.faults += expansion.faults
+        return True
+
+    def _is_judged(self, hold: _Hold, page: Sequence[Timer]) -> bool:
+        """See to it that the lease says by when this page is judged; whether the shard is still held.
+
+        What one who died left counts for the page that it may have begun. A page that no sweep could read
+        at that time has not been judged by anybody.
+        """
+        judged_at = hold.lease.judged_at
+        if judged_at is not None and bucket_of(page[0].due_at) < horizon(judged_at):
+            return True
+        now = self._clock.now()
+        judged = self._leases.commit(hold.lease, hold.lease.cursor, now + LEASE_MS, judged_at=now)
+        if judged is None:
+            return False
+        hold.lease, hold.renewed_at = judged, now
         return True
 
     def _is_renewed(self, hold: _Hold) -> bool:

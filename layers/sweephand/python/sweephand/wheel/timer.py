@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import BUCKET_MS
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage
 
 
 def bucket_of(instant: Instant) -> Instant:
@@ -38,8 +39,10 @@ class OccurrenceTimer:
     """The promise that the occurrences of one revision are looked at from `first` on.
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
-    once and never changed; what it yields depends on it and its job alone. `put_off_to` is set in the copy
-    of a timer that could not be expanded in its own bucket.
+    once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
+    of its revision: a later one does not decide anew what this one has skipped. `followed_at` is when the
+    next part of a list begins, which has a timer of its own. `put_off_to` is set in the copy of a timer that
+    could not be expanded in its own bucket.
     """
 
     shard: int
@@ -49,6 +52,8 @@ class OccurrenceTimer:
     series: Series
     first: Occurrence
     armed_at: Instant
+    catchup: CatchUp = CATCH_UP_DEFAULT
+    followed_at: Instant | None = None
     put_off_to: Instant | None = None
 
     @property
@@ -92,7 +97,32 @@ class RetryTimer:
         return f"{position_key(self.due_at)}#{self.key}#{unique}"
 
 
-Timer: TypeAlias = OccurrenceTimer | RetryTimer
+@dataclass(frozen=True, slots=True)
+class DeadlineTimer:
+    """The promise that a run which its consumer works on is looked at when it should have reported."""
+
+    shard: int
+    message: DeadlineMessage
+
+    @property
+    def key(self) -> JobKey:
+        """The job whose run it is."""
+        return self.message.trigger.key
+
+    @property
+    def due_at(self) -> Instant:
+        """When it is looked at."""
+        return self.message.not_before
+
+    @property
+    def sort_key(self) -> str:
+        """Position, then trigger, attempt and whose acceptance: each look at each of them has one timer."""
+        trigger = self.message.trigger
+        unique = f"{trigger.rev}#deadline#{trigger.id},{self.message.attempt},{self.message.owner}"
+        return f"{position_key(self.due_at)}#{self.key}#{unique}"
+
+
+Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +142,9 @@ class Lease:
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next.
+    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next. `judged_at` is
+    the instant by which it is judged what of the page at the cursor is late; it stands while a sweeper
+    holds the shard, and after one that died, so that who repeats its page decides the same.
     """
 
     shard: int
@@ -122,6 +154,7 @@ class Lease:
     lease_until: Instant = 0
     found: int = 0
     swept_at: Instant = 0
+    judged_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

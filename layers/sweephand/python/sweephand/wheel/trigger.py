@@ -1,10 +1,12 @@
 """What names a trigger, and the messages in which triggers travel to the delivery function."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand, RunName
 from sweephand.schedules import Occurrence, Series
 
 
@@ -13,8 +15,9 @@ class Trigger:
     """One event of one occurrence.
 
     Its identity is uid, due time and index, never the revision: whoever sends it, however often, gives
-    it the same id. `armed_at` is when its revision was armed, from which the grace for a commit in
-    flight is counted.
+    it the same id. One that was asked for has a `demand`, by which it has an id of its own; asked for now,
+    it has no number in the series: its `sequence` is 0. `armed_at` is when its revision was armed or it was
+    asked for, from which the grace for a commit in flight is counted.
     """
 
     key: JobKey
@@ -24,24 +27,37 @@ class Trigger:
     sequence: int
     armed_at: Instant
     index: int = 0
+    demand: Demand | None = None
 
     @property
     def id(self) -> str:
         """The trigger id: what a consumer deduplicates by."""
-        return f"{self.uid}-{self.due_at}-{self.index}"
+        return f"{self.uid}-{self.run_id}"
 
     @property
     def run_id(self) -> str:
         """The name of its run within its job."""
-        return f"{self.due_at}-{self.index}"
+        return str(RunName(self.due_at, self.index, self.demand))
+
+
+class Redrive(NamedTuple):
+    """A round of attempts at a trigger that was given up: the number of the round's first attempt.
+
+    `started_at` is when the trigger's very first attempt began; None if there never was one.
+    """
+
+    attempt: int
+    started_at: Instant | None
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerMessage:
     """A trigger on its way: which attempt comes next, and when it may begin.
 
-    `first_attempt_at` is when its first attempt began, from which the retry policy counts its age; None
-    before that. `faults` counts how often Sweephand itself failed to handle it.
+    `first_attempt_at` is when the first attempt of its round began, from which the retry policy counts its
+    age; None before that. `faults` counts how often Sweephand itself failed to handle it. What was given up
+    and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from there.
+    `payload` is delivered instead of the job's data, if it was asked for with data of its own.
     """
 
     trigger: Trigger
@@ -49,6 +65,19 @@ class TriggerMessage:
     attempt: int = 1
     first_attempt_at: Instant | None = None
     faults: int = 0
+    redrive: Redrive | None = None
+    payload: Payload | None = None
+
+    @property
+    def attempt_of_round(self) -> int:
+        """Which attempt it is by the retry policy's count."""
+        return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
+
+    @property
+    def started_at(self) -> Instant | None:
+        """When the trigger's very first attempt began; None before that."""
+        earlier = self.redrive.started_at if self.redrive else None
+        return self.first_attempt_at if earlier is None else earlier
 
 
 class OfRevision(Protocol):
@@ -70,7 +99,9 @@ class OfRevision(Protocol):
         ...
 
 
-def message_of(source: OfRevision, occurrence: Occurrence, armed_at: Instant) -> TriggerMessage:
+def message_of(
+    source: OfRevision, occurrence: Occurrence, armed_at: Instant, demand: Demand | None = None
+) -> TriggerMessage:
     """The message of an occurrence: its first attempt, when it is due."""
     trigger = Trigger(
         key=source.key,
@@ -79,6 +110,7 @@ def message_of(source: OfRevision, occurrence: Occurrence, armed_at: Instant) ->
         due_at=occurrence.due_at,
         sequence=occurrence.sequence,
         armed_at=armed_at,
+        demand=demand,
     )
     return TriggerMessage(trigger, not_before=occurrence.due_at)
 
@@ -88,7 +120,7 @@ class SpanMessage:
     """Many triggers of one revision in one message, split by the delivery function until they are single.
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
-    how often Sweephand failed to split it.
+    how often Sweephand failed to split it. With a `demand` its triggers were asked for.
     """
 
     key: JobKey
@@ -99,9 +131,64 @@ class SpanMessage:
     until: Instant
     armed_at: Instant
     faults: int = 0
+    demand: Demand | None = None
 
 
-Message: TypeAlias = TriggerMessage | SpanMessage
+@dataclass(frozen=True, slots=True)
+class DeadlineMessage:
+    """That a run whose consumer has accepted the trigger is looked at: it may have been silent for too long.
+
+    It is about one acceptance: that of the attempt claimed by `owner`. `shard` is the job's, for the next
+    look.
+    """
+
+    trigger: Trigger
+    attempt: int
+    owner: str
+    shard: int
+    not_before: Instant
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMessage:
+    """What a consumer reports of an attempt that it had accepted: it failed, in vain if it `is_final`."""
+
+    trigger: Trigger
+    attempt: int
+    reason: str
+    is_final: bool
+    not_before: Instant
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeMessage:
+    """That a run has ended, for whom the job wants to be told (`onComplete`).
+
+    `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
+    are of the telling.
+    """
+
+    trigger: Trigger
+    state: str
+    attempts: int
+    started_at: Instant | None
+    ended_at: Instant
+    response_code: int | None
+    reason: str | None
+    not_before: Instant
+    attempt: int = 1
+    first_attempt_at: Instant | None = None
+    faults: int = 0
+
+
+def end_id(trigger: Trigger, attempts: int) -> str:
+    """What names the end of a trigger's run after so many attempts; a redrive can make it end again."""
+    return f"{trigger.id}-end-{attempts}"
+
+
+Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,138 @@
+"""Pausing, resuming and deleting many jobs: a thousand looked at, each dealt with as if it were alone."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Protocol, TypeAlias
+
+from sweephand.errors import NotFoundError
+from sweephand.instants import Instant
+from sweephand.jobs.definition import CatchUpMode
+from sweephand.jobs.job import Job
+from sweephand.jobs.pause import Pauser
+from sweephand.jobs.resume import Resumer
+from sweephand.jobs.write import Writer
+from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.ports import Clock, JobStore
+from sweephand.timing import BULK_PATIENCE_MS
+
+#: Jobs that are read at once, and dealt with before the next are.
+_PAGE_MAX: Final = 100
+
+#: Jobs that are dealt with between two looks at the clock.
+_AT_ONCE: Final = 16
+
+#: What is done with one job, asked for at that instant.
+_Act: TypeAlias = Callable[[Job, Instant], object]
+
+
+class Concurrently(Protocol):
+    """How jobs that do not concern each other are dealt with."""
+
+    def __call__(self, tasks: Sequence[Callable[[], bool]]) -> Iterable[bool]:
+        """What each returned, in order; what one raises is raised."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which jobs: of a namespace, whose names begin so and come after that one, with all of those labels."""
+
+    namespace: str
+    prefix: str = ""
+    labels: Mapping[str, str] | None = None
+    after: str = ""
+
+    def fits(self, job: Job) -> bool:
+        """Whether a job has the labels; names are a matter of the store."""
+        labels = job.definition.labels
+        return all(labels.get(name) == value for name, value in (self.labels or {}).items())
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How many jobs were changed, and the name up to which all were looked at; None if that was all."""
+
+    count: int
+    reached: str | None
+
+
+class Bulk:
+    """Does with many jobs what Pauser, Resumer and Writer do with one; asking again does no harm."""
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        pauser: Pauser,
+        resumer: Resumer,
+        writer: Writer,
+        clock: Clock,
+        concurrently: Concurrently,
+    ) -> None:
+        self._jobs = jobs
+        self._pauser = pauser
+        self._resumer = resumer
+        self._writer = writer
+        self._clock = clock
+        self._concurrently = concurrently
+
+    def pause(self, wanted: Filter, *, reason: str | None, who: str) -> Done:
+        """Pause those that are not paused. StoreError, UnavailableError: any of them may have been."""
+
+        def act(job: Job, now: Instant) -> object:
+            return self._pauser.pause(job.key, reason=reason, who=who, requested_at=now)
+
+        return self._each(wanted, act, lambda job: job.paused_at is None)
+
+    def resume(self, wanted: Filter, *, mode: CatchUpMode | None, who: str) -> Done:
+        """Resume those that are paused. StoreError, UnavailableError: any of them may have been."""
+
+        def act(job: Job, now: Instant) -> object:
+            return self._resumer.resume(job.key, who=who, requested_at=now, mode=mode)
+
+        return self._each(wanted, act, lambda job: job.paused_at is not None)
+
+    def delete(self, wanted: Filter, *, who: str) -> Done:
+        """Delete them. StoreError, UnavailableError: any of them may have been."""
+
+        def act(job: Job, now: Instant) -> object:
+            self._writer.delete(job.key, who=who, requested_at=now)
+            return job
+
+        return self._each(wanted, act, lambda _: True)
+
+    def _each(self, wanted: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> Done:
+        until = self._clock.now() + BULK_PATIENCE_MS
+        count = examined = 0
+        after: str | None = wanted.after
+        while after is not None and examined < BULK_EXAMINED_MAX and self._clock.now() < until:
+            page = self._jobs.page(wanted.namespace, wanted.prefix, after, _PAGE_MAX)
+            found = [job for job in page.items if wanted.fits(job) and is_concerned(job)]
+            reached = self._deal_with(found, act, until)
+            count += reached.count
+            if reached.reached is not None:
+                return Done(count, reached.reached)
+            examined += len(page.items)
+            after = page.next
+        return Done(count, after)
+
+    def _deal_with(self, jobs: Sequence[Job], act: _Act, until: Instant) -> Done:
+        """Deal with a page of jobs, some at a time; `reached` is set if time ran out before its end."""
+        count = 0
+        for start in range(0, len(jobs), _AT_ONCE):
+            some = jobs[start : start + _AT_ONCE]
+            count += sum(self._concurrently([partial(self._is_done, job, act) for job in some]))
+            if self._clock.now() >= until and start + _AT_ONCE < len(jobs):
+                return Done(count, some[-1].key.name)
+        return Done(count, None)
+
+    def _is_done(self, job: Job, act: _Act) -> bool:
+        now = self._clock.now()
+        if job.is_gone(now):
+            return False
+        try:
+            act(job, now)
+        except NotFoundError:
+            return False
+        return True

@@ -1,0 +1,128 @@
+"""Committing a version of a job: armed first, cut second, written last, so that what can be read is armed."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from sweephand.errors import StoreError, UnavailableError
+from sweephand.instants import Instant
+from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
+from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
+from sweephand.timing import API_PATIENCE_MS
+from sweephand.wheel.arm import Armable, arm, delay_of
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version of a job with a revision of its own, before it is armed.
+
+    `job` lacks its cut, and `job.updated_at` is the instant of the request. Its triggers after `after` are
+    armed. If it `goes_on` with the series of the version before it, it rules from its cut; else from
+    `after`.
+    """
+
+    job: Job
+    after: Instant
+    goes_on: bool = False
+
+
+class Commits:
+    """How drafts become jobs; of several who write one job, one commits, the others start over."""
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        changes: ChangeStore,
+        timers: TimerStore,
+        queue: Queue,
+        payloads: PayloadStore,
+        clock: Clock,
+    ) -> None:
+        self._jobs = jobs
+        self._changes = changes
+        self._timers = timers
+        self._queue = queue
+        self._payloads = payloads
+        self._clock = clock
+
+    def check_patience(self, requested_at: Instant) -> None:
+        """UnavailableError if a request is so old that its commit could come too late after its arming."""
+        if self._clock.now() - requested_at > API_PATIENCE_MS:
+            raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")
+
+    def commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
+        """The job as written, or None if another version than `over` was found there.
+
+        `stored` is the version that it follows, None for a new job; `over` is the item in its place, which
+        may be that of a job that is gone. Raises UnavailableError (nothing was committed) and StoreError (it
+        may have been).
+        """
+        self._keep_payload(draft.job)
+        paused_at = draft.job.paused_at
+        if paused_at is None or draft.after < paused_at:
+            # What falls due while a job is paused is for the resume to arm, which looks back to the pause. A
+            # request may be older than the pause that overtook it, though.
+            self._arm(draft)
+        if over is not None and over.change is not None:
+            self._changes.put(over.key, over.change)
+        job = self._cut(draft, stored)
+        try:
+            self.check_patience(job.updated_at)
+        except UnavailableError:
+            self.discard(job, stored)
+            raise
+        if self._jobs.put(job, over.version if over else None):
+            self.discard(over, job)
+            return job
+        self.discard(job, stored)
+        return None
+
+    def discard(self, loser: Job | None, winner: Job | None) -> None:
+        """Let go of what only `loser` refers to: an object once let go of is never taken up again."""
+        ref = loser.definition.payload.ref if loser and loser.definition.payload else None
+        kept = winner.definition.payload.ref if winner and winner.definition.payload else None
+        if loser is not None and ref is not None and ref != kept:
+            # What is written stands, whether or not an object that it left behind can be marked.
+            with suppress(StoreError):
+                self._payloads.discard(loser.uid, ref)
+
+    def _keep_payload(self, job: Job) -> None:
+        payload = job.definition.payload
+        if payload is not None and payload.ref is not None and payload.text is not None:
+            self._payloads.put(job.uid, payload.ref, payload.text)
+
+    def _arm(self, draft: Draft) -> None:
+        job = draft.job
+        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
+        arming = arm(armable, after=draft.after, now=job.updated_at)
+        if arming.timers:
+            self._timers.put(arming.timers)
+        if arming.messages:
+            # Delays count from the sending: what was slow until now makes nothing late.
+            sent_at = self._clock.now()
+            self._queue.send([(each, delay_of(each, sent_at)) for each in arming.messages])
+
+    def _cut(self, draft: Draft, stored: Job | None) -> Job:
+        """The job with its cut, read now; the revision before it joins the earlier ones."""
+        job, now = draft.job, self._clock.now()
+        if stored is None:
+            return replace(job, cut=now, current=replace(job.current, since=draft.after))
+        # A pause is a cut, too: whoever writes next by a clock that is behind must not cut before it.
+        cut = max(now, stored.cut, stored.paused_at or 0)
+        until = cut if stored.paused_at is None else stored.paused_at
+        since = _since_of_next(stored, job.updated_at, cut) if draft.goes_on else draft.after
+        earlier = (*stored.earlier, replace(stored.current, until=until))[-EARLIER_REVISIONS_MAX:]
+        return replace(job, cut=cut, current=replace(job.current, since=since), earlier=earlier)
+
+
+def _since_of_next(stored: Job, requested_at: Instant, cut: Instant) -> Instant:
+    """The instant after which triggers are those of the revision that goes on with a series.
+
+    It is the cut, unless nobody fires until then.
+    """
+    if stored.paused_at is not None or stored.series.next_after(cut) is not None:
+        return cut
+    # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
+    left = takewhile(lambda each: each.due_at <= cut, stored.series.occurrences(requested_at))
+    return max((each.due_at for each in left), default=requested_at)

@@ -1,0 +1,128 @@
+"""What a job becomes by a write: its next version, drafted from the stored one before anything is armed."""
+
+from dataclasses import replace
+
+from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.jobs.change import Change
+from sweephand.jobs.commit import Draft
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.jobs.series import begun, goes_on, patched, restarted
+from sweephand.schedules import Series
+
+
+def created(
+    key: JobKey, definition: Definition, *, uid: str, token: str, shards: int, who: str, now: Instant
+) -> Draft:
+    """A new job. InvalidError for times that cannot be."""
+    series = begun(key, definition, now)
+    job = Job(
+        key=key,
+        uid=uid,
+        version=token,
+        current=Revision(f"1-{token}", since=now),
+        cut=now,
+        earlier=(),
+        shard=_shard(uid, shards),
+        definition=_with_ref(definition, None, token),
+        series=series,
+        created_at=now,
+        updated_at=now,
+        owner=who,
+        expires_at=expiry(series, definition),
+        change=Change(now, who, "created", token),
+    )
+    return Draft(job, now - 1)
+
+
+def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
+    """A stored job of which all is written anew; what it counts begins anew. InvalidError as in created()."""
+    is_same_series = goes_on(stored, definition, now)
+    series = restarted(stored, definition, now) if is_same_series else begun(stored.key, definition, now)
+    job = _written(stored, definition, series, token=token, now=now)
+    job = replace(job, change=Change(now, who, "replaced", token))
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
+
+
+def amended(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
+    """A stored job of which some is written anew; it goes on counting. InvalidError as in created()."""
+    series = patched(stored, definition, now)
+    job = _written(stored, definition, series, token=token, now=now)
+    job = replace(job, change=Change(now, who, "patched", token))
+    is_same_series = definition.has_same_timing(stored.definition)
+    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
+
+
+def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) -> Draft:
+    """A paused job that goes on; what is due after `after` is its new revision's."""
+    expires_at = expiry(stored.series, stored.definition)
+    if expires_at is not None:
+        # What its pause held back is delivered only now.
+        expires_at = max(expires_at, _kept_from(now, stored.definition))
+    job = replace(
+        stored,
+        version=token,
+        current=Revision(_next_rev(stored, token), since=after),
+        updated_at=now,
+        paused_at=None,
+        pause_reason=None,
+        expires_at=expires_at,
+        change=Change(now, who, "resumed", token),
+    )
+    return Draft(job, after)
+
+
+def expiry(series: Series, definition: Definition) -> Instant | None:
+    """When a job whose end is known is gone: after its last occurrence, its retries and its retention."""
+    last_at = series.last_at()
+    return None if last_at is None else _kept_from(last_at, definition)
+
+
+def _kept_from(last_at: Instant, definition: Definition) -> Instant:
+    running_ms = definition.max_run_time_ms if definition.is_async else 0
+    owing_ms = definition.retry.age_max_ms + running_ms
+    # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
+    return min(last_at + owing_ms + definition.retention_ms, INSTANT_MAX)
+
+
+def _following(stored: Job, job: Job, now: Instant) -> Draft:
+    """The draft of a job that goes on with the series of the stored one."""
+    counted_at = job.series.counted_at
+    if counted_at is not None and job.series.jitter_ms < stored.series.jitter_ms:
+        # Less jitter puts before the request what had not fired yet.
+        return Draft(job, min(now, counted_at))
+    return Draft(job, now, goes_on=True)
+
+
+def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
+    return replace(
+        stored,
+        version=token,
+        current=Revision(_next_rev(stored, token), since=now),
+        definition=_with_ref(definition, stored, token),
+        series=series,
+        updated_at=now,
+        # A paused job waits for whoever paused it, however long.
+        expires_at=None if stored.paused_at is not None else expiry(series, definition),
+    )
+
+
+def _next_rev(stored: Job, token: str) -> str:
+    # The token keeps two writers that start from one revision from making the same one.
+    return f"{1 + int(stored.rev.partition('-')[0])}-{token}"
+
+
+def _with_ref(definition: Definition, stored: Job | None, token: str) -> Definition:
+    payload = definition.payload
+    if payload is None or payload.is_inline:
+        return definition
+    before = stored.definition.payload if stored else None
+    if before is not None and before.digest == payload.digest and before.ref is not None:
+        return replace(definition, payload=before)
+    ref = f"{payload.digest[:32]}-{token}"
+    return replace(definition, payload=Payload(payload.digest, payload.size, payload.text, ref))
+
+
+def _shard(uid: str, shards: int) -> int:
+    # A uid is 16 random characters of base 36: its remainder spreads evenly over any number of shards.
+    return int(uid, 36) % shards

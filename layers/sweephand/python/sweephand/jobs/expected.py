@@ -1,0 +1,19 @@
+"""What a write expects of the job that it finds: that it is there, in the revision that was named."""
+
+from sweephand.errors import NotFoundError, PreconditionError
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+
+
+def present(job: Job | None, key: JobKey, now: Instant) -> Job:
+    """The job; NotFoundError if there is none, or none any more."""
+    if job is None or job.is_gone(now):
+        raise NotFoundError(f"There is no job {key.name} in namespace {key.namespace}.")
+    return job
+
+
+def check_revision(key: JobKey, stored: Job | None, if_match: str | None) -> None:
+    """PreconditionError if the job is not in the revision that is asked for (`*`: any)."""
+    if if_match is not None and (stored is None or if_match not in ("*", stored.rev)):
+        there = f"it is in revision {stored.rev}" if stored else "there is none"
+        raise PreconditionError(f"The job {key.name} is not in revision {if_match}: {there}.")

@@ -1,0 +1,67 @@
+"""Pausing: the moment from which on no delivery of a job begins."""
+
+from dataclasses import replace
+
+from sweephand.errors import NotFoundError, UnavailableError
+from sweephand.instants import Instant
+from sweephand.jobs.change import Change
+from sweephand.jobs.expected import check_revision, present
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import ChangeStore, Clock, Ids, JobStore
+from sweephand.timing import API_PATIENCE_MS
+
+
+class Pauser:
+    """Pauses jobs: for a caller, and for Sweephand itself where a consumer's answer asks for it."""
+
+    def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
+        self._jobs = jobs
+        self._changes = changes
+        self._clock = clock
+        self._ids = ids
+
+    def pause(
+        self,
+        key: JobKey,
+        *,
+        reason: str | None,
+        who: str,
+        requested_at: Instant,
+        uid: str | None = None,
+        if_match: str | None = None,
+    ) -> Job:
+        """Pause a job: once this returns, no delivery of it begins but those that are asked for by hand.
+
+        A paused job stays as it is, with the moment and the reason of its first pause. What fell due up to
+        the moment is held until the resume; what falls due after it is for the resume to decide on. With
+        `uid`, the job must be that one, not a later one of its name. Raises NotFoundError,
+        PreconditionError, and UnavailableError after 20 s: nothing was written. StoreError: it may have
+        been, and asking again is safe.
+        """
+        while True:
+            stored = present(self._jobs.get(key), key, requested_at)
+            if uid is not None and stored.uid != uid:
+                raise NotFoundError(f"The job {key.name} of namespace {key.namespace} is another one by now.")
+            check_revision(key, stored, if_match)
+            if stored.paused_at is not None:
+                return stored
+            if stored.change is not None:
+                self._changes.put(key, stored.change)
+            now = self._clock.now()
+            if now - requested_at > API_PATIENCE_MS:
+                raise UnavailableError("The stores are too slow at present; it was not paused. Ask again.")
+            # Not before the cut: the revision that rules must not be left with less than nothing.
+            paused_at = max(now, stored.cut)
+            token = self._ids.token()
+            paused = replace(
+                stored,
+                version=token,
+                paused_at=paused_at,
+                pause_reason=reason,
+                updated_at=now,
+                # Who paused it will want to find it, however long that takes.
+                expires_at=None,
+                change=Change(paused_at, who, "paused", token, reason),
+            )
+            if self._jobs.put(paused, stored.version):
+                return paused

@@ -1,0 +1,158 @@
+"""Which series a job has after a write: begun anew, counted anew, or gone on with."""
+
+from dataclasses import replace
+
+from sweephand.errors import InvalidError, Violation
+from sweephand.instants import Instant, rfc3339
+from sweephand.jobs.definition import Definition
+from sweephand.jobs.job import Job, JobKey
+from sweephand.schedules import Series, series_of
+
+
+def begun(key: JobKey, definition: Definition, now: Instant) -> Series:
+    """The series that begins with a request at `now`; InvalidError for times that cannot be."""
+    return series_of(
+        schedule=definition.schedule,
+        timezone=definition.timezone,
+        due_time=definition.due_time,
+        ttl=definition.ttl,
+        repeats=definition.repeats,
+        dst=definition.dst,
+        jitter=definition.jitter,
+        key=str(key),
+        requested_at=now,
+    )
+
+
+def is_over(job: Job, now: Instant) -> bool:
+    """Whether no occurrence is left; of a paused job, whether none was when it was paused.
+
+    What fell due during a pause is owed until the resume has decided on it.
+    """
+    return job.series.next_after(_reached(job, now)) is None
+
+
+def goes_on(stored: Job, definition: Definition, now: Instant) -> bool:
+    """Whether a job that is replaced keeps its series: same times, and an occurrence left."""
+    return definition.has_same_timing(stored.definition) and not is_over(stored, now)
+
+
+def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The stored series with the bounds of a definition, its occurrences counted anew.
+
+    Those of a paused job from the pause on, as if it had been replaced then: what fell due since is still to
+    be decided on. InvalidError if none is left.
+    """
+    series = _bounded(stored, definition, _ttl_at(stored, definition, now))
+    counted_at = _reached(stored, now) + series.jitter_ms - stored.series.jitter_ms
+    series = replace(series, counted_at=counted_at, counted=0)
+    if series.next_after(counted_at) is None:
+        raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
+    return series
+
+
+def patched(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The series of a stored job some of whose fields were written anew: it goes on counting.
+
+    Relative times that were not written anew stay the instants that they were resolved to at first.
+    InvalidError for times that cannot be, and for a bound by which nothing would be left.
+    """
+    former, before = stored.series, stored.definition
+    is_same_ttl = before.ttl == definition.ttl
+    if not definition.has_same_timing(before):
+        return _begun_again(stored, definition, now, is_same_ttl=is_same_ttl)
+    ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
+    series = _bounded(stored, definition, ttl_at)
+    reached_at = _reached(stored, now)
+    if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms):
+        series = replace(series, counted_at=former.counted_at, counted=former.counted)
+    else:
+        counted_at = reached_at + series.jitter_ms - former.jitter_ms
+        series = replace(series, counted_at=counted_at, counted=_count(former, reached_at))
+    if series != former and series.next_after(reached_at) is None and former.next_after(reached_at):
+        raise _ended(series, is_same_ttl=is_same_ttl)
+    return series
+
+
+def as_if_ever(job: Job, since: Instant) -> Series:
+    """The job's series as if it had been there from `since` on: not bounded by how often, or by its start.
+
+    Where the schedule counts from its start (`@every`), it begins there all the same. `dueTime` and `ttl`
+    bound it.
+    """
+    series = replace(job.series, repeats=None, counted_at=None, counted=0)
+    earlier = replace(series, start_at=min(series.start_at, since - 1))
+    # The next fire by a start and by one a moment later differ only if it is counted from there.
+    moved = replace(earlier, start_at=earlier.start_at + 1)
+    coming = [each.next_after(series.start_at) for each in (earlier, moved)]
+    is_counted = len({each and each.due_at for each in coming}) > 1
+    return series if is_counted else earlier
+
+
+def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_ttl: bool) -> Series:
+    former = stored.series
+    is_same_due = stored.definition.due_time == definition.due_time
+    kept: dict[str, str] = {}
+    if is_same_due and former.due_at is not None:
+        # A dueTime that is past lies behind every occurrence to come; where it lies, the phase begins. A
+        # one-off has no other occurrence.
+        is_floor = definition.schedule is not None
+        kept["dueTime"] = rfc3339(max(former.due_at, now) if is_floor else former.due_at)
+    if is_same_ttl and former.ttl_at is not None:
+        kept["ttl"] = rfc3339(former.ttl_at)
+    series = begun(stored.key, replace(definition, written={**definition.written, **kept}), now)
+    if is_same_due:
+        series = replace(series, due_at=former.due_at)
+    # The first occurrence may be due at the very instant of the request.
+    series = replace(series, counted_at=now - 1, counted=_count(former, _reached(stored, now)))
+    if series.next_after(now - 1) is None:
+        raise _ended(series, is_same_ttl=True)
+    return series
+
+
+def _bounded(stored: Job, definition: Definition, ttl_at: Instant | None) -> Series:
+    """The series of a definition whose times are those of a stored job: it begins where that began.
+
+    It is read as of then: a list of instants that are past by now was none then.
+    """
+    former = stored.series
+    written = {name: value for name, value in definition.written.items() if name != "ttl"}
+    began_at = former.start_at
+    if definition.due_time is not None and former.due_at is not None:
+        written["dueTime"] = rfc3339(former.due_at)
+        began_at = min(began_at, former.due_at)
+    series = begun(stored.key, replace(definition, written=written), began_at)
+    return replace(series, start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
+
+
+def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None:
+    """What the ttl of a definition means now: it counts from the dueTime, where that was at first."""
+    if definition.ttl is None:
+        return None
+    former = stored.series
+    counts_from_due = definition.due_time is not None and former.due_at is not None
+    counted_from = former.due_at if counts_from_due and former.due_at is not None else now
+    asked_at = min(former.start_at, counted_from) if counts_from_due else now
+    written = {"dueTime": rfc3339(counted_from), "ttl": definition.ttl, "timezone": former.timezone}
+    return begun(stored.key, Definition(written), asked_at).ttl_at
+
+
+def _reached(job: Job, now: Instant) -> Instant:
+    """The instant up to which the job's occurrences have been dealt with."""
+    return now if job.paused_at is None else min(now, job.paused_at)
+
+
+def _count(series: Series, through: Instant) -> int:
+    """The number of the last occurrence up to an instant; what was counted before, if there is none."""
+    coming = series.next_after(through)
+    if coming is not None:
+        return coming.sequence - 1
+    first = series.next_after(0)
+    return series.counted if first is None else series.last_through(through, first).sequence
+
+
+def _ended(series: Series, *, is_same_ttl: bool) -> InvalidError:
+    if is_same_ttl and series.repeats is not None:
+        detail = f"{series.repeats} occurrences have been counted already; expected more in all."
+        return InvalidError([Violation("/repeats", detail)])
+    return InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])

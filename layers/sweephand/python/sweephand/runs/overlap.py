@@ -1,0 +1,174 @@
+"""Whose turn it is among the triggers of one job that may not run beside each other.
+
+A job whose `overlap` is not `allow` has a line: one trigger holds it, from before its first request until its
+run is over, and others may wait in the order in which they are due. What is decided here is returned; the
+store's condition sees to it that nobody else has decided meanwhile (runs/turns.py).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from sweephand.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.jobs.definition import Overlap
+from sweephand.jobs.job import Job, JobKey
+from sweephand.runs.run import Run
+from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.wheel.trigger import TriggerMessage
+
+#: A holder of which nothing was seen for so long is not waited for any more: its message went to the
+#: dead-letter queue after crashes. Longer than a message is ever put back for, so that its turn is not
+#: taken from one that is only held up; should it come all the same, it waits for another turn.
+ABANDONED_MS: Final = HOUR_MS
+
+#: A line is kept so long after its last change: longer than any run can be retried or can run.
+LINE_RETENTION_MS: Final = 60 * DAY_MS
+
+#: What becomes of one that arrives: its turn, or not yet, or never.
+Verdict = Literal["go", "wait", "skip"]
+
+#: The same, or `over`: it has had its turn, and this is a duplicate.
+Outcome = Literal["go", "wait", "skip", "over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Who holds a line, and since when; `message` is the attempt that took it."""
+
+    message: TriggerMessage
+    since: Instant
+
+    @property
+    def id(self) -> str:
+        """The trigger's id."""
+        return self.message.trigger.id
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The trigger that holds and those that wait, in the order of their due times.
+
+    Nobody waits where nobody holds.
+    """
+
+    holder: Held | None = None
+    waiting: tuple[TriggerMessage, ...] = ()
+
+    def has(self, message: TriggerMessage) -> bool:
+        """Whether that trigger waits."""
+        return any(each.trigger.id == message.trigger.id for each in self.waiting)
+
+    def joined_by(self, message: TriggerMessage) -> "Line":
+        """The line with one more that waits, in its place."""
+        others = [each for each in self.waiting if each.trigger.id != message.trigger.id]
+        return replace(self, waiting=tuple(sorted((*others, replace(message, faults=0)), key=_order)))
+
+    def without(self, message: TriggerMessage) -> "Line":
+        """The line without one of those that wait."""
+        left = tuple(each for each in self.waiting if each.trigger.id != message.trigger.id)
+        return replace(self, waiting=left)
+
+    def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
+        """The line with another holder, who waits no more."""
+        return replace(self.without(message), holder=Held(replace(message, faults=0), now))
+
+    def handed_on(self, now: Instant) -> "Line":
+        """The line when its holder's run is over: the first of those that wait holds it now."""
+        return self.held_by(self.waiting[0], now) if self.waiting else Line()
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A line as stored: of the job of that uid. `version` changes with every write."""
+
+    key: JobKey
+    uid: str
+    version: str
+    line: Line
+    expires_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What becomes of a trigger that arrives, and of the line.
+
+    `woken` holds the line now and may not know it: it has to be sent before the line is written. `replaced`
+    wait no more: they have to be recorded as skipped before that.
+    """
+
+    verdict: Verdict
+    line: Line
+    woken: TriggerMessage | None = None
+    replaced: tuple[TriggerMessage, ...] = ()
+
+
+def arrived(
+    line: Line, message: TriggerMessage, rule: Overlap, *, has_ended: bool, has_begun: bool, now: Instant
+) -> Arrival:
+    """What becomes of a trigger that arrives at a line; `has_ended` says whether its holder's turn has.
+
+    One that `has_begun` before is not skipped any more, nor is one that was asked for: it waits, whatever
+    the rule. Where no more may wait, it does so without a place in the line, and comes round again.
+    """
+    if line.holder is not None and line.holder.id == message.trigger.id:
+        return Arrival("go", line)
+    woken = None
+    if line.holder is None or has_ended:
+        if not line.waiting or _order(message) <= _order(line.waiting[0]):
+            return Arrival("go", line.held_by(message, now))
+        line = line.handed_on(now)
+        woken = line.holder.message if line.holder else None
+    must_wait = has_begun or message.trigger.demand is not None
+    has_place = len(line.waiting) < rule.wait_max or line.has(message)
+    if has_place and (must_wait or rule.mode == "wait" or line.has(message)):
+        return Arrival("wait", line.joined_by(message), woken)
+    if must_wait:
+        return Arrival("wait", line, woken)
+    if rule.mode == "waitLatest":
+        fresh = tuple(each for each in line.waiting if _is_fresh(each))
+        if all(_order(each) < _order(message) for each in fresh):
+            rest = tuple(each for each in line.waiting if each not in fresh)
+            return Arrival("wait", replace(line, waiting=rest).joined_by(message), woken, fresh)
+    return Arrival("skip", line, woken)
+
+
+def is_over(message: TriggerMessage, run: Run | None) -> bool:
+    """Whether a trigger's turn has ended with its run, `run` being what is stored of it."""
+    if run is None or not run.is_over:
+        return False
+    # One that was given up is tried anew from `failed`: until its claim it looks as if it were over.
+    return run.state != "failed" or run.attempts >= message.attempt
+
+
+def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
+    """When a holder whose run is not over is not waited for any more; None for one that is running.
+
+    Counted from the last that was to be seen of it. A resume gives it its time anew: the pause held its
+    message up.
+    """
+    last_seen_at = max(holder.since, job.cut)
+    if run is not None and run.state == "running":
+        # Its consumer reports, or its deadline ends it.
+        return None
+    if run is not None:
+        last_seen_at = max(last_seen_at, run.claimed_until or 0, run.next_attempt_at or 0)
+    return last_seen_at + ABANDONED_MS
+
+
+def yields_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
+    """When a holder that a pause keeps from beginning makes way for one that was asked for by hand.
+
+    None if it does not. Whoever took the line for it just before the pause is gone by then.
+    """
+    if job.paused_at is None or (run is not None and run.attempts >= holder.message.attempt):
+        return None
+    return holder.since + ATTEMPT_CLAIM_MS
+
+
+def _is_fresh(message: TriggerMessage) -> bool:
+    """Whether a newer one may take its place: it has not been attempted, and nobody asked for it."""
+    return message.attempt == 1 and message.trigger.demand is None
+
+
+def _order(message: TriggerMessage) -> tuple[Instant, int, str]:
+    trigger = message.trigger
+    return trigger.due_at, trigger.index, trigger.id

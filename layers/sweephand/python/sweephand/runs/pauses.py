@@ -1,0 +1,22 @@
+"""How Sweephand pauses a job by itself, because of what became of one of its triggers."""
+
+from contextlib import suppress
+
+from sweephand.errors import NotFoundError
+from sweephand.jobs.change import SWEEPHAND
+from sweephand.jobs.job import JobKey
+from sweephand.jobs.pause import Pauser
+from sweephand.ports import ChangeStore, Clock, Ids, JobStore
+
+
+class JobPauses:
+    """settle.Pauses over the jobs: the same pause as a caller's, by nobody's wish but the consumer's."""
+
+    def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
+        self._pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
+        self._clock = clock
+
+    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
+        """Pause the job if it is there, the one of that uid, and not paused yet."""
+        with suppress(NotFoundError):
+            self._pauser.pause(key, reason=reason, who=SWEEPHAND, requested_at=self._clock.now(), uid=uid)

@@ -1,0 +1,66 @@
+"""What is known of a trigger that has no record: derived from its job when it is asked for, never stored."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job
+from sweephand.runs.overlap import Line
+from sweephand.timing import PENDING_MAX_MS
+
+#: `scheduled`: due later; `enqueued`: due, and on its way; `waiting`: held back, and why.
+PendingState = Literal["scheduled", "enqueued", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A trigger to come; `reason` says what holds it back if it is `waiting`."""
+
+    trigger_id: str
+    run_id: str
+    due_at: Instant
+    sequence: int
+    state: PendingState
+    reason: str | None = None
+
+
+def in_line(line: Line, run_id: str) -> Pending | None:
+    """The trigger whose run is to have that name, if it waits in its job's line."""
+    for each in line.waiting:
+        trigger = each.trigger
+        if trigger.run_id == run_id and line.holder is not None:
+            return Pending(
+                trigger_id=trigger.id,
+                run_id=run_id,
+                due_at=trigger.due_at,
+                sequence=trigger.sequence,
+                state="waiting",
+                reason=f"Run {line.holder.message.trigger.run_id} of this job is not over.",
+            )
+    return None
+
+
+def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:
+    """The trigger of that job due at that instant, of which there is no record; None if none is to come.
+
+    What should have been delivered an hour ago and left no record was not kept, or is lost in an outage of
+    ours: nobody can say which.
+    """
+    coming = job.series.next_after(due_at - 1)
+    if coming is None or coming.due_at != due_at or not job.current.owns(due_at):
+        return None
+    if due_at <= now and (not job.definition.records_successes or due_at <= now - PENDING_MAX_MS):
+        return None
+    state: PendingState = "scheduled" if due_at > now else "enqueued"
+    reason = None
+    if job.paused_at is not None:
+        told = f": {job.pause_reason}" if job.pause_reason else "."
+        state, reason = "waiting", f"The job is paused{told}"
+    return Pending(
+        trigger_id=f"{job.uid}-{due_at}-0",
+        run_id=f"{due_at}-0",
+        due_at=due_at,
+        sequence=coming.sequence,
+        state=state,
+        reason=reason,
+    )

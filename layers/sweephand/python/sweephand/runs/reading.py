@@ -1,0 +1,43 @@
+"""What is known of a message's job: read lately enough, and whether its trigger is alive by what was read."""
+
+from typing import NamedTuple
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.live import Liveness, live, live_again, live_by_hand
+from sweephand.ports import Clock, JobStore
+from sweephand.timing import JOB_READ_AGE_MAX_MS
+from sweephand.wheel.trigger import TriggerMessage
+
+
+class JobRead(NamedTuple):
+    """A job as it was read at that instant; None if it was not there."""
+
+    job: Job | None
+    at: Instant
+
+
+class Reading:
+    """Reads jobs again when what is known of them has grown old."""
+
+    def __init__(self, *, jobs: JobStore, clock: Clock) -> None:
+        self._jobs = jobs
+        self._clock = clock
+
+    def fresh(self, key: JobKey, read: JobRead) -> JobRead:
+        """The same read if it is a second old at most, else a new one."""
+        now = self._clock.now()
+        if now - read.at <= JOB_READ_AGE_MAX_MS:
+            return read
+        return JobRead(self._jobs.get(key), now)
+
+
+def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
+    """Whether the trigger of a message is alive by that read of its job."""
+    trigger = message.trigger
+    is_chained = trigger.demand is not None and trigger.demand.kind == "chained"
+    if message.redrive is not None or (trigger.demand is not None and not is_chained):
+        return live_by_hand(read.job, uid=trigger.uid)
+    if message.attempt > 1 or is_chained:
+        return live_again(read.job, uid=trigger.uid)
+    return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)

@@ -1,0 +1,127 @@
+"""Redriving: what was given up is tried anew, in a round of attempts of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sweephand.errors import ConflictError, NotFoundError
+from sweephand.jobs.job import Job, JobKey
+from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.ports import Clock, JobStore, Queue, RunStore
+from sweephand.runs.run import Run, trigger_of
+from sweephand.timing import BULK_PATIENCE_MS
+from sweephand.wheel.trigger import Redrive, TriggerMessage
+
+#: Jobs or runs that are read at once.
+_PAGE_MAX: Final = 100
+
+
+class Progress(NamedTuple):
+    """How far a bulk redrive has come: through the job `name`, or in it up to the position `before`.
+
+    Positions are those of RunStore.page; empty if all of the job was looked at.
+    """
+
+    name: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    """How many runs were redriven, and how far that was; None if that was all."""
+
+    count: int
+    reached: Progress | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Runs to redrive, how many jobs and runs it took to find them, and how far that was."""
+
+    runs: Sequence[Run]
+    examined: int
+    reached: Progress
+
+
+class Redriver:
+    """Sends the first attempt of a new round; a run stays `failed` until that has been claimed.
+
+    Two redrives of one failure make one round: both send the same attempt, which one message claims.
+    """
+
+    def __init__(self, *, jobs: JobStore, runs: RunStore, queue: Queue, clock: Clock) -> None:
+        self._jobs = jobs
+        self._runs = runs
+        self._queue = queue
+        self._clock = clock
+
+    def redrive(self, key: JobKey, run_id: str) -> Run:
+        """Redrive a run and return it as it still is; NotFoundError, ConflictError if it cannot be."""
+        run = self._runs.get(key, run_id)
+        if run is None:
+            raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+        if run.state != "failed":
+            raise ConflictError(f"The run is {run.state}; one that has failed can be redriven.")
+        job = self._jobs.get(key)
+        if job is None or job.uid != run.uid:
+            raise ConflictError("The job of this run is deleted: nothing of it is delivered any more.")
+        self._send([run])
+        return run
+
+    def redrive_many(
+        self, namespace: str, *, prefix: str, labels: Mapping[str, str], since: Progress
+    ) -> Redriven:
+        """Redrive what has failed of the jobs with that prefix and those labels, by name.
+
+        Looks at 1,000 jobs and runs, or fewer if that takes long. StoreError: any of them may have been
+        redriven, and asking again is safe.
+        """
+        until = self._clock.now() + BULK_PATIENCE_MS
+        found: list[Run] = []
+        examined, reached = 0, None
+        for step in self._steps(namespace, prefix, labels, since):
+            found += step.runs
+            examined += step.examined
+            if examined + _PAGE_MAX >= BULK_EXAMINED_MAX or self._clock.now() >= until:
+                reached = step.reached
+                break
+        self._send(found)
+        return Redriven(len(found), reached)
+
+    def _steps(
+        self, namespace: str, prefix: str, labels: Mapping[str, str], since: Progress
+    ) -> Iterator[_Step]:
+        for job in self._jobs_from(namespace, prefix, since):
+            name = job.key.name
+            if any(job.definition.labels.get(label) != value for label, value in labels.items()):
+                yield _Step((), 1, Progress(name))
+                continue
+            before: str | None = since.before if name == since.name else ""
+            while before is not None:
+                page = self._runs.page(job.key, None, before, _PAGE_MAX)
+                failed = [run for run in page.items if run.state == "failed" and run.uid == job.uid]
+                yield _Step(failed, 1 + len(page.items), Progress(name, page.next or ""))
+                before = page.next
+
+    def _jobs_from(self, namespace: str, prefix: str, since: Progress) -> Iterator[Job]:
+        if since.before:
+            begun = self._jobs.get(JobKey(namespace, since.name))
+            if begun is not None:
+                yield begun
+        after: str | None = since.name
+        while after is not None:
+            page = self._jobs.page(namespace, prefix, after, _PAGE_MAX)
+            yield from page.items
+            after = page.next
+
+    def _send(self, runs: Sequence[Run]) -> None:
+        now = self._clock.now()
+        messages = [
+            TriggerMessage(
+                trigger_of(run), now, attempt, redrive=Redrive(attempt, run.started_at), payload=run.payload
+            )
+            for run in runs
+            for attempt in (run.attempts + 1,)
+        ]
+        if messages:
+            self._queue.send([(message, 0) for message in messages])

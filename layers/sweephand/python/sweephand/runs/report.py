@@ -1,0 +1,163 @@
+"""Reports: what a consumer says of a run that it has accepted, and what a person says of one."""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NoReturn
+
+from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.completion import Completions
+from sweephand.runs.notice import notice_of
+from sweephand.runs.run import Run, trigger_of
+from sweephand.runs.turns import Turns
+from sweephand.wheel.trigger import FailureMessage
+
+#: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
+_READS_MAX: Final = 5
+
+_NOT_THIS_ONE: Final = (
+    "This is not the token of an attempt that goes on: it has counted as failed and another was made, or "
+    "there is no such run. Stop."
+)
+
+
+class Reporter:
+    """Takes reports, each with the token of its attempt, or by whoever may write the job (token None).
+
+    Each answers the run as it then is. Raises NotFoundError (there is no such run), GoneError (the token is
+    not that of the latest attempt, or the run was cancelled: stop), ConflictError (it came too late, or
+    there is nothing to report on), and UnavailableError (ask again).
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        turns: Turns,
+        queue: Queue,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._turns = turns
+        self._jobs = jobs
+        self._runs = runs
+        self._queue = queue
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        self._clock = clock
+        self._ids = ids
+
+    def heartbeat(self, key: JobKey, run_id: str, token: str | None) -> Run:
+        """The consumer goes on: its next report may come one heartbeat's time-out later.
+
+        GoneError if the run is not to go on, whatever it is by now.
+        """
+
+        def beaten(run: Run) -> Run:
+            # Until its acceptance is recorded there is no deadline, and then it begins anew.
+            if run.state != "running" or run.heartbeat_ms is None or run.heartbeat_by is None:
+                return run
+            return replace(run, heartbeat_by=max(run.heartbeat_by, self._clock.now() + run.heartbeat_ms))
+
+        return self._changed(lambda: self._reported(key, run_id, token, "heartbeat"), beaten)
+
+    def complete(self, key: JobKey, run_id: str, token: str | None) -> Run:
+        """The consumer is done: the run has succeeded. Said twice, it is said once."""
+
+        def succeeded(run: Run) -> Run:
+            return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"))
+
+        return self._brought_to_end(lambda: self._reported(key, run_id, token, "complete"), succeeded)
+
+    def fail(self, key: JobKey, run_id: str, token: str | None, *, reason: str, is_final: bool) -> Run:
+        """The attempt has failed: the retry policy decides what follows, unless it `is_final`.
+
+        The run changes a moment later, when the delivery function has sent what follows.
+        """
+        run = self._reported(key, run_id, token, "fail")
+        if run.state in _GOING_ON:
+            now = self._clock.now()
+            self._queue.send([(FailureMessage(trigger_of(run), run.attempts, reason, is_final, now), 0)])
+        return run
+
+    def cancel(self, key: JobKey, run_id: str, who: str) -> Run:
+        """End a run that its consumer works on or that is to be tried again. `who` is the caller's key."""
+
+        def read() -> Run:
+            run = self._runs.get(key, run_id)
+            if run is None:
+                raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+            if run.state not in ("running", "retrying", "cancelled"):
+                raise ConflictError(
+                    f"The run is {run.state}; one that is running or retrying can be cancelled."
+                )
+            return run
+
+        def cancelled(run: Run) -> Run:
+            if run.state == "cancelled":
+                return run
+            return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."))
+
+        return self._brought_to_end(read, cancelled)
+
+    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+        """Change a run to its end, and hand its job's line on; said again, both are done again."""
+        run = self._changed(read, change)
+        self._turns.hand_on(trigger_of(run))
+        return run
+
+    def _changed(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+        """Read a run and change it, until nobody came in between."""
+        for _ in range(_READS_MAX):
+            seen = read()
+            changed = change(seen)
+            if changed is seen:
+                return seen
+            written = replace(changed, version=self._ids.token())
+            if self._runs.move(written, seen):
+                return written
+        raise UnavailableError("Others keep changing this run; it was not changed. Ask again.")
+
+    def _reported(self, key: JobKey, run_id: str, token: str | None, report: str) -> Run:
+        """The run, if that report on it may be made, or was made already."""
+        run = self._runs.get(key, run_id)
+        if token is None and run is None:
+            raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+        if run is None or (token is not None and not _is_of(run, token)):
+            # Whether there is such a run is not for everybody to know.
+            raise GoneError(_NOT_THIS_ONE)
+        if run.token is None:
+            raise ConflictError("Nothing is reported on this run: its job's completion is not async.")
+        if run.state not in _GOING_ON and run.state not in _SAID[report]:
+            _refuse(run, report)
+        return run
+
+    def _ended(self, run: Run) -> Run:
+        """The run with its end, which is now and is told of, kept for as long as its job asks."""
+        now, job = self._clock.now(), self._jobs.get(run.key)
+        run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
+        if job is None or job.uid != run.uid:
+            return run
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
+        self._completions.ended(job, run)
+        return replace(run, expires_at=now + job.definition.history_retention_ms)
+
+
+#: The states in which a consumer may have the trigger.
+_GOING_ON: Final = ("claimed", "running")
+
+#: The states that say that the report was made before.
+_SAID: Final = {"heartbeat": (), "complete": ("succeeded",), "fail": ("retrying", "failed")}
+
+
+def _is_of(run: Run, token: str) -> bool:
+    return run.token is not None and hmac.compare_digest(run.token, token)
+
+
+def _refuse(run: Run, report: str) -> NoReturn:
+    if run.state == "cancelled" or report == "heartbeat":
+        raise GoneError(f"The run is {run.state}: stop.")
+    raise ConflictError(f"The run is {run.state} already: this report came too late.")

@@ -1,0 +1,169 @@
+"""What follows an attempt: its record, and before that the next attempt or a dead letter."""
+
+from dataclasses import replace
+from typing import Final, NamedTuple, Protocol
+
+from sweephand.errors import StoreError
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
+from sweephand.runs.completion import Completions
+from sweephand.runs.later import Later
+from sweephand.runs.notice import notice_of
+from sweephand.runs.retry import GiveUp, after_failure
+from sweephand.runs.run import Run, trigger_of
+from sweephand.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
+from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, TriggerMessage
+
+#: 202 Accepted (RFC 9110, 15.3.3); a queue has no status and always gives the work to somebody else.
+_ACCEPTED: Final = (202, None)
+
+
+class Letters(Protocol):
+    """How a message is written into a dead letter: as it travelled, so that it can be sent again."""
+
+    def __call__(self, message: Message, /) -> str:
+        """The message's body."""
+        ...
+
+
+class Delivered(NamedTuple):
+    """What became of a message, for the log: a word, and the lateness in ms where there was a request."""
+
+    outcome: str
+    lateness_ms: int | None = None
+
+
+class Pauses(Protocol):
+    """How a job is paused because of what became of one of its triggers."""
+
+    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
+        """Pause the job if it is there, the one of that uid, and not paused yet."""
+        ...
+
+
+class Settler:
+    """Sends what follows an attempt, then records it: a crash between the two repeats the attempt.
+
+    The claim of the next attempt sees to it that a chain that was sent twice does not double.
+    """
+
+    def __init__(
+        self,
+        *,
+        runs: RunStore,
+        queue: Queue,
+        later: Later,
+        pauses: Pauses,
+        completions: Completions,
+        letters: Letters,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._runs = runs
+        self._pauses = pauses
+        self._completions = completions
+        self._queue = queue
+        self._later = later
+        self._letters = letters
+        self._clock = clock
+        self._ids = ids
+
+    def settle(
+        self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
+    ) -> Delivered:
+        """Deal with the answer to an attempt; `is_claimed` says whether its run is stored as claimed."""
+        if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
+            outcome = self._accepted(run, job)
+        elif answer.succeeded:
+            succeeded = replace(run, state="succeeded")
+            self._have_told(succeeded, job)
+            outcome = self._succeeded(succeeded, job, is_claimed=is_claimed)
+        else:
+            failed = self.fail(message, job, run, answer)
+            self._runs.record(failed)
+            outcome = failed.state
+        # How late a redrive is says nothing of how late Sweephand was.
+        return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
+
+    def _accepted(self, run: Run, job: Job) -> str:
+        """Have the run looked at when its consumer should have reported, then record that it was accepted."""
+        now, definition = self._clock.now(), job.definition
+        run_until = now + definition.max_run_time_ms
+        running = replace(
+            run,
+            state="running",
+            ended_at=None,
+            heartbeat_ms=definition.heartbeat_timeout_ms,
+            heartbeat_by=now + definition.heartbeat_timeout_ms,
+            run_until=run_until,
+            # What is not over must not be forgotten, however short its history is to be.
+            expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
+        )
+        self._later.send_at(deadline_of(running, job.shard), job.shard)
+        # A report may have been faster: then what it wrote stands.
+        self._runs.record(running)
+        return "running"
+
+    def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        self._completions.ended(job, run)
+        if is_claimed:
+            self._runs.record(run)
+        elif job.definition.records_successes:
+            # A history that is throttled must not multiply deliveries: what arrived is not sent again only
+            # because it could not be written down. What was claimed has a claim to end.
+            try:
+                self._runs.record(run)
+            except StoreError:
+                return "unrecorded"
+        return "succeeded"
+
+    def fail(self, message: TriggerMessage, job: Job | None, run: Run, answer: Answer) -> Run:
+        """Send what follows a failed attempt, and return its run as it is to be recorded.
+
+        `job` is None if it was deleted: then nothing follows, and nobody is told.
+        """
+        if job is None:
+            return replace(run, state="failed", reason="It failed, and its job was deleted in the meantime.")
+        now = self._clock.now()
+        decision = after_failure(
+            job.definition.retry,
+            answer,
+            attempt=message.attempt_of_round,
+            first_attempt_at=message.first_attempt_at or now,
+            now=now,
+            fraction=self._ids.fraction(),
+        )
+        if isinstance(decision, GiveUp):
+            self._bury(message, job, answer, decision)
+            if decision.is_gone or job.definition.pauses_on_error:
+                reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
+                self._pauses.pause(job.key, uid=job.uid, reason=reason)
+            failed = replace(run, state="failed", reason=decision.reason)
+            self._completions.ended(job, failed)
+            self._have_told(failed, job)
+            return failed
+        following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
+        self._later.send_at(following, job.shard)
+        return replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
+
+    def _have_told(self, run: Run, job: Job) -> None:
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
+
+    def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
+        letter = DeadLetter(
+            body=self._letters(message),
+            reason=decision.reason,
+            trigger=message.trigger,
+            attempts=message.attempt,
+            response_code=answer.code,
+            answer=answer.text,
+        )
+        self._queue.bury([(letter, job.definition.dead_letter_queue)])
+
+
+def deadline_of(run: Run, shard: int) -> DeadlineMessage:
+    """The look at a run that its consumer works on, when it should have reported by everybody's clock."""
+    assert run.owner is not None, "it was claimed"
+    not_before = run.deadline_at + DEADLINE_GRACE_MS
+    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before)

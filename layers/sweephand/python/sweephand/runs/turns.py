@@ -1,0 +1,166 @@
+"""Taking turns: a trigger's way into its job's line, and out of it when its run is over."""
+
+from dataclasses import dataclass
+
+from sweephand.errors import StoreError
+from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.job import Job, JobKey
+from sweephand.ports import Clock, Ids, OverlapStore, Queue, RunStore
+from sweephand.runs.notice import notice_of
+from sweephand.runs.overlap import (
+    LINE_RETENTION_MS,
+    Arrival,
+    Line,
+    Outcome,
+    Slot,
+    arrived,
+    gives_up_at,
+    is_over,
+    yields_at,
+)
+from sweephand.runs.run import Run
+from sweephand.timing import QUEUE_DELAY_MAX_MS
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+#: So often somebody else may change a line between reading and writing it; then the message comes again.
+TRIES_MAX = 20
+
+#: Why a run was skipped, in its record.
+OVERLAP = "overlap"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What became of a trigger that arrived: one that waits is looked at again at `look_again_at`."""
+
+    outcome: Outcome
+    look_again_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What is known of a line's holder and of the trigger that arrives."""
+
+    has_ended: bool
+    yields: bool
+    has_begun: bool
+    look_again_at: Instant
+
+
+class Turns:
+    """The lines of jobs; any number of delivery functions may work on one.
+
+    Whoever waits stays in the queue as well: the line gives the order and the prompt wake-up, the message
+    sees to it that nothing is lost, whoever dies holding the line. A line is written on the condition that
+    it is as it was read. Whom a write makes the holder is sent before it, whom it lets go is recorded before
+    it: a crash between leaves a duplicate that finds its run over, or one that is still in its place.
+    """
+
+    def __init__(self, *, slots: OverlapStore, runs: RunStore, queue: Queue, clock: Clock, ids: Ids) -> None:
+        self._slots = slots
+        self._runs = runs
+        self._queue = queue
+        self._clock = clock
+        self._ids = ids
+
+    def arrive(self, message: TriggerMessage, job: Job) -> Turn:
+        """Take the line for a trigger, have it wait, or record it as skipped.
+
+        With `go` it is the only trigger of the job whose run is not over, until handed_on() is called after
+        its run or nothing has been seen of it for an hour. StoreError: nothing is decided.
+        """
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(job.key)
+            line = slot.line if slot is not None and slot.uid == job.uid else Line()
+            now = self._clock.now()
+            state = self._state(line, message, job, now)
+            if state is None:
+                return Turn("over", now)
+            arrival = _arrival(line, message, job, state, now)
+            for each in arrival.replaced:
+                self._skip(each.trigger, job)
+            if not self._is_written(job, slot, line, arrival):
+                continue
+            # What has a run cannot be skipped: it began or ended in this very moment.
+            if arrival.verdict != "skip" or self._skip(message.trigger, job):
+                return Turn(arrival.verdict, state.look_again_at)
+        raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+
+    def hand_on(self, trigger: Trigger) -> None:
+        """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(trigger.key)
+            holder = slot.line.holder if slot is not None and slot.uid == trigger.uid else None
+            if slot is None or holder is None or holder.id != trigger.id:
+                return
+            if not is_over(holder.message, self._runs.of(holder.message.trigger)):
+                return
+            line = slot.line.handed_on(self._clock.now())
+            woken = line.holder.message if line.holder else None
+            if self._is_changed(slot.key, slot.uid, slot, line, woken):
+                return
+        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+
+    def _state(self, line: Line, message: TriggerMessage, job: Job, now: Instant) -> "_State | None":
+        """What the runs of a line's holder and of one that arrives say; None if the latter's is over."""
+        holder = line.holder
+        if holder is None or holder.id == message.trigger.id:
+            return _State(has_ended=False, yields=False, has_begun=False, look_again_at=now)
+        own = self._runs.of(message.trigger)
+        if is_over(message, own):
+            return None
+        run = self._runs.of(holder.message.trigger)
+        yield_at, give_up_at = yields_at(holder, run, job), gives_up_at(holder, run, job)
+        # A second at least: the queue rounds less down to none, and would show it again at once.
+        coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
+        return _State(
+            has_ended=is_over(holder.message, run) or (give_up_at is not None and give_up_at <= now),
+            yields=yield_at is not None and yield_at <= now,
+            has_begun=own is not None or message.attempt > 1,
+            look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
+        )
+
+    def _is_written(self, job: Job, slot: Slot | None, line: Line, arrival: Arrival) -> bool:
+        """Whether the line is now as an arrival makes it."""
+        if arrival.line == line:
+            return True
+        return self._is_changed(job.key, job.uid, slot, arrival.line, arrival.woken)
+
+    def _is_changed(
+        self, key: JobKey, uid: str, slot: Slot | None, line: Line, woken: TriggerMessage | None
+    ) -> bool:
+        if woken is not None:
+            self._queue.send([(woken, 0)])
+        if line.holder is None:
+            return slot is None or self._slots.delete(slot)
+        expires_at = self._clock.now() + LINE_RETENTION_MS
+        changed = Slot(key, uid, self._ids.token(), line, expires_at)
+        return self._slots.put(changed, slot.version if slot else None)
+
+    def _skip(self, trigger: Trigger, job: Job) -> bool:
+        """Record a trigger as skipped; False if it has a run."""
+        now = self._clock.now()
+        run = Run(
+            key=trigger.key,
+            uid=trigger.uid,
+            due_at=trigger.due_at,
+            index=trigger.index,
+            state="skipped",
+            attempts=0,
+            rev=trigger.rev,
+            sequence=trigger.sequence,
+            ended_at=now,
+            reason=OVERLAP,
+            owner=self._ids.token(),
+            expires_at=now + job.definition.history_retention_ms,
+        )
+        if job.definition.on_complete is not None:
+            self._queue.send([(notice_of(run), 0)])
+        return self._runs.record(run)
+
+
+def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> Arrival:
+    if state.yields and line.holder is not None:
+        return Arrival("go", line.joined_by(line.holder.message).held_by(message, now))
+    rule = job.definition.overlap
+    return arrived(line, message, rule, has_ended=state.has_ended, has_begun=state.has_begun, now=now)

@@ -1,0 +1,56 @@
+"""How changes are kept in the Jobs table: one item each, those of a job's key in the order of their times."""
+
+from typing import cast
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.jobs.change import Change, What
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Page
+from sweephand.storage.item import Item, JsonAttribute, expiry
+from sweephand.storage.table import Table
+from sweephand.timing import CHANGE_RETENTION_MS
+
+
+class ChangeItem(Item):
+    """A change as stored; when it was and which write made it are in the sort key."""
+
+    who = UnicodeAttribute()
+    what = UnicodeAttribute()
+    reason = JsonAttribute(null=True)
+
+
+class DynamoChanges:
+    """ports.ChangeStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, key: JobKey, change: Change) -> None:
+        """Write a change: 1 WRU."""
+        item = ChangeItem(
+            _partition(key),
+            change.position,
+            who=change.who,
+            what=change.what,
+            reason=change.reason,
+            expires_at=expiry(change.at + CHANGE_RETENTION_MS),
+        )
+        self._table.put(item)
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        """Up to `limit` changes, newest first, by a query that runs backwards."""
+        of_job = ChangeItem.pk == _partition(key)
+        condition = of_job & (ChangeItem.sk < before) if before else of_job
+        stretch = self._table.query(condition, limit, backwards=True)
+        items = [ChangeItem.from_raw_data(dict(raw)) for raw in stretch.items]
+        changes = tuple(
+            Change(int(time), item.who, cast("What", item.what), version, item.reason)
+            for item in items
+            for time, _, version in (item.sk.partition("#"),)
+        )
+        return Page(changes, changes[-1].position if stretch.has_more else None)
+
+
+def _partition(key: JobKey) -> str:
+    return f"changes#{key.namespace}#{key.name}"

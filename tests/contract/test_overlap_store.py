@@ -1,0 +1,105 @@
+"""What every OverlapStore promises (ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, slot, trigger_message
+from tests.fakes.engines import Stores
+
+from sweephand.jobs.job import JobKey
+from sweephand.limits import WAIT_LIMIT_MAX
+from sweephand.ports import OverlapStore
+from sweephand.runs.overlap import Held, Line, Slot
+from sweephand.wheel.trigger import Redrive
+
+MINE, OTHERS = "version000000001", "version000000002"
+KEY = JobKey("default", "backup")
+ODD = JobKey(EVERY_CHARACTER, EVERY_CHARACTER)
+
+RETRY = trigger_message(NOON - 5_000, not_before=NOON + 9_000, attempt=3, first_attempt_at=NOON - 4_980)
+REDRIVEN = replace(RETRY, attempt=11, redrive=Redrive(11, NOON - 4_980))
+
+
+@pytest.fixture
+def slots(stores: Stores) -> OverlapStore:
+    return stores.slots
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        slot(),
+        slot(waiting=100, expires_at=NOON + 1_001),
+        slot(waiting=WAIT_LIMIT_MAX),
+        slot(line=Line(Held(RETRY, NOON), (REDRIVEN, trigger_message(NOON + 1, not_before=NOON + 2)))),
+        slot(
+            key=ODD,
+            line=Line(
+                Held(trigger_message(key=ODD), NOON),
+                (replace(RETRY, trigger=trigger_message(key=ODD).trigger),),
+            ),
+        ),
+    ],
+)
+def test_a_line_reads_back_as_it_was_written(slots: OverlapStore, written: Slot) -> None:
+    assert slots.put(written, None)
+    assert slots.get(written.key) == written
+
+
+def test_there_is_no_line_before_the_first_and_each_job_has_its_own(slots: OverlapStore) -> None:
+    assert slots.get(KEY) is None
+    assert slots.put(slot(), None)
+    assert slots.get(JobKey("default", "back")) is None
+    assert slots.get(JobKey("other", "backup")) is None
+
+
+def test_a_line_is_written_over_the_version_that_was_read_and_no_other(slots: OverlapStore) -> None:
+    assert slots.put(slot(MINE), None)
+    assert not slots.put(slot(OTHERS, waiting=1), None)
+    assert not slots.put(slot(OTHERS, waiting=1), "version000000009")
+    assert slots.get(KEY) == slot(MINE)
+    assert slots.put(slot(OTHERS, waiting=1), MINE)
+    assert slots.get(KEY) == slot(OTHERS, waiting=1)
+
+
+def test_a_line_that_is_gone_is_not_written_over(slots: OverlapStore) -> None:
+    assert slots.put(slot(MINE), None)
+    assert slots.delete(slot(MINE))
+    assert not slots.put(slot(OTHERS), MINE)
+    assert slots.get(KEY) is None
+
+
+def test_a_write_that_is_repeated_succeeds_again(slots: OverlapStore) -> None:
+    assert slots.put(slot(MINE), None)
+    assert slots.put(slot(MINE), None)
+    assert slots.put(slot(OTHERS), MINE)
+    assert slots.put(slot(OTHERS), MINE)
+
+
+def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_harm(
+    slots: OverlapStore,
+) -> None:
+    assert slots.put(slot(MINE), None)
+    assert not slots.delete(slot(OTHERS))
+    assert slots.get(KEY) == slot(MINE)
+    assert slots.delete(slot(MINE))
+    assert slots.delete(slot(MINE))
+    assert slots.get(KEY) is None
+
+
+def test_of_several_that_take_one_line_one_has_it(raced: Stores) -> None:
+    rivals = [slot(f"version00000010{each}") for each in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda each: raced.slots.put(each, None), rivals))
+    assert won.count(True) == 1
+    assert raced.slots.get(KEY) == rivals[won.index(True)]
+
+
+def test_of_several_that_change_one_line_one_does(raced: Stores) -> None:
+    assert raced.slots.put(slot(MINE), None)
+    rivals = [slot(f"version00000010{each}", waiting=each) for each in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda each: raced.slots.put(each, MINE), rivals))
+    assert won.count(True) == 1
+    assert raced.slots.get(KEY) == rivals[won.index(True)]

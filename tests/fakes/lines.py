@@ -1,0 +1,79 @@
+"""Jobs whose runs take turns: what is in the queue of one, and that no two of its runs are under way."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.run import Run
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+SUCCESS = Answer(succeeded=True, code=200)
+FAILED = Answer(succeeded=False, code=503, text="busy")
+
+#: A run that is not over is at work for that long at most; then the one who had it is gone.
+MINUTE = 60_000
+
+
+def runs_of(world: World) -> dict[int, Run]:
+    """The runs of the job by the second after noon at which they were due."""
+    runs = world.runs.page(key_of(), None, "", 1_000).items
+    return {(run.due_at - NOON) // 1_000: run for run in reversed(runs)}
+
+
+def states(world: World) -> dict[int, str]:
+    """Their states, `skipped` with its reason."""
+    return {
+        due: run.state if run.state != "skipped" else f"skipped: {run.reason}"
+        for due, run in runs_of(world).items()
+    }
+
+
+def delivered(world: World) -> list[int]:
+    """The due times of the attempts that were made, in their order, in seconds after noon."""
+    return [(each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts]
+
+
+def triggers(world: World, mode: str, *dues_s: int, **written: Any) -> list[TriggerMessage]:
+    """A job whose triggers are due at those seconds after noon, and their messages, out of the queue."""
+    world.put(schedule="@every 1s", dueTime="0s", ttl="60s", overlap=mode, **written)
+    world.queue.waiting.clear()
+    job = stored(world)
+    return [message_of(job, due_s) for due_s in dues_s]
+
+
+def stored(world: World) -> Job:
+    job = world.jobs.get(key_of())
+    assert job is not None
+    return job
+
+
+def message_of(job: Job, due_s: int) -> TriggerMessage:
+    due_at = NOON + due_s * 1_000
+    trigger = Trigger(job.key, job.uid, job.rev, due_at, due_s + 1, job.updated_at)
+    return TriggerMessage(trigger, not_before=due_at)
+
+
+def alone(world: World, given: Iterator[Answer] | None = None) -> Callable[[Attempt], Answer]:
+    """A consumer who fails the test if it is called while another run of the job is not over."""
+
+    def answer(attempt: Attempt) -> Answer:
+        if attempt.ended_after is not None:
+            return SUCCESS
+        for run in world.runs.page(attempt.trigger.key, None, "", 1_000).items:
+            is_other = run.uid == attempt.trigger.uid and run.trigger_id != attempt.trigger.id
+            assert not is_other or run.is_over or is_abandoned(run, world.clock.time), (
+                f"{attempt.trigger.id} runs beside {run.run_id}, which is {run.state}"
+            )
+        return next(given, SUCCESS) if given is not None else SUCCESS
+
+    return answer
+
+
+def is_abandoned(run: Run, now: Instant) -> bool:
+    """Whether nothing has been seen of a run for so long that it is not waited for."""
+    last_seen_at = max(run.claimed_until or 0, run.next_attempt_at or 0)
+    return run.state in {"claimed", "retrying"} and last_seen_at + 60 * MINUTE <= now

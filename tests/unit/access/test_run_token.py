@@ -1,0 +1,32 @@
+"""How a run token is told from everything else that an Authorization header may hold."""
+
+import pytest
+
+from sweephand.access.key import written
+from sweephand.access.run_token import run_token, sent_run_token
+
+TOKEN = run_token("aB3" * 14 + "z")
+
+
+@pytest.mark.parametrize("header", [f"Bearer {TOKEN}", f"bearer  {TOKEN}", f" BEARER {TOKEN} "])
+def test_a_token_is_read_as_it_was_made(header: str) -> None:
+    assert sent_run_token(header) == TOKEN
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        TOKEN,
+        f"Basic {TOKEN}",
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}-",
+        f"Bearer {TOKEN[:-1]}\u0661",
+        f"Bearer {TOKEN} {TOKEN}",
+        f"Bearer {written('admin', 'x' * 43)}",
+    ],
+)
+def test_what_is_no_token_is_none(header: str | None) -> None:
+    assert sent_run_token(header) is None

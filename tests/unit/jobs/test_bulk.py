@@ -1,0 +1,138 @@
+"""Pausing, resuming and deleting many jobs."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.faults import failing
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import StoreError
+from sweephand.jobs.bulk import Done, Filter
+from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.timing import API_PATIENCE_MS, BULK_PATIENCE_MS
+
+ALL = Filter("ns", prefix="job")
+
+
+def with_jobs(count: int) -> World:
+    world = World()
+    for number in range(count):
+        world.put(f"job-{number:04d}", schedule="@every 1h", labels={"half": str(number % 2)})
+    world.put("other", schedule="@every 1h", labels={"half": "1"})
+    return world
+
+
+def paused(world: World) -> list[str]:
+    jobs = world.jobs.page("ns", "", "", 10_000).items
+    return [job.key.name for job in jobs if job.paused_at is not None]
+
+
+def pause(world: World, wanted: Filter = ALL) -> Done:
+    return world.bulk().pause(wanted, reason="x", who="test")
+
+
+def test_those_that_fit_are_paused_and_resumed_and_deleted() -> None:
+    world = with_jobs(5)
+    wanted = Filter("ns", "job", {"half": "1"})
+    assert pause(world, wanted) == Done(2, None)
+    assert paused(world) == ["job-0001", "job-0003"]
+    assert world.jobs.get(key_of("job-0001")).pause_reason == "x"  # type: ignore[union-attr]
+    assert world.bulk().resume(ALL, mode="all", who="test") == Done(2, None)
+    assert paused(world) == []
+    assert world.bulk().delete(wanted, who="test") == Done(2, None)
+    names = [job.key.name for job in world.jobs.page("ns", "", "", 10).items]
+    assert names == ["job-0000", "job-0002", "job-0004", "other"]
+
+
+def test_what_is_so_already_is_left_alone_and_not_counted() -> None:
+    world = with_jobs(3)
+    world.pause("job-0001")
+    assert pause(world) == Done(2, None)
+    assert pause(world) == Done(0, None)
+    assert world.bulk().resume(ALL, mode=None, who="test") == Done(3, None)
+    assert world.bulk().resume(ALL, mode=None, who="test") == Done(0, None)
+
+
+def test_labels_alone_are_a_filter_and_all_of_them_have_to_fit() -> None:
+    world = with_jobs(3)
+    assert pause(world, Filter("ns", labels={"half": "1"})) == Done(2, None)
+    assert pause(world, Filter("ns", labels={"half": "0", "team": "ops"})) == Done(0, None)
+
+
+def test_a_thousand_are_looked_at_and_the_next_call_goes_on() -> None:
+    world = with_jobs(BULK_EXAMINED_MAX + 120)
+    wanted = Filter("ns", "job", {"half": "1"})
+    first = pause(world, wanted)
+    assert first == Done(BULK_EXAMINED_MAX // 2, f"job-{BULK_EXAMINED_MAX - 1:04d}")
+    assert first.reached is not None
+    assert pause(world, Filter("ns", "job", {"half": "1"}, first.reached)) == Done(60, None)
+
+
+VERBS: dict[str, Callable[[World, Filter], Done]] = {
+    "pause": pause,
+    "resume": lambda world, wanted: world.bulk().resume(wanted, mode="none", who="test"),
+    "delete": lambda world, wanted: world.bulk().delete(wanted, who="test"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_call_ends_in_time_and_the_next_ones_do_the_rest(verb: str) -> None:
+    world = with_jobs(200)
+    if verb == "resume":
+        pause(world)
+
+    def announce(call: str) -> None:
+        if call in ("before jobs.put", "before jobs.delete"):
+            world.clock.time += 200
+
+    world.announce = announce
+    count, calls, after = 0, 0, ""
+    while True:
+        begun_at = world.clock.time
+        done = VERBS[verb](world, Filter("ns", "job", after=after))
+        assert world.clock.time - begun_at < BULK_PATIENCE_MS + 4_000 < API_PATIENCE_MS
+        count, calls = count + done.count, calls + 1
+        if done.reached is None:
+            break
+        after = done.reached
+    assert (count, calls) == (200, 4)
+
+
+def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes() -> None:
+    world = World()
+    for number in range(40):
+        world.put(f"job-{number:02d}", schedule="@every 1s")
+    pause(world)
+
+    def announce(call: str) -> None:
+        if call == "before queue.send":
+            world.clock.time += 200
+
+    world.announce = announce
+    world.bulk().resume(ALL, mode="none", who="test")
+    jobs = world.jobs.page("ns", "", "", 100).items
+    assert all(job.cut - job.updated_at <= 200 for job in jobs)
+    assert max(job.cut for job in jobs) > NOON + 7_000
+
+
+def test_a_job_that_goes_meanwhile_is_passed_over() -> None:
+    world = with_jobs(3)
+    left = 1
+
+    def announce(call: str) -> None:
+        nonlocal left
+        if call == "before jobs.get" and left:
+            left -= 1
+            world.delete("job-0000")
+
+    world.announce = announce
+    assert pause(world) == Done(2, None)
+
+
+def test_a_store_that_fails_ends_the_call_and_asking_again_does_the_rest() -> None:
+    world = with_jobs(5)
+    failing(world, "jobs.put", times=1)
+    with pytest.raises(StoreError):
+        pause(world)
+    pause(world)
+    assert len(paused(world)) == 5

@@ -1,0 +1,236 @@
+"""Patching: what is written anew takes effect, and all else goes on."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.ledger import Ledger
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import InvalidError, NotFoundError, PreconditionError
+from sweephand.instants import DAY_MS
+from sweephand.jobs.job import Job
+from sweephand.jobs.read import view
+
+LARGE = '"' + "x" * 3_000 + '"'
+
+
+def fired(world: World, until: int) -> list[int]:
+    """The due times in s after noon that are delivered up to then."""
+    world.run_until(NOON + until)
+    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
+
+
+def sequences(world: World) -> list[int]:
+    return [each.trigger.sequence for each in world.consumers.attempts]
+
+
+def test_what_is_left_out_stays_and_the_rest_is_a_new_revision() -> None:
+    world = World()
+    first = world.put(schedule="@every 10s", labels={"a": "b"}, data="1").job
+    world.clock.time += 5_000
+    second = world.patch(description="x").job
+    assert second.rev != first.rev
+    assert dict(second.definition.written) == {**first.definition.written, "description": "x"}
+    assert second.definition.payload == first.definition.payload
+    assert (second.uid, second.created_at, second.owner) == (first.uid, first.created_at, first.owner)
+
+
+def test_a_patch_that_changes_nothing_makes_no_revision_even_of_a_completed_job() -> None:
+    world = World()
+    first = world.put(dueTime="10s", labels={"a": "b"}).job
+    assert world.patch(labels={"a": "b"}).outcome == "unchanged"
+    world.clock.time += 60_000
+    assert world.patch(labels={"a": "b"}).job == first
+
+
+def test_a_label_of_a_completed_job_is_written_and_nothing_fires_again() -> None:
+    world = World()
+    world.put(dueTime="10s")
+    assert fired(world, 60_000) == [10]
+    job = world.patch(labels={"a": "b"}).job
+    assert view(job, world.clock.time).state == "completed"
+    assert fired(world, 400_000) == [10]
+
+
+def test_occurrences_and_repeats_go_on_being_counted() -> None:
+    world = World()
+    ledger = Ledger(world)
+    world.put(schedule="@every 10s", repeats=5)
+    world.run_until(NOON + 25_000)
+    world.patch(labels={"a": "b"})
+    world.run_until(NOON + 35_000)
+    world.patch(labels={"a": "c"})
+    assert fired(world, 300_000) == [10, 20, 30, 40, 50]
+    assert sequences(world) == [1, 2, 3, 4, 5]
+    ledger.check(world.clock.time)
+
+
+def test_more_repeats_are_more_in_all_even_once_a_job_is_completed() -> None:
+    world = World()
+    world.put(schedule="@every 10s", repeats=2)
+    assert fired(world, 45_000) == [10, 20]
+    world.patch(repeats=6)
+    assert fired(world, 300_000) == [10, 20, 50, 60]
+    assert sequences(world) == [1, 2, 5, 6]
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_repeats_that_are_used_up_already_are_refused(repeats: int) -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.run_until(NOON + 35_000)
+    with pytest.raises(InvalidError) as refused:
+        world.patch(repeats=repeats)
+    assert [each.pointer for each in refused.value.violations] == ["/repeats"]
+
+
+def test_another_schedule_begins_with_the_request_and_goes_on_counting() -> None:
+    world = World()
+    world.put(schedule="@every 10s", repeats=5)
+    world.run_until(NOON + 25_000)
+    job = world.patch(schedule="@every 3s").job
+    assert job.current.since == NOON + 25_000 - 1
+    assert fired(world, 300_000) == [10, 20, 28, 31, 34]
+    assert sequences(world) == [1, 2, 3, 4, 5]
+    world.put(schedule="@every 4s", repeats=2)
+    assert len(fired(world, 400_000)) == 7
+
+
+def test_a_due_time_that_was_not_patched_stays_the_instant_that_it_was_at_first() -> None:
+    world = World()
+    world.put(schedule="@every 10s", dueTime="100s", ttl="200s")
+    world.clock.time += 50_000
+    job = world.patch(schedule="@every 20s").job
+    assert (job.series.due_at, job.series.ttl_at) == (NOON + 100_000, NOON + 300_000)
+    assert [each for each in fired(world, 400_000) if each < 200] == [100, 120, 140, 160, 180]
+
+
+def test_a_due_time_that_is_past_keeps_its_phase_and_is_no_error() -> None:
+    world = World()
+    world.put(schedule="@every 10s", dueTime="2026-11-21T12:00:05Z")
+    world.clock.time += DAY_MS
+    job = world.patch(schedule="@every 30s").job
+    coming = job.series.next_after(world.clock.time)
+    assert coming is not None
+    assert (coming.due_at - NOON - 5_000) % 30_000 == 0
+    assert coming.due_at > world.clock.time
+    assert coming.sequence == DAY_MS // 10_000 + 1
+
+
+def test_a_due_time_that_is_patched_begins_the_series_anew_from_there() -> None:
+    world = World()
+    world.put(schedule="@every 10s", ttl="1h")
+    world.run_until(NOON + 25_000)
+    job = world.patch(dueTime="100s").job
+    assert job.series.due_at == NOON + 125_000
+    assert job.series.ttl_at == NOON + 3_600_000
+    assert fired(world, 139_000) == [10, 20, 125, 135]
+
+
+def test_a_one_off_is_moved() -> None:
+    world = World()
+    world.put(dueTime="30s")
+    world.clock.time += 10_000
+    world.patch(dueTime="60s")
+    assert fired(world, 200_000) == [70]
+
+
+def test_a_one_off_becomes_a_series_and_a_series_a_one_off() -> None:
+    world = World()
+    world.put(dueTime="30s")
+    world.patch(schedule="@every 10s")
+    assert fired(world, 55_000) == [30, 40, 50]
+    world.patch(without=["schedule"], dueTime="5s")
+    assert fired(world, 200_000) == [30, 40, 50, 60]
+
+
+def test_a_ttl_is_patched_and_removed() -> None:
+    world = World()
+    world.put(schedule="@every 10s", ttl="1h")
+    world.clock.time += 5_000
+    assert world.patch(ttl="30s").job.series.ttl_at == NOON + 35_000
+    removed = world.patch(without=["ttl"]).job
+    assert removed.series.ttl_at is None
+    assert removed.expires_at is None
+
+
+def test_a_ttl_counts_from_the_due_time_where_that_was_at_first() -> None:
+    world = World()
+    world.put(schedule="@every 10s", dueTime="100s")
+    world.clock.time += 50_000
+    job = world.patch(ttl="60s").job
+    assert job.series.ttl_at == NOON + 160_000
+    world.patch(schedule="@every 20s")
+    assert world.patch(ttl="70s").job.series.ttl_at == NOON + 170_000
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "an end before the next fire": ({"ttl": "5s"}, "/ttl"),
+    "an end that is past": ({"ttl": "2026-11-21T11:00:00Z"}, "/ttl"),
+    "a zone that does not exist": ({"timezone": "Mars/Olympus"}, "/timezone"),
+    "a schedule that is none": ({"schedule": "@nonsense"}, "/schedule"),
+    "repeats of a one-off": ({"without": ["schedule"], "dueTime": "1h", "repeats": 2}, "/repeats"),
+    "no time at all": ({"without": ["schedule"]}, "/dueTime"),
+}
+
+
+@pytest.mark.parametrize(("fields", "pointer"), REFUSED.values(), ids=REFUSED)
+def test_a_patch_by_which_the_job_could_not_be_is_refused_whole(fields: dict[str, Any], pointer: str) -> None:
+    world = World()
+    before = world.put(schedule="@every 100s").job
+    world.clock.time += 1_000
+    with pytest.raises(InvalidError) as refused:
+        world.patch(**fields)
+    assert [each.pointer for each in refused.value.violations] == [pointer]
+    assert world.jobs.get(key_of()) == before
+
+
+def test_a_one_off_whose_time_is_past_can_be_patched_in_all_but_its_times() -> None:
+    world = World()
+    world.put(dueTime="2026-11-21T12:00:10Z", ttl="2026-11-21T12:00:20Z")
+    world.clock.time += DAY_MS
+    assert world.patch(description="x").outcome == "replaced"
+    with pytest.raises(InvalidError) as refused:
+        world.patch(timezone="Europe/Paris")
+    assert {each.pointer for each in refused.value.violations} == {"/dueTime", "/ttl"}
+
+
+def test_data_that_is_not_patched_stays_the_object_that_it_is() -> None:
+    world = World()
+    first = world.put(schedule="@every 10s", data=LARGE).job
+    second = world.patch(labels={"a": "b"}).job
+    assert first.definition.payload is not None
+    assert second.definition.payload is not None
+    assert second.definition.payload.ref == first.definition.payload.ref
+    assert not world.payloads.discarded
+    world.run_until(NOON + 11_000)
+    assert world.consumers.attempts[0].body == LARGE.encode()
+
+
+def test_a_patch_that_another_write_overtakes_is_made_of_what_was_written_then() -> None:
+    world = World()
+    world.put(schedule="@every 10s", labels={"a": "b"})
+    left = 1
+
+    def announce(call: str) -> None:
+        nonlocal left
+        if call == "before jobs.put" and left:
+            left -= 1
+            world.put(schedule="@every 20s", labels={"c": "d"})
+
+    world.announce = announce
+    job: Job = world.patch(description="x").job
+    assert job.definition.written["schedule"] == "@every 20s"
+    assert job.definition.written["description"] == "x"
+    assert len(job.earlier) == 2
+
+
+def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
+    world = World()
+    with pytest.raises(NotFoundError):
+        world.patch(labels={})
+    world.put(schedule="@every 10s")
+    with pytest.raises(PreconditionError):
+        world.writer().patch(
+            key_of(), lambda before: before, caller="test", requested_at=NOON, if_match="9-z"
+        )

@@ -1,0 +1,297 @@
+"""Resuming: what was held is delivered, and what fell due during the pause is caught up with."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.fakes.faults import calls_of, failing, killed_at
+from tests.fakes.ledger import Ledger
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import NotFoundError, PreconditionError, UnavailableError
+from sweephand.instants import DAY_MS
+from sweephand.jobs.definition import CatchUpMode
+from sweephand.jobs.read import view
+from sweephand.timing import API_PATIENCE_MS
+from sweephand.wheel.trigger import SpanMessage
+
+MINUTE = 60_000
+
+
+def paused(*, at: int = 25_000, until: int = 65_000, **written: Any) -> World:
+    """A world whose job was paused so many ms after noon, at the moment of its resume."""
+    world = World()
+    Ledger(world)
+    world.put(**{"schedule": "@every 10s", **written})
+    world.run_until(NOON + at)
+    world.pause()
+    world.run_until(NOON + until)
+    world.consumers.attempts.clear()
+    return world
+
+
+def fired(world: World, until: int) -> list[int]:
+    """The due times in s after noon that are delivered up to then."""
+    world.run_until(NOON + until)
+    return sorted((each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts)
+
+
+@pytest.mark.parametrize(
+    ("mode", "due_s"),
+    [
+        (None, [60, 70, 80]),
+        ("latest", [60, 70, 80]),
+        ("all", [30, 40, 50, 60, 70, 80]),
+        ("none", [70, 80]),
+    ],
+)
+def test_of_what_fell_due_during_the_pause_that_fires_which_was_asked_for(
+    mode: CatchUpMode | None, due_s: list[int]
+) -> None:
+    world = paused()
+    world.resume(mode=mode)
+    assert fired(world, 85_000) == due_s
+
+
+def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
+    world = paused()
+    world.resume(mode="latest")
+    (skipped,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (skipped.due_at, skipped.last_due_at, skipped.count) == (NOON + 30_000, NOON + 50_000, 3)
+    assert skipped.reason == "misfire"
+    assert fired(world, 66_000) == [60]
+
+
+def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
+    trial = paused()
+    calls = calls_of(trial, lambda: trial.resume(mode="none"))
+    committed = calls.index("after jobs.put")
+    for number in range(committed):
+        world = paused()
+        killed_at(world, number, lambda: world.resume(mode="none"))  # noqa: B023 - called within this turn
+        assert not world.runs.page(key_of(), "skipped", "", 50).items
+
+
+def test_a_record_that_cannot_be_written_undoes_no_resume() -> None:
+    world = paused()
+    failing(world, "runs.record")
+    assert world.resume(mode="none").paused_at is None
+
+
+def test_the_job_says_itself_what_is_caught_up_with_and_the_resume_overrides_it() -> None:
+    world = paused(catchup={"mode": "none"})
+    world.resume()
+    assert fired(world, 75_000) == [70]
+    world = paused(catchup={"mode": "none"})
+    world.resume(mode="all")
+    assert fired(world, 75_000) == [30, 40, 50, 60, 70]
+
+
+@pytest.mark.parametrize("mode", ["latest", "all", "none"])
+def test_what_fell_due_before_the_pause_and_was_held_is_delivered_whatever_the_mode(
+    mode: CatchUpMode,
+) -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.clock.time += 25_000  # nobody delivers in the meantime
+    world.pause()
+    world.run_until(NOON + 28_000)
+    assert not world.consumers.ids
+    world.resume(mode=mode)
+    assert fired(world, 35_000) == [10, 20, 30]
+
+
+def test_the_old_revision_ends_with_the_pause_and_the_new_one_begins_after_what_is_skipped() -> None:
+    world = paused()
+    before = world.jobs.get(key_of())
+    assert before is not None
+    job = world.resume(mode="none")
+    former = job.revision(before.rev)
+    assert former is not None
+    assert former.until == NOON + 25_000
+    assert job.current.since == NOON + 60_000
+    assert not job.current.owns(NOON + 60_000)
+    assert (job.paused_at, job.pause_reason) == (None, None)
+    assert job.series == before.series
+
+
+def test_a_resume_arms_before_it_commits() -> None:
+    world = paused()
+    calls = calls_of(world, lambda: world.resume(mode="all"))
+    writes = [call for call in calls if call.startswith("before") and call != "before jobs.get"]
+    assert writes == ["before timers.put", "before queue.send", "before changes.put", "before jobs.put"]
+
+
+def test_a_job_that_is_not_paused_stays_as_it_is() -> None:
+    world = World()
+    job = world.put(schedule="@every 10s").job
+    assert world.resume() == job
+
+
+def test_a_second_resume_changes_nothing() -> None:
+    world = paused()
+    job = world.resume()
+    assert world.resume() == job
+    assert fired(world, 75_000) == [60, 70]
+
+
+def test_a_pause_of_a_decade_is_resumed_without_a_walk_through_it() -> None:
+    world = World()
+    world.put(schedule="@every 1s")
+    world.clock.time += 500
+    world.pause()
+    world.clock.time += 3_650 * DAY_MS
+    world.queue.waiting.clear()
+    world.resume(mode="all")
+    ((_, message),) = world.queue.waiting
+    assert isinstance(message, SpanMessage)
+    assert message.first.due_at == NOON + 1_000
+    # Each function that divides it sends ten messages at most, until they are single.
+    for _ in range(9):
+        world.deliver(world.queue.take(1))
+    assert len(world.queue.waiting) < 90
+
+
+def test_a_resume_by_a_clock_that_is_behind_cuts_no_earlier_than_the_pause() -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.api_clock.ahead_ms = 45_000
+    world.clock.time += 12_000
+    moment = world.pause().paused_at
+    assert moment == NOON + 57_000
+    world.api_clock.ahead_ms = -45_000
+    job = world.resume(mode="none")
+    assert job.cut == job.current.since == moment
+    assert world.put(schedule="@every 10s", data="1").job.current.since == moment
+    world.api_clock.ahead_ms = 0
+    assert fired(world, 145_000)[:9] == [10, 20, 30, 40, 50, 60, 70, 80, 90]
+
+
+def test_a_one_off_that_fell_due_during_its_pause_fires_at_the_resume() -> None:
+    world = paused(schedule=None, dueTime="40s")
+    job = world.resume()
+    assert fired(world, 70_000) == [40]
+    assert view(job, world.clock.time).state == "completed"
+
+
+@pytest.mark.parametrize(("mode", "due_s"), [("latest", [40]), ("all", [30, 40]), ("none", [])])
+def test_a_series_that_ended_during_its_pause_is_completed_by_the_resume(
+    mode: CatchUpMode, due_s: list[int]
+) -> None:
+    world = paused(repeats=4)
+    job = world.resume(mode=mode)
+    assert view(job, world.clock.time).state == "completed"
+    assert fired(world, 200_000) == due_s
+
+
+def test_a_series_that_was_over_before_the_pause_stays_over() -> None:
+    world = paused(repeats=2)
+    job = world.resume()
+    assert view(job, world.clock.time).state == "completed"
+    assert fired(world, 100_000) == []
+
+
+UPDATES: dict[str, tuple[Callable[[World], object], list[int]]] = {
+    "the target put anew": (lambda world: world.put(schedule="@every 10s", data="1"), [60, 70]),
+    "the target patched": (lambda world: world.patch(labels={"a": "b"}), [60, 70]),
+    "another schedule": (lambda world: world.put(schedule="@every 3s"), [65, 68, 71, 74]),
+    "another schedule patched": (lambda world: world.patch(schedule="@every 3s"), [65, 68, 71, 74]),
+}
+
+
+@pytest.mark.parametrize(("update", "due_s"), UPDATES.values(), ids=UPDATES)
+def test_an_update_of_a_paused_job_keeps_it_paused_and_what_it_missed_is_still_decided_at_the_resume(
+    update: Callable[[World], object], due_s: list[int]
+) -> None:
+    world = paused(until=56_000)
+    update(world)
+    world.run_until(NOON + 66_000)
+    assert not world.consumers.ids
+    world.resume()
+    assert [each for each in fired(world, 76_000) if each < 75] == due_s
+
+
+def test_a_paused_job_is_not_armed_by_an_update() -> None:
+    world = paused()
+    calls = calls_of(world, lambda: world.put(schedule="@every 10s", data="1"))
+    asked = [call for call in calls if call.startswith("before")]
+    assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
+
+
+def test_a_paused_one_off_whose_time_has_come_can_be_put_and_patched_and_fires_as_it_then_is() -> None:
+    world = paused(schedule=None, dueTime="40s", data="0")
+    world.put(dueTime="40s", data="1")
+    world.patch(labels={"a": "b"})
+    world.resume()
+    assert fired(world, 70_000) == [40]
+    assert [each.body for each in world.consumers.attempts] == [b"1"]
+
+
+def test_a_paused_job_that_was_over_before_begins_again_by_a_put_once_it_is_resumed() -> None:
+    world = paused(schedule=None, dueTime="20s")
+    assert world.put(dueTime="20s").outcome == "replaced"
+    world.resume()
+    assert fired(world, 90_000) == [85]
+
+
+def test_a_resume_that_takes_too_long_is_given_up_and_the_job_stays_paused() -> None:
+    world = paused()
+
+    def announce(call: str) -> None:
+        if call == "before queue.send":
+            world.clock.time += API_PATIENCE_MS + 1
+
+    world.announce = announce
+    with pytest.raises(UnavailableError):
+        world.resume()
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert job.paused_at == NOON + 25_000
+
+
+def test_there_must_be_a_job_to_resume_in_that_revision() -> None:
+    world = World()
+    with pytest.raises(NotFoundError):
+        world.resume()
+    world.put(schedule="@every 10s")
+    world.pause()
+    with pytest.raises(PreconditionError):
+        world.resumer().resume(key_of(), who="test", requested_at=world.clock.time, if_match="9-z")
+
+
+def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once() -> None:
+    world = World()
+    ledger = Ledger(world)
+    world.put(schedule="@every 7s")
+    for _ in range(12):
+        world.run_until(world.clock.time + 50_000)
+        world.pause()
+        world.run_until(world.clock.time + 30_000)
+        world.resume(mode="all")
+    world.run_until(world.clock.time + 20 * MINUTE)
+    ledger.check(world.clock.time)
+    assert len(set(world.consumers.ids)) == len(world.consumers.ids)
+    assert len(world.consumers.ids) == (world.clock.time - NOON) // 7_000
+
+
+def test_what_an_update_made_due_before_the_pause_that_overtook_it_is_owed() -> None:
+    world = World()
+    ledger = Ledger(world)
+    world.put(schedule="@every 100s")
+    world.run_until(NOON + 10_000)
+    left = 1
+
+    def announce(call: str) -> None:
+        nonlocal left
+        if call == "before jobs.put" and left:
+            left -= 1
+            world.clock.time += 8_000
+            world.pause()
+
+    world.announce = announce
+    job = world.put(schedule="@every 3s").job
+    assert job.paused_at == NOON + 18_000
+    world.resume(mode="none")
+    world.run_until(NOON + 60_000)
+    ledger.check(NOON + 60_000)
+    assert {NOON + 13_000, NOON + 16_000} <= world.consumers.dues

@@ -1,0 +1,180 @@
+"""Asynchronous runs under whatever can come between: they end once, and what was reported in time stands."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from tests.fakes.acceptance import Worker, cancel, due_async, running
+from tests.fakes.deliveries import run_of
+from tests.fakes.faults import kill_everywhere
+from tests.fakes.interleave import every_interleaving
+from tests.fakes.world import NOON, World
+
+from sweephand.errors import ConflictError, GoneError, NotFoundError
+from sweephand.ports import Answer
+from sweephand.wheel.trigger import DeadlineMessage
+
+MINUTE = 60_000
+
+Act = Callable[[World], None]
+
+WORKERS: dict[int, Worker] = {}
+
+
+def work(world: World) -> Worker:
+    return WORKERS[id(world)]
+
+
+def accepted(world: World) -> None:
+    """A run that its consumer works on; the first attempt's deadline is the only message."""
+    WORKERS[id(world)] = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
+
+
+def about_to_be_accepted(world: World) -> None:
+    """A trigger that is due, whose consumer will accept it."""
+    worker, message = due_async(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
+    WORKERS[id(world)] = worker
+    world.queue.send([(message, 0)])
+
+
+def silent(world: World) -> None:
+    """A run whose consumer has been silent for too long."""
+    accepted(world)
+    ((_, deadline),) = world.queue.waiting
+    assert isinstance(deadline, DeadlineMessage)
+    world.clock.time = deadline.not_before
+    world.queue.waiting = [(world.clock.time, deadline)]
+
+
+def deliver(world: World) -> None:
+    if batch := world.queue.take(1):
+        world.deliver(batch)
+
+
+def beat(world: World) -> None:
+    with suppress(GoneError, IndexError):
+        work(world).heartbeat(work(world).tokens[0])
+
+
+def complete(world: World) -> None:
+    with suppress(GoneError, ConflictError, IndexError):
+        work(world).complete(work(world).tokens[0])
+
+
+def fail(world: World) -> None:
+    with suppress(GoneError, ConflictError, IndexError):
+        work(world).fail(work(world).tokens[0])
+
+
+def stop(world: World) -> None:
+    with suppress(ConflictError, NotFoundError):
+        cancel(world)
+
+
+def prepared(prepare: Act) -> World:
+    world = World()
+    prepare(world)
+    return world
+
+
+def check_end(world: World) -> None:
+    """The run ends, once, whatever has happened: a later attempt of it succeeds at once."""
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+    # Whoever held a message is gone; the queue shows it again.
+    world.clock.time += 6 * MINUTE
+    world.queue.reappear()
+    world.run_until(world.clock.time + 60 * MINUTE)
+    run = run_of(world)
+    assert run.is_over, run.state
+    assert run.state in ("succeeded", "cancelled")
+    assert not world.queue.waiting
+    assert len(set(world.consumers.ids)) == 1
+    numbers = [attempt.number for attempt in world.consumers.attempts]
+    assert numbers == sorted(numbers)
+    assert all(numbers.count(number) <= 2 for number in numbers), "an attempt was made again and again"
+    assert max(numbers) <= 3
+
+
+@pytest.mark.parametrize(
+    ("prepare", "act"),
+    [
+        (about_to_be_accepted, deliver),
+        (silent, deliver),
+        (accepted, beat),
+        (accepted, complete),
+        (accepted, fail),
+        (accepted, stop),
+    ],
+    ids=["delivery", "look", "heartbeat", "complete", "fail", "cancel"],
+)
+def test_whatever_is_killed_anywhere_the_run_comes_to_its_end(prepare: Act, act: Act) -> None:
+    kill_everywhere(prepare, act, check_end)
+
+
+def test_a_settlement_of_a_reported_failure_killed_anywhere_is_done_again() -> None:
+    def prepare(world: World) -> None:
+        accepted(world)
+        world.queue.waiting.clear()
+        fail(world)
+
+    kill_everywhere(prepare, deliver, check_end)
+
+
+REPORTS: dict[str, Act] = {"heartbeat": beat, "complete": complete, "fail": fail, "cancel": stop}
+ACTS: dict[str, Act] = {"look": deliver, **REPORTS}
+
+
+@pytest.mark.parametrize("one", ACTS.values(), ids=ACTS)
+@pytest.mark.parametrize("other", ACTS.values(), ids=ACTS)
+def test_two_who_meet_at_a_deadline_leave_one_end_in_every_order(one: Act, other: Act) -> None:
+    def prepare() -> World:
+        world = prepared(silent)
+        world.queue.copy()
+        return world
+
+    assert every_interleaving(prepare, one, other, check_end) > 3
+
+
+@pytest.mark.parametrize("other", REPORTS.values(), ids=REPORTS)
+def test_a_report_at_any_moment_of_a_delivery_leaves_one_end(other: Act) -> None:
+    def check(world: World) -> None:
+        was_completed = run_of(world).state == "succeeded"
+        check_end(world)
+        if was_completed:
+            assert run_of(world).attempts == 1
+
+    assert every_interleaving(lambda: prepared(about_to_be_accepted), deliver, other, check) > 5
+
+
+def test_what_was_completed_in_time_is_never_delivered_again() -> None:
+    def check(world: World) -> None:
+        is_completed = run_of(world).state == "succeeded"
+        attempts = len(world.consumers.attempts)
+        check_end(world)
+        if is_completed:
+            assert len(world.consumers.attempts) == attempts
+
+    assert every_interleaving(lambda: prepared(silent), deliver, complete, check) > 3
+
+
+def test_two_deliveries_of_one_trigger_are_accepted_once_in_every_order() -> None:
+    def prepare() -> World:
+        world = prepared(about_to_be_accepted)
+        world.queue.copy()
+        return world
+
+    def check(world: World) -> None:
+        assert len(work(world).tokens) == 1
+        check_end(world)
+
+    assert every_interleaving(prepare, deliver, deliver, check) > 5
+
+
+def test_deadlines_do_not_multiply_however_often_one_is_looked_at() -> None:
+    world = prepared(accepted)
+    for _ in range(5):
+        world.queue.copy()
+        world.run_until(world.clock.time + 2 * MINUTE)
+        beat(world)
+    assert sum(isinstance(message, DeadlineMessage) for _, message in world.queue.waiting) < 40
+    assert world.clock.time < NOON + 60 * MINUTE

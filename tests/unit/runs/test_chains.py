@@ -1,0 +1,170 @@
+"""Jobs that follow one another: one is triggered by the end of another's run."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.fakes.deliveries import FAILED
+from tests.fakes.faults import kill_everywhere
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.run import Run
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+FAR = "2099-01-01T00:00:00Z"
+
+
+def chain(world: World, *names: str, **first: Any) -> None:
+    """Jobs of those names of which each triggers the next when it has succeeded; the first is due in 10 s."""
+    for name, following in zip(names, [*names[1:], None], strict=True):
+        after = {} if following is None else {"onComplete": {"type": "job", "name": following}}
+        due = {"dueTime": "10s", **first} if name == names[0] else {"dueTime": FAR}
+        world.put(name, data='{"step":1}' if name == names[0] else None, **{**due, **after})
+
+
+def runs(world: World, name: str) -> list[Run]:
+    return list(world.runs.page(key_of(name), None, "", 10).items)
+
+
+def delivered(world: World) -> list[tuple[str, Any]]:
+    return [(each.trigger.key.name, json.loads(each.body)) for each in world.consumers.attempts]
+
+
+def test_a_chain_of_three_runs_one_after_the_other_each_told_of_the_one_before() -> None:
+    world = World()
+    chain(world, "extract", "transform", "load")
+    world.run_until(NOON + 12_000)
+    (first, second, third) = delivered(world)
+    assert [first[0], second[0], third[0]] == ["extract", "transform", "load"]
+    assert first[1] == {"step": 1}
+    for (name, _), (_, told) in ((first, second), (second, third)):
+        assert (told["job"], told["state"]) == (name, "succeeded")
+    (run,) = runs(world, "load")
+    assert run.state == "succeeded"
+    assert run.run_id.startswith("chained-")
+    assert third[1]["runId"] == runs(world, "transform")[0].run_id
+
+
+def test_a_chain_ends_where_a_run_fails_unless_it_waits_for_failures() -> None:
+    world = World()
+    chain(world, "a", "b", retry={"maxAttempts": 1})
+    world.consumers.answering = lambda _: FAILED
+    world.run_until(NOON + MINUTE)
+    assert not runs(world, "b")
+    for when, states in (("failed", {"failed"}), ("always", {"failed", "succeeded"}), ("succeeded", set())):
+        for answer in (FAILED, Answer(succeeded=True, code=200)):
+            world = World()
+            world.put("b", dueTime=FAR)
+            following = {"type": "job", "name": "b", "when": when}
+            world.put("a", dueTime="10s", retry={"maxAttempts": 1}, onComplete=following)
+            world.consumers.answering = lambda made, answer=answer: (  # type: ignore[misc]
+                answer if made.trigger.key.name == "a" else Answer(succeeded=True, code=200)
+            )
+            world.run_until(NOON + MINUTE)
+            ended = "succeeded" if answer.succeeded else "failed"
+            is_triggered = ended in states or (when, ended) == ("succeeded", "succeeded")
+            assert bool(runs(world, "b")) == is_triggered
+
+
+def test_each_link_has_its_own_retries() -> None:
+    world = World()
+    chain(world, "a", "b", "c")
+    failures = {"b": 2}
+
+    def answer(attempt: Attempt) -> Answer:
+        name = attempt.trigger.key.name
+        if failures.get(name, 0) >= attempt.number:
+            return FAILED
+        return Answer(succeeded=True, code=200)
+
+    world.consumers.answering = answer
+    world.run_until(NOON + 10 * MINUTE)
+    assert [name for name, _ in delivered(world)] == ["a", "b", "b", "b", "c"]
+    assert len(runs(world, "c")) == 1
+
+
+def test_a_paused_job_in_a_chain_holds_it_until_the_resume() -> None:
+    world = World()
+    chain(world, "a", "b")
+    world.pause("b")
+    world.run_until(NOON + 10 * MINUTE)
+    assert [name for name, _ in delivered(world)] == ["a"]
+    world.resume("b")
+    world.run_until(NOON + HOUR)
+    assert [name for name, _ in delivered(world)] == ["a", "b"]
+
+
+def test_a_job_that_is_not_there_is_waited_for_and_then_given_up() -> None:
+    world = World()
+    world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
+    world.run_until(NOON + MINUTE)
+    world.put("b", dueTime=FAR)
+    world.run_until(NOON + HOUR)
+    assert [name for name, _ in delivered(world)] == ["a", "b"]
+    world = World()
+    world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
+    world.run_until(NOON + 24 * HOUR, ticking=False)
+    ((letter, _),) = world.queue.buried
+    assert "There is no job b" in letter.reason
+
+
+def test_a_failed_run_of_a_chained_trigger_is_redriven_with_what_it_was_told() -> None:
+    world = World()
+    chain(world, "a", "b")
+    world.consumers.answering = lambda made: Answer(
+        succeeded=made.trigger.key.name == "a" or made.number > 1, code=422, is_final=True
+    )
+    world.run_until(NOON + MINUTE)
+    (run,) = runs(world, "b")
+    assert run.state == "failed"
+    world.redrive(run.run_id, "b")
+    world.run_until(NOON + 2 * MINUTE)
+    (run,) = runs(world, "b")
+    assert (run.state, run.attempts) == ("succeeded", 2)
+    assert delivered(world)[-1] == delivered(world)[-2]
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_link_that_is_told_twice_is_one_trigger(copies: int) -> None:
+    world = World()
+    chain(world, "a", "b")
+    world.clock.time = NOON + 10_000
+    world.deliver(world.queue.take())
+    for _ in range(copies):
+        world.queue.copy()
+    world.run_until(NOON + MINUTE)
+    assert len({each.id for each in world.consumers.attempts}) == 2
+    assert len(runs(world, "b")) == 1
+
+
+def test_a_chain_comes_to_its_end_whatever_is_killed() -> None:
+    def prepare(world: World) -> None:
+        chain(world, "a", "b", "c")
+        world.clock.time = NOON + 10_000
+
+    def act(world: World) -> None:
+        while batch := world.queue.take():
+            world.deliver(batch)
+
+    def check(world: World) -> None:
+        world.clock.time += 6 * MINUTE
+        world.queue.reappear()
+        world.run_until(world.clock.time + HOUR)
+        assert {each.state for name in "abc" for each in runs(world, name)} == {"succeeded"}
+        assert runs(world, "c")
+        assert not world.queue.waiting
+
+    kill_everywhere(prepare, act, check)
+
+
+def test_a_job_changed_in_the_middle_of_a_chain_is_delivered_as_it_is() -> None:
+    world = World()
+    chain(world, "a", "b")
+    world.clock.time = NOON + 10_000
+    world.deliver(world.queue.take())
+    for _ in range(25):
+        world.put("b", dueTime=FAR, data=world.ids.token().lstrip("0"))
+    world.run_until(NOON + MINUTE)
+    assert [name for name, _ in delivered(world)] == ["a", "b"]

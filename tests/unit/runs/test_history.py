@@ -1,0 +1,100 @@
+"""What each setting of `history` records, and what it costs."""
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of
+from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import StoreError
+from sweephand.ports import Answer
+from sweephand.runs.run import Run
+from sweephand.timing import ATTEMPT_CLAIM_MS
+
+SUCCESS = Answer(succeeded=True, code=200)
+FINAL = replace(FAILED, is_final=True)
+
+
+def writes(world: World, history: str, *given: Answer) -> list[str]:
+    """The writes of runs that the first attempts of a trigger make."""
+    message = due(world, history=history)
+    answers(world, *given)
+    calls = calls_of(world, lambda: handle(world, message))
+    return [call.removeprefix("before runs.") for call in calls if call.startswith("before runs.")]
+
+
+@pytest.mark.parametrize(
+    ("history", "answer", "made"),
+    [
+        ("outcome", SUCCESS, ["record"]),
+        ("outcome", FAILED, ["record"]),
+        ("outcome", FINAL, ["record"]),
+        ("full", SUCCESS, ["claim", "record"]),
+        ("full", FAILED, ["claim", "record"]),
+        ("full", FINAL, ["claim", "record"]),
+        ("failures", SUCCESS, []),
+        ("failures", FAILED, ["record"]),
+        ("failures", FINAL, ["record"]),
+    ],
+)
+def test_a_first_attempt_costs_what_its_history_asks_for(
+    history: str, answer: Answer, made: list[str]
+) -> None:
+    assert writes(World(), history, answer) == made
+
+
+def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way() -> None:
+    world = World()
+    message = due(world, history="full")
+    seen: list[Run] = []
+    meanwhile(world, "before consumers.deliver", lambda: seen.append(run_of(world)))
+    handle(world, message)
+    assert [(run.state, run.attempts, run.ended_at) for run in seen] == [("claimed", 1, None)]
+    assert run_of(world).state == "succeeded"
+
+
+def test_with_full_history_a_copy_of_a_first_attempt_is_not_delivered() -> None:
+    world = World()
+    message = due(world, history="full")
+    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).outcome == "repeated"
+    assert len(world.consumers.attempts) == 1
+
+
+def test_with_full_history_a_first_attempt_whose_holder_died_is_done_again_after_its_claim() -> None:
+    world = World()
+    message = due(world, history="full")
+    failing(world, "consumers.deliver", after=True, times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    assert handle(world, message).outcome == "claimed"
+    world.run_until(NOON + 10_000 + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 1]
+    assert run_of(world).state == "succeeded"
+
+
+def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again() -> None:
+    world = World()
+    message = due(world, history="full")
+    failing(world, "runs.record")
+    with pytest.raises(StoreError):
+        handle(world, message)
+
+
+@pytest.mark.parametrize("history", ["outcome", "full", "failures"])
+def test_what_was_given_up_is_recorded_whatever_the_history(history: str) -> None:
+    world = World()
+    message = due(world, history=history)
+    answers(world, FINAL)
+    handle(world, message)
+    assert run_of(world).state == "failed"
+
+
+def test_a_job_that_asks_for_failures_only_lists_no_success() -> None:
+    world = World()
+    world.put(schedule="@every 10s", history="failures")
+    world.run_until(NOON + 60_000)
+    assert len(world.consumers.attempts) == 6
+    assert not world.runs.page(key_of(), None, "", 10).items

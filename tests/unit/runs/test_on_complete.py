@@ -1,0 +1,329 @@
+"""Who is told of a run's end: at least once, of what was recorded, whatever came in between."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.fakes.acceptance import ACCEPTED, RUN, cancel, running
+from tests.fakes.deliveries import FAILED, UNREAD, due, handle, meanwhile, run_of
+from tests.fakes.faults import calls_of, failing, kill_everywhere, working
+from tests.fakes.interleave import every_interleaving
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import ConflictError, GoneError, StoreError
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.notice import body_of, notice_of
+from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.wheel.codec import decode
+from sweephand.wheel.trigger import NoticeMessage
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+TOLD = {"type": "http", "url": "https://told.example/end"}
+FINAL = replace(FAILED, code=422, is_final=True)
+
+
+def by_target(
+    world: World, delivery: Callable[[Attempt], Answer], telling: Callable[[Attempt], Answer] | None = None
+) -> None:
+    """Have the consumer and the one who is told answer each for itself."""
+
+    def answer(attempt: Attempt) -> Answer:
+        if attempt.ended_after is None:
+            return delivery(attempt)
+        return telling(attempt) if telling else Answer(succeeded=True, code=200)
+
+    world.consumers.answering = answer
+
+
+def told(world: World) -> list[dict[str, Any]]:
+    """What was told, in order."""
+    return [json.loads(each.body) for each in world.consumers.attempts if each.ended_after is not None]
+
+
+def delivered(world: World) -> list[int]:
+    """The numbers of the attempts at the trigger."""
+    return [each.number for each in world.consumers.attempts if each.ended_after is None]
+
+
+@pytest.mark.parametrize("history", ["outcome", "full", "failures"])
+def test_a_success_is_told_with_all_that_there_is_to_tell(history: str) -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, history=history)
+    assert handle(world, message).outcome == "succeeded"
+    world.run_until(NOON + 11_000, ticking=False)
+    assert (
+        told(world)
+        == [
+            {
+                "namespace": "ns",
+                "job": "job",
+                "runId": RUN,
+                "triggerId": message.trigger.id,
+                "state": "succeeded",
+                "dueAt": "2026-11-21T12:00:10.000Z",
+                "startedAt": "2026-11-21T12:00:10.000Z",
+                "endedAt": "2026-11-21T12:00:10.000Z",
+                "attempts": 1,
+                "responseCode": 200 if world.consumers.attempts[0].number == 1 else None,
+                "reason": None,
+            }
+        ]
+        or told(world)[0]["responseCode"] == 204
+    )
+    (telling,) = (each for each in world.consumers.attempts if each.ended_after is not None)
+    assert telling.spec == TOLD
+    assert telling.id == f"{message.trigger.id}-end-1"
+
+
+def test_a_failure_is_told_when_retrying_ends_and_not_before() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 2})
+    by_target(world, lambda _: FAILED)
+    handle(world, message)
+    assert not told(world)
+    world.run_until(NOON + MINUTE, ticking=False)
+    (end,) = told(world)
+    assert (end["state"], end["attempts"], end["responseCode"]) == ("failed", 2, 503)
+    assert end["reason"] == "Attempt 2 of 2 failed: Response 503."
+
+
+def test_nobody_is_told_where_nobody_asked() -> None:
+    world = World()
+    message = due(world)
+    assert "before queue.send" not in calls_of(world, lambda: handle(world, message))
+
+
+def test_the_notice_is_sent_before_the_end_is_recorded() -> None:
+    for answer in (Answer(succeeded=True, code=200), FINAL):
+        world = World()
+        message = due(world, onComplete=TOLD)
+        by_target(world, lambda _, answer=answer: answer)  # type: ignore[misc]
+        calls = calls_of(world, lambda: handle(world, message))  # noqa: B023 - called within this turn
+        assert calls.index("after queue.send") < calls.index("before runs.record")
+
+
+@pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
+def test_the_end_of_an_asynchronous_run_is_told(end: str) -> None:
+    world = World()
+    worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
+    by_target(world, worker.accept)
+    if end == "complete":
+        worker.complete()
+    elif end == "cancel":
+        cancel(world)
+    elif end == "fail":
+        worker.fail()
+    world.run_until(NOON + 10 * MINUTE)
+    (notice,) = told(world)
+    expected = {"complete": "succeeded", "cancel": "cancelled", "fail": "failed", "silence": "failed"}
+    assert notice["state"] == expected[end] == run_of(world).state
+
+
+def test_each_end_of_a_redriven_run_is_told_under_an_id_of_its_own() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
+    handle(world, message)
+    world.run_until(NOON + MINUTE, ticking=False)
+    world.redrive(RUN)
+    world.run_until(NOON + 2 * MINUTE, ticking=False)
+    assert [(each["state"], each["attempts"]) for each in told(world)] == [("failed", 1), ("succeeded", 2)]
+    ids = [each.id for each in world.consumers.attempts if each.ended_after is not None]
+    assert ids == [f"{message.trigger.id}-end-1", f"{message.trigger.id}-end-2"]
+
+
+def test_a_failure_that_was_redriven_before_it_was_told_is_told_all_the_same() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
+    handle(world, message)
+    ((at, notice),) = world.queue.waiting
+    world.queue.waiting.clear()
+    world.redrive(RUN)
+    world.run_until(NOON + MINUTE, ticking=False)
+    world.queue.waiting = [(at, notice)]
+    world.run_until(NOON + 2 * MINUTE, ticking=False)
+    assert [each["state"] for each in told(world)] == ["succeeded", "failed"]
+
+
+def test_telling_is_tried_again_by_the_defaults_and_ends_in_a_letter() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, lambda _: Answer(succeeded=True, code=200), lambda _: FAILED)
+    handle(world, message)
+    world.run_until(NOON + 24 * HOUR, ticking=False)
+    assert len(told(world)) == 10
+    assert delivered(world) == [1]
+    ((letter, _),) = world.queue.buried
+    assert letter.reason == "Its end could not be told to onComplete. Attempt 10 of 10 failed: Response 503."
+    assert isinstance(decode(letter.body), NoticeMessage)
+    assert run_of(world).state == "succeeded"
+
+
+def test_one_who_is_gone_is_not_told_again_and_the_job_goes_on() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD)
+    by_target(
+        world,
+        lambda _: Answer(succeeded=True, code=200),
+        lambda _: Answer(succeeded=False, code=410, is_final=True),
+    )
+    handle(world, message)
+    world.run_until(NOON + HOUR, ticking=False)
+    assert len(told(world)) == 1
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert job.paused_at is None
+
+
+def test_a_pause_does_not_hold_back_what_it_was_made_for() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, onError="pause")
+    by_target(world, lambda _: FINAL)
+    handle(world, message)
+    world.run_until(NOON + MINUTE, ticking=False)
+    assert [each["state"] for each in told(world)] == ["failed"]
+
+
+@pytest.mark.parametrize("becomes", ["deleted", "another", "silent"])
+def test_of_a_job_that_is_gone_or_has_nobody_to_tell_nothing_is_told(becomes: str) -> None:
+    world = World()
+    message = due(world, onComplete=TOLD)
+    handle(world, message)
+    if becomes == "silent":
+        world.put(dueTime="5h")
+    else:
+        world.delete()
+    if becomes == "another":
+        world.put(dueTime="5h", onComplete=TOLD)
+    world.queue.waiting = [each for each in world.queue.waiting if isinstance(each[1], NoticeMessage)]
+    world.run_until(NOON + MINUTE, ticking=False)
+    assert not told(world)
+
+
+def test_a_job_deleted_while_the_connection_is_made_is_not_told_of() -> None:
+    world = World()
+    handle(world, due(world, onComplete=TOLD))
+
+    def slow() -> None:
+        world.clock.time += 2_000
+        world.delete()
+
+    world.consumers.connecting = slow
+    (handled,) = world.deliver(world.queue.take())
+    assert handled.delivered.outcome == "dropped"
+    assert not told(world)
+
+
+def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
+    world = World()
+    worker = running(world, onComplete=TOLD)
+    by_target(world, worker.accept)
+    outcomes: list[str] = []
+
+    def tell() -> None:
+        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NoticeMessage))
+        outcomes.append(world.deliverer().handle(notice, UNREAD).outcome)
+
+    meanwhile(world, "before runs.move", tell)
+    worker.complete()
+    assert outcomes == ["premature"]
+    assert not told(world)
+    world.run_until(NOON + MINUTE, ticking=False)
+    assert {each["state"] for each in told(world)} == {"succeeded"}
+
+
+def test_an_end_that_never_was_is_not_told() -> None:
+    world = World()
+    worker = running(world, onComplete=TOLD)
+    by_target(world, worker.accept)
+    failing(world, "runs.move", times=1)
+    with pytest.raises(StoreError):
+        worker.complete()
+    working(world)
+    for _ in range(20):
+        world.run_until(world.clock.time + 20_000)
+        worker.heartbeat()
+    assert world.clock.time - NOON > ATTEMPT_CLAIM_MS
+    assert run_of(world).state == "running"
+    assert not told(world)
+    assert not any(isinstance(each, NoticeMessage) for _, each in world.queue.waiting)
+    worker.complete()
+    world.run_until(world.clock.time + MINUTE)
+    assert [each["state"] for each in told(world)] == ["succeeded"]
+
+
+def test_the_body_of_a_notice_is_small_whatever_is_in_it() -> None:
+    world = World()
+    worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, worker.accept)
+    worker.fail(reason="\x00\ud800\U0001f600" * 150)
+    world.run_until(NOON + 12_000, ticking=False)
+    run = replace(run_of(world), key=key_of("x" * 128)._replace(namespace="y" * 128))
+    assert len(body_of(notice_of(run))) < 2_048
+    json.loads(body_of(notice_of(run)))
+
+
+SCENES: dict[str, tuple[dict[str, Any], Callable[[Attempt], Answer], str]] = {
+    "success": ({}, lambda _: Answer(succeeded=True, code=200), "succeeded"),
+    "success, fully recorded": ({"history": "full"}, lambda _: Answer(succeeded=True, code=200), "succeeded"),
+    "given up": ({}, lambda _: FINAL, "failed"),
+    "given up, fully recorded": ({"history": "full"}, lambda _: FINAL, "failed"),
+}
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_an_end_is_told_whatever_is_killed(scene: str) -> None:
+    written, answer, state = SCENES[scene]
+
+    def prepare(world: World) -> None:
+        by_target(world, answer)
+        world.put(dueTime="30s", onComplete=TOLD, **written)
+        world.clock.time += 30_000
+
+    def check(world: World) -> None:
+        world.clock.time += 6 * MINUTE
+        world.queue.reappear()
+        world.run_until(world.clock.time + HOUR)
+        assert run_of(world).state == state
+        assert {each["state"] for each in told(world)} == {state}
+        assert not world.queue.waiting
+
+    def act(world: World) -> None:
+        world.deliver(world.queue.take())
+        world.deliver(world.queue.take())
+
+    kill_everywhere(prepare, act, check)
+
+
+def test_a_completion_and_a_deadline_that_meet_tell_of_the_end_that_was() -> None:
+    def prepare() -> World:
+        world = World()
+        worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
+        by_target(world, lambda _: ACCEPTED)
+        ((_, deadline),) = world.queue.waiting
+        world.clock.time = deadline.not_before  # type: ignore[union-attr]
+        world.queue.waiting = [(world.clock.time, deadline)]
+        TOKENS[id(world)] = worker.tokens[0]
+        return world
+
+    def look(world: World) -> None:
+        world.deliver(world.queue.take(1))
+
+    def complete(world: World) -> None:
+        try:
+            world.reporter().complete(key_of(), RUN, TOKENS[id(world)])
+        except (ConflictError, GoneError):
+            assert run_of(world).state == "failed"
+
+    def check(world: World) -> None:
+        world.run_until(world.clock.time + HOUR)
+        assert {each["state"] for each in told(world)} == {run_of(world).state}
+
+    assert every_interleaving(prepare, look, complete, check) > 5
+
+
+TOKENS: dict[int, str] = {}

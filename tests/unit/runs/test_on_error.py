@@ -1,0 +1,99 @@
+"""What becomes of the job when a trigger of it is given up."""
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
+from tests.fakes.faults import calls_of
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.jobs.job import Job
+from sweephand.ports import Answer
+
+FINAL = replace(FAILED, code=422, is_final=True)
+GONE = Answer(succeeded=False, code=410, is_final=True)
+
+
+def job_of(world: World) -> Job:
+    job = world.jobs.get(key_of())
+    assert job is not None
+    return job
+
+
+@pytest.mark.parametrize("on_error", [None, "continue"])
+def test_a_job_goes_on_when_a_trigger_is_given_up(on_error: str | None) -> None:
+    world = World()
+    message = due(world, **({} if on_error is None else {"onError": on_error}))
+    answers(world, FINAL)
+    assert handle(world, message).outcome == "failed"
+    assert job_of(world).paused_at is None
+
+
+def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None:
+    world = World()
+    message = due(world, onError="pause", retry={"maxAttempts": 2})
+    answers(world, FAILED, FAILED)
+    assert handle(world, message).outcome == "retrying"
+    assert job_of(world).paused_at is None
+    world.run_until(NOON + 60_000, ticking=False)
+    assert run_of(world).state == "failed"
+    job = job_of(world)
+    assert job.paused_at == world.consumers.times[-1]
+    assert job.pause_reason == f"Run {NOON + 10_000}-0 failed. Attempt 2 of 2 failed: Response 503."
+
+
+def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_was_asked() -> None:
+    world = World()
+    message = due(world, onError="continue")
+    answers(world, GONE)
+    assert handle(world, message).outcome == "failed"
+    assert len(world.queue.buried) == 1
+    assert "the consumer is gone" in (job_of(world).pause_reason or "")
+    assert len(world.consumers.attempts) == 1
+
+
+def test_nothing_of_the_job_is_delivered_once_its_consumer_is_gone() -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    answers(world, GONE)
+    world.run_until(NOON + 5 * 60_000)
+    assert len(world.consumers.attempts) == 1
+
+
+def test_a_job_that_is_paused_already_keeps_its_reason() -> None:
+    world = World()
+    message = due(world, onError="pause")
+    world.consumers.connecting = lambda: None
+    answers(world, FINAL)
+
+    def pausing(_: object) -> Answer:
+        job = job_of(world)
+        paused = replace(job, version=world.ids.token(), paused_at=NOON, pause_reason="maintenance")
+        assert world.jobs.put(paused, job.version)
+        return FINAL
+
+    world.consumers.answering = pausing
+    handle(world, message)
+    assert (job_of(world).paused_at, job_of(world).pause_reason) == (NOON, "maintenance")
+
+
+def test_another_job_of_the_same_name_is_not_paused_for_it() -> None:
+    world = World()
+    message = due(world, onError="pause")
+
+    def renewing(_: object) -> Answer:
+        world.delete()
+        world.put(dueTime="1h")
+        return GONE
+
+    world.consumers.answering = renewing
+    handle(world, message)
+    assert job_of(world).paused_at is None
+
+
+def test_the_letter_and_the_pause_come_before_the_end_is_recorded() -> None:
+    world = World()
+    message = due(world, onError="pause")
+    answers(world, FINAL)
+    calls = calls_of(world, lambda: handle(world, message))
+    assert calls.index("after queue.bury") < calls.index("after jobs.put") < calls.index("before runs.record")

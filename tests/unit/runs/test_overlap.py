@@ -1,0 +1,374 @@
+"""Triggers that come due while a run of their job is not over: by each rule, one at a time."""
+
+import json
+from dataclasses import replace
+from itertools import repeat
+from typing import Any
+
+import pytest
+from tests.fakes.deliveries import change, handle, meanwhile
+from tests.fakes.faults import Killed, calls_of
+from tests.fakes.lines import (
+    FAILED,
+    MINUTE,
+    SUCCESS,
+    alone,
+    delivered,
+    message_of,
+    runs_of,
+    states,
+    stored,
+    triggers,
+)
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.ports import Answer
+from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
+from sweephand.timing import ATTEMPT_CLAIM_MS
+
+MODES = ("skip", "wait", "waitLatest")
+
+#: The first attempt fails, and the second comes half a minute later: so long the first run is not over.
+SLOW: dict[str, Any] = {"retry": {"initialDelay": "40s", "multiplier": 1}}
+
+
+def scene(mode: str, *dues_s: int, **written: Any) -> World:
+    """The first trigger has failed and waits for its retry; the others have been received once, in order."""
+    world = World()
+    messages = triggers(world, mode, *dues_s, **SLOW, **written)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    for message in messages:
+        world.clock.time = max(world.clock.time, message.not_before)
+        handle(world, message)
+    return world
+
+
+def test_where_runs_may_overlap_no_line_is_looked_at() -> None:
+    world = World()
+    first, second = triggers(world, "allow", 0, 1)
+    world.clock.time += 1_000
+    calls = calls_of(world, lambda: (handle(world, first), handle(world, second)))
+    assert not [call for call in calls if "slots" in call]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_trigger_that_finds_nobody_runs_at_once_and_leaves_no_line_behind(mode: str) -> None:
+    world = World()
+    for message in triggers(world, mode, 0, 1):
+        world.clock.time = message.not_before
+        assert handle(world, message).outcome == "succeeded"
+        assert world.slots.get(key_of()) is None
+    assert states(world) == {0: "succeeded", 1: "succeeded"}
+
+
+def test_skip_records_what_comes_due_while_a_run_is_not_over_and_delivers_it_never() -> None:
+    world = scene("skip", 0, 1, 2)
+    world.run_until(NOON + 5 * MINUTE)
+    assert delivered(world) == [0, 0]
+    assert states(world) == {0: "succeeded", 1: "skipped: overlap", 2: "skipped: overlap"}
+    assert runs_of(world)[1].attempts == 0
+    assert not world.queue.waiting
+
+
+def test_wait_runs_them_one_after_the_other_in_the_order_in_which_they_were_due() -> None:
+    world = scene("wait", 0, 3, 1, 2)
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 1, 2, 3]
+    assert set(states(world).values()) == {"succeeded"}
+    assert world.slots.get(key_of()) is None
+    assert not world.queue.waiting
+
+
+def test_the_next_one_runs_as_soon_as_the_run_before_it_is_over() -> None:
+    world = scene("wait", 0, 1, 2)
+    world.run_until(NOON + MINUTE)
+    assert delivered(world) == [0, 0, 1, 2]
+    assert all(at < NOON + 41_000 for at in world.consumers.times)
+
+
+def test_wait_latest_lets_only_the_newest_wait_and_records_those_it_replaced() -> None:
+    world = scene("waitLatest", 0, 1, 3, 2)
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 3]
+    assert states(world) == {0: "succeeded", 1: "skipped: overlap", 2: "skipped: overlap", 3: "succeeded"}
+    assert not world.queue.waiting
+
+
+def test_what_comes_beyond_the_wait_limit_is_skipped() -> None:
+    world = scene("wait", 0, 1, 2, 3, 4, waitLimit=2)
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 1, 2]
+    assert states(world)[3] == states(world)[4] == "skipped: overlap"
+
+
+def test_who_waits_and_comes_round_again_waits_once() -> None:
+    world = scene("wait", 0, 1, waitLimit=1)
+    again = message_of(stored(world), 1)
+    assert handle(world, again).outcome == "waiting"
+    slot = world.slots.get(key_of())
+    assert slot is not None
+    assert [each.trigger.due_at for each in slot.line.waiting] == [NOON + 1_000]
+
+
+def test_a_trigger_older_than_those_that_wait_goes_before_them() -> None:
+    world = scene("wait", 0, 2)
+    world.run_until(NOON + 20_000)
+    handle(world, message_of(stored(world), 1))
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_duplicate_of_what_is_over_takes_nobody_s_turn(mode: str) -> None:
+    world = scene(mode, 0, 1)
+    world.run_until(NOON + 30 * MINUTE)
+    before = delivered(world)
+    for due_s in (0, 1):
+        assert handle(world, message_of(stored(world), due_s)).outcome == "repeated"
+    assert delivered(world) == before
+    assert world.slots.get(key_of()) is None
+
+
+def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
+    world = scene("wait", 0)
+    world.run_until(NOON + MINUTE)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    handle(world, message_of(stored(world), 30))
+    assert handle(world, message_of(stored(world), 0)).outcome == "repeated"
+    slot = world.slots.get(key_of())
+    assert slot is not None
+    assert slot.line.waiting == ()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_is_stored_whatever_the_history(mode: str) -> None:
+    world = World()
+    (message,) = triggers(world, mode, 0, history="failures")
+    handle(world, message)
+    assert states(world) == {0: "succeeded"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_that_was_given_up_frees_the_line(mode: str) -> None:
+    world = World()
+    first, second = triggers(world, mode, 0, 1, retry={"maxAttempts": 1})
+    world.consumers.answering = alone(world, iter([FAILED]))
+    handle(world, first)
+    world.clock.time += 1_000
+    assert handle(world, second).outcome == "succeeded"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name(mode: str) -> None:
+    world = scene(mode, 0)
+    world.delete()
+    world.put(dueTime="0s", overlap=mode)
+    world.run_until(NOON + 2_000)
+    assert delivered(world) == [0, 0]
+    assert world.consumers.attempts[1].trigger.uid == stored(world).uid
+    assert world.slots.get(key_of()) is None
+
+
+def test_those_that_wait_come_after_a_change_to_allow() -> None:
+    world = scene("wait", 0, 1, 2)
+    world.put(schedule="@every 1s", dueTime="0s", ttl="60s", **SLOW)
+    world.queue.waiting = [each for each in world.queue.waiting if each[0] > world.clock.time]
+    world.consumers.answering = lambda _: SUCCESS
+    world.run_until(NOON + 30 * MINUTE)
+    assert {0, 1, 2} <= set(delivered(world))
+    assert {states(world)[due_s] for due_s in (0, 1, 2)} == {"succeeded"}
+
+
+def test_those_that_wait_go_on_waiting_after_a_change_to_skip() -> None:
+    world = scene("wait", 0, 1)
+    job = stored(world)
+    written = {**job.definition.written, "overlap": "skip"}
+    change(world, definition=replace(job.definition, written=written))
+    world.clock.time += 1_000
+    handle(world, message_of(job, 2))
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 1]
+    assert states(world)[2] == "skipped: overlap"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_holder_of_whom_nothing_is_seen_for_an_hour_is_not_waited_for(mode: str) -> None:
+    world = scene(mode, 0)
+    # Its retry went to the dead-letter queue: it crashed whoever received it.
+    world.queue.waiting.clear()
+    later = message_of(stored(world), 1)
+    run = runs_of(world)[0]
+    world.clock.time = max(run.next_attempt_at or 0, run.claimed_until or 0) + ABANDONED_MS - 1
+    expected = "skipped" if mode == "skip" else "waiting"
+    assert handle(world, later).outcome == expected
+    world.clock.time += 1
+    assert handle(world, message_of(stored(world), 2)).outcome == (
+        "succeeded" if mode == "skip" else "waiting"
+    )
+    world.run_until(world.clock.time + 30 * MINUTE)
+    assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
+
+
+def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> None:
+    world = scene("skip", 0)
+    ((_, retry),) = world.queue.waiting
+    world.queue.waiting.clear()
+    world.clock.time += 2 * ABANDONED_MS
+    world.consumers.answering = alone(world, iter([FAILED]))
+    assert handle(world, message_of(stored(world), 5)).outcome == "retrying"
+    world.queue.send([(retry, 0)])
+    world.run_until(world.clock.time + 30 * MINUTE)
+    assert delivered(world) == [0, 5, 5, 0]
+    assert set(states(world).values()) == {"succeeded"}
+
+
+def test_a_redrive_waits_for_its_turn_and_is_never_skipped() -> None:
+    world = World()
+    first, second = triggers(world, "skip", 0, 1, retry={"maxAttempts": 2, "initialDelay": "40s"})
+    world.consumers.answering = alone(world, iter([FAILED] * 3))
+    handle(world, first)
+    world.run_until(NOON + MINUTE)
+    assert states(world) == {0: "failed"}
+    handle(world, second)
+    world.redriver().redrive(key_of(), f"{NOON}-0")
+    world.run_until(NOON + 30 * MINUTE)
+    assert delivered(world) == [0, 0, 1, 1, 0]
+    assert states(world) == {0: "succeeded", 1: "succeeded"}
+
+
+def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_from_beginning() -> None:
+    world = World()
+    first, second = triggers(world, "wait", 0, 1, retry={"maxAttempts": 1})
+    world.consumers.answering = alone(world, iter([FAILED]))
+    handle(world, first)
+    world.clock.time += 1_000
+    world.pause()
+    slot_taken_just_before(world, second.trigger.due_at)
+    world.redriver().redrive(key_of(), f"{NOON}-0")
+    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS - 1_000)
+    assert delivered(world) == [0]
+    world.run_until(world.clock.time + 2_000)
+    assert delivered(world) == [0, 0]
+    world.resume(mode="none")
+    world.queue.send([(second, 0)])
+    world.run_until(world.clock.time + MINUTE)
+    assert delivered(world) == [0, 0, 1]
+
+
+def slot_taken_just_before(world: World, due_at: int) -> None:
+    """Let a trigger hold the line whose delivery function died before it claimed the run."""
+    job = stored(world)
+    message = message_of(job, (due_at - NOON) // 1_000)
+    slot = Slot(job.key, job.uid, "taken", Line(Held(message, world.clock.time)))
+    assert world.slots.put(slot, None)
+
+
+def test_what_a_pause_holds_keeps_its_place_until_the_resume_however_long_that_takes() -> None:
+    world = scene("wait", 0, 1, 2)
+    world.clock.time = NOON + 3_000
+    world.pause()
+    world.run_until(NOON + 5 * ABANDONED_MS)
+    assert delivered(world) == [0]
+    world.resume(mode="none")
+    world.run_until(world.clock.time + 40 * MINUTE)
+    assert delivered(world) == [0, 0, 1, 2]
+
+
+ACCEPTED = Answer(succeeded=True, code=202)
+
+#: The consumer accepts, and works on it for minutes.
+ASYNC: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "2m", "maxRunTime": "10m"}
+
+
+def working(mode: str, *dues_s: int) -> World:
+    """A consumer that works on the first trigger; the others have been received once."""
+    world = World()
+    messages = triggers(world, mode, *dues_s, **ASYNC, retry={"maxAttempts": 1})
+    world.consumers.answering = alone(world, repeat(ACCEPTED))
+    for message in messages:
+        world.clock.time = max(world.clock.time, message.not_before)
+        handle(world, message)
+    return world
+
+
+def test_a_run_that_its_consumer_works_on_is_not_over() -> None:
+    world = working("skip", 0, 1)
+    assert states(world) == {0: "running", 1: "skipped: overlap"}
+    assert delivered(world) == [0]
+
+
+@pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
+def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str) -> None:
+    world = working("wait", 0, 1)
+    run = runs_of(world)[0]
+    reporter, run_id = world.reporter(), f"{NOON}-0"
+    if end == "complete":
+        reporter.complete(key_of(), run_id, run.token)
+    elif end == "cancel":
+        reporter.cancel(key_of(), run_id, "somebody")
+    elif end == "fail":
+        reporter.fail(key_of(), run_id, run.token, reason="No.", is_final=True)
+    ended_at = NOON + 2_000 if end != "silence" else NOON + 5 * MINUTE
+    world.run_until(ended_at)
+    assert delivered(world) == [0, 1]
+    over = {"complete": "succeeded", "cancel": "cancelled", "fail": "failed", "silence": "failed"}
+    assert states(world) == {0: over[end], 1: "running"}
+
+
+def test_an_end_that_is_said_again_hands_on_the_line_of_whoever_died_saying_it_first() -> None:
+    world = working("wait", 0, 1)
+    token = runs_of(world)[0].token
+    meanwhile(world, "before slots.get", lambda: raising(Killed("before slots.get")))
+    with pytest.raises(Killed):
+        world.reporter().complete(key_of(), f"{NOON}-0", token)
+    world.run_until(NOON + 2_000)
+    assert delivered(world) == [0]
+    world.reporter().complete(key_of(), f"{NOON}-0", token)
+    world.run_until(NOON + 3_000)
+    assert delivered(world) == [0, 1]
+
+
+def raising(error: BaseException) -> None:
+    raise error
+
+
+def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None:
+    world = working("skip", 0)
+    run = runs_of(world)[0]
+    assert run.run_until is not None
+    world.queue.waiting.clear()
+    world.clock.time = run.run_until + 10 * ABANDONED_MS
+    assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
+    world = scene(mode, 0, waitLimit=1)
+    for _ in range(3):
+        world.trigger()
+    world.run_until(NOON + 40 * MINUTE)
+    assert len(delivered(world)) == 5
+    assert set(states(world).values()) == {"succeeded"}
+    assert world.slots.get(key_of()) is None
+    assert not world.queue.waiting
+
+
+def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one_asked_for() -> None:
+    world = scene("waitLatest", 0, 1)
+    asked_for = world.trigger()
+    handle(world, message_of(stored(world), 2))
+    world.run_until(NOON + 40 * MINUTE)
+    (skipped,) = world.runs.page(key_of(), "skipped", "", 10).items
+    assert skipped.run_id == f"{NOON + 1_000}-0"
+    assert [each.trigger.run_id for each in world.consumers.attempts[2:]] == [
+        asked_for.run_id,
+        f"{NOON + 2_000}-0",
+    ]
+
+
+def test_of_what_is_skipped_the_second_target_is_told() -> None:
+    world = scene("skip", 0, 1, onComplete={"type": "http", "url": "https://consumer.example/ends"})
+    world.run_until(NOON + 5_000)
+    (told,) = [each for each in world.consumers.attempts if b'"state"' in each.body]
+    body = json.loads(told.body)
+    assert (body["runId"], body["state"], body["reason"]) == (f"{NOON + 1_000}-0", "skipped", "overlap")

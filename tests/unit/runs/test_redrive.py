@@ -1,0 +1,370 @@
+"""Redriving: what was given up gets a round of attempts of its own, and one only."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.fakes.deliveries import FAILED, answers, change, due, handle, run_of, waiting
+from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.interleave import every_interleaving
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import ConflictError, NotFoundError, StoreError
+from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.ports import Answer
+from sweephand.runs.batch import FAULTS_MAX, Received
+from sweephand.runs.redrive import Progress, Redriven
+from sweephand.timing import ATTEMPT_CLAIM_MS, BULK_PATIENCE_MS
+from sweephand.wheel.codec import decode, encode
+from sweephand.wheel.timer import RetryTimer
+from sweephand.wheel.trigger import Redrive
+
+RUN = f"{NOON + 10_000}-0"
+HOUR = 3_600_000
+
+
+def given_up(world: World, **written: Any) -> None:
+    """A job whose one trigger has failed twice and been given up, an hour ago."""
+    message = due(world, **{"retry": {"maxAttempts": 2, "maxAge": "60s"}, **written})
+    answers(world, FAILED, FAILED)
+    handle(world, message)
+    world.run_until(NOON + 60_000, ticking=False)
+    assert run_of(world).state == "failed"
+    world.clock.time = NOON + HOUR
+
+
+def test_a_redriven_run_is_attempted_on_with_its_id_and_its_first_lateness() -> None:
+    world = World()
+    given_up(world)
+    assert world.redrive(RUN).state == "failed"
+    assert run_of(world).state == "failed"
+    world.run_until(NOON + HOUR + 1, ticking=False)
+    run = run_of(world)
+    assert (run.state, run.attempts, run.round_from) == ("succeeded", 3, 3)
+    assert (run.started_at, run.lateness_ms) == (NOON + 10_000, 0)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
+    assert len(set(world.consumers.ids)) == 1
+
+
+def test_a_redrive_says_nothing_of_how_late_sweephand_is() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    ((_, message),) = waiting(world)
+    delivered = handle(world, message)
+    assert (delivered.outcome, delivered.lateness_ms) == ("succeeded", None)
+
+
+def test_the_retry_policy_counts_attempts_and_age_anew_and_ends_in_a_second_letter() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    answers(world, FAILED, FAILED)
+    world.run_until(NOON + 2 * HOUR, ticking=False)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 4]
+    run = run_of(world)
+    assert (run.state, run.attempts, run.reason) == ("failed", 4, "Attempt 2 of 2 failed: Response 503.")
+    first, second = (letter for letter, _ in world.queue.buried)
+    assert (first.attempts, second.attempts) == (2, 4)
+    world.redrive(RUN)
+    world.run_until(NOON + 3 * HOUR, ticking=False)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 5)
+
+
+def test_a_redriven_retry_keeps_its_round_on_its_way_through_the_wheel() -> None:
+    world = World()
+    given_up(world, retry={"maxAttempts": 2, "maxAge": "2h", "initialDelay": "1s", "maxDelay": "1h"})
+    world.redrive(RUN)
+    answers(world, Answer(succeeded=False, retry_after_at=NOON + HOUR + 40 * 60_000))
+    world.run_until(NOON + HOUR + 60_000)
+    (timer,) = (each for each in world.timers.everything() if isinstance(each, RetryTimer))
+    assert timer.message.redrive == Redrive(3, NOON + 10_000)
+    world.run_until(NOON + 2 * HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 4)
+
+
+def test_a_paused_job_s_run_is_redriven_all_the_same_with_its_retries() -> None:
+    world = World()
+    given_up(world)
+    change(world, paused_at=world.clock.time)
+    world.redrive(RUN)
+    answers(world, FAILED)
+    world.run_until(NOON + 2 * HOUR, ticking=False)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 4)
+
+
+def test_a_run_whose_revision_is_long_forgotten_is_redriven_by_the_job_as_it_is() -> None:
+    world = World()
+    given_up(world)
+    for number in range(25):
+        world.put(dueTime="9h", data=str(number))
+    world.redrive(RUN)
+    world.run_until(NOON + HOUR + 1, ticking=False)
+    assert world.consumers.attempts[-1].body == b"24"
+
+
+def test_two_redrives_of_one_failure_make_one_round() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    world.redrive(RUN)
+    answers(world, FAILED)
+    world.run_until(NOON + 2 * HOUR, ticking=False)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 4]
+    assert not world.queue.waiting
+
+
+def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    ((_, redriven),) = waiting(world)
+    world.run_until(NOON + HOUR + 1, ticking=False)
+    for stray in (redriven, replace(redriven, redrive=None), replace(redriven, attempt=2, redrive=None)):
+        assert handle(world, stray).outcome == "repeated"
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
+
+
+def test_a_redrive_of_a_job_deleted_in_the_meantime_is_dropped() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    world.delete()
+    world.put(dueTime="5h")
+    world.run_until(NOON + HOUR + 60_000, ticking=False)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
+
+
+@pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED])
+def test_only_what_has_failed_is_redriven(answer: Answer) -> None:
+    world = World()
+    message = due(world)
+    answers(world, answer)
+    handle(world, message)
+    world.queue.waiting.clear()
+    with pytest.raises(ConflictError, match=r"succeeded|retrying"):
+        world.redrive(RUN)
+    assert not world.queue.waiting
+
+
+def test_what_is_not_there_is_not_redriven() -> None:
+    world = World()
+    given_up(world)
+    with pytest.raises(NotFoundError):
+        world.redrive(f"{NOON}-0")
+    world.delete()
+    with pytest.raises(ConflictError, match="deleted"):
+        world.redrive(RUN)
+    world.put(dueTime="5h")
+    with pytest.raises(ConflictError, match="deleted"):
+        world.redrive(RUN)
+
+
+def test_what_sweephand_itself_gave_up_can_be_redriven() -> None:
+    world = World()
+    message = due(world)
+    failing(world, "consumers.deliver", times=1)
+    received = Received("1", "1", 1, encode(replace(message, faults=FAULTS_MAX)))
+    (handled,) = world.deliver([received])
+    assert handled.delivered.outcome == "buried"
+    working(world)
+    run = run_of(world)
+    assert (run.state, run.attempts, run.started_at) == ("failed", 1, None)
+    assert "failed to handle it 61 times" in (run.reason or "")
+    world.queue.waiting.clear()
+    world.redrive(RUN)
+    world.run_until(NOON + 20_000, ticking=False)
+    run = run_of(world)
+    assert (run.state, run.attempts, run.started_at) == ("succeeded", 2, NOON + 10_000)
+
+
+def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
+    world = World()
+    message = due(world, history="full")
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    held = run_of(world)
+    world.announce = unreadable
+    (handled,) = world.deliver([Received("1", "1", 3, encode(replace(message, faults=FAULTS_MAX)))])
+    assert handled.delivered.outcome == "buried"
+    assert run_of(world) == held
+
+
+def unreadable(call: str) -> None:
+    """Jobs cannot be read."""
+    if call.startswith("before jobs."):
+        raise StoreError("throttled")
+
+
+def test_a_store_that_fails_to_the_last_costs_the_record_and_not_the_letter() -> None:
+    world = World()
+    message = due(world)
+
+    def unwritable(call: str) -> None:
+        unreadable(call)
+        if call.startswith("before runs."):
+            raise StoreError("throttled")
+
+    world.announce = unwritable
+    (handled,) = world.deliver([Received("1", "1", 1, encode(replace(message, faults=FAULTS_MAX)))])
+    assert (handled.delivered.outcome, handled.is_done) == ("buried", True)
+    assert len(world.queue.buried) == 1
+
+
+def test_a_letter_s_message_holds_the_round_it_came_from() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    answers(world, replace(FAILED, is_final=True))
+    world.run_until(NOON + HOUR + 1, ticking=False)
+    message = decode(world.queue.buried[-1][0].body)
+    assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000)
+
+
+def test_a_redrive_and_a_delivery_of_one_before_make_one_round_in_every_order() -> None:
+    def prepare() -> World:
+        world = World()
+        given_up(world)
+        world.redrive(RUN)
+        return world
+
+    def deliver(world: World) -> None:
+        world.consumers.answering = lambda made: Answer(succeeded=made.number > 3, code=503)
+        world.deliver(world.queue.take())
+
+    def redrive(world: World) -> None:
+        try:
+            world.redrive(RUN)
+        except ConflictError:
+            assert run_of(world).state != "failed"
+
+    def check(world: World) -> None:
+        world.run_until(world.clock.time + 10 * 60_000, ticking=False)
+        assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 4]
+        assert run_of(world).state == "succeeded"
+
+    assert every_interleaving(prepare, deliver, redrive, check) > 5
+
+
+def failed_jobs(world: World, numbers: range, *, triggers: int = 10, **written: Any) -> None:
+    """So many jobs, of each of which so many triggers have failed."""
+    world.consumers.answering = lambda _: FAILED
+    for number in numbers:
+        job = {"schedule": "@every 1s", "retry": {"maxAttempts": 1}, "repeats": triggers}
+        world.put(f"job-{number:02d}", **{**job, **written})
+    world.run_until(world.clock.time + (triggers + 1) * 1_000)
+    world.consumers.attempts.clear()
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+
+
+def redrive_all(world: World, prefix: str = "", labels: dict[str, str] | None = None) -> list[int]:
+    """The counts of each call until all is redriven."""
+    counts: list[int] = []
+    since: Progress | None = Progress()
+    while since is not None:
+        redriven = world.redriver().redrive_many("ns", prefix=prefix, labels=labels or {}, since=since)
+        counts.append(redriven.count)
+        since = redriven.reached
+        assert len(counts) < 50, "it never ends"
+    return counts
+
+
+def test_many_are_redriven_in_calls_that_each_look_at_a_thousand() -> None:
+    world = World()
+    failed_jobs(world, range(3), triggers=450)
+    counts = redrive_all(world)
+    assert counts == [900, 450]
+    world.run_until(world.clock.time + 1_000, ticking=False)
+    assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 1_350
+
+
+def test_a_call_about_many_looks_at_no_more_than_it_may() -> None:
+    world = World()
+    failed_jobs(world, range(1), triggers=BULK_EXAMINED_MAX + 100)
+    counts = redrive_all(world)
+    assert sum(counts) == BULK_EXAMINED_MAX + 100
+    assert max(counts) < BULK_EXAMINED_MAX
+
+
+def test_many_are_chosen_by_prefix_and_by_every_label() -> None:
+    world = World()
+    failed_jobs(world, range(2), labels={"team": "ops", "tier": "1"})
+    failed_jobs(world, range(2, 4), labels={"team": "ops"})
+    failed_jobs(world, range(4, 6))
+    for given, names in (
+        ({"prefix": "job-05"}, {"job-05"}),
+        ({"prefix": "none"}, set()),
+        ({"labels": {"team": "ops"}}, {"job-00", "job-01", "job-02", "job-03"}),
+        ({"labels": {"team": "ops", "tier": "1"}}, {"job-00", "job-01"}),
+        ({"labels": {"tier": "1"}, "prefix": "job-01"}, {"job-01"}),
+    ):
+        world.queue.waiting.clear()
+        assert sum(redrive_all(world, **given)) == 10 * len(names)
+        assert {message.trigger.key.name for _, message in waiting(world)} == names
+
+
+def test_of_many_only_what_failed_of_the_jobs_that_are_there_is_redriven() -> None:
+    world = World()
+    failed_jobs(world, range(2))
+    world.put("fine", dueTime="0s")
+    world.run_until(world.clock.time + 1_000, ticking=False)
+    world.delete("job-00")
+    world.put("job-00", dueTime="5h")
+    assert redrive_all(world) == [10]
+    world.run_until(world.clock.time + 1_000, ticking=False)
+    assert redrive_all(world) == [0]
+
+
+def test_a_call_about_many_that_takes_long_says_where_to_go_on() -> None:
+    world = World()
+    failed_jobs(world, range(3))
+    page = world.runs.page
+
+    def slow_page(*args: Any) -> Any:
+        world.clock.time += BULK_PATIENCE_MS
+        return page(*args)
+
+    world.runs.page = slow_page  # type: ignore[assignment]
+    assert redrive_all(world) == [10, 10, 10, 0]
+
+
+def test_a_job_deleted_between_two_calls_costs_nothing_of_the_others() -> None:
+    world = World()
+    failed_jobs(world, range(2))
+    world.delete("job-00")
+    redriven = world.redriver().redrive_many("ns", prefix="", labels={}, since=Progress("job-00", "1"))
+    assert redriven == Redriven(10, None)
+
+
+def test_what_is_left_of_a_job_is_looked_at_from_where_the_last_call_ended() -> None:
+    world = World()
+    failed_jobs(world, range(1))
+    first = world.runs.page(key_of("job-00"), None, "", 4)
+    assert first.next is not None
+    redriven = world.redriver().redrive_many("ns", prefix="", labels={}, since=Progress("job-00", first.next))
+    assert redriven == Redriven(6, None)
+
+
+def test_nothing_found_sends_nothing() -> None:
+    world = World()
+    world.put(dueTime="1h")
+    calls = calls_of(world, lambda: redrive_all(world))
+    assert "before queue.send" not in calls
+
+
+def test_a_redriven_attempt_whose_holder_died_is_done_again() -> None:
+    world = World()
+    given_up(world)
+    world.redrive(RUN)
+    ((_, message),) = waiting(world)
+    world.queue.waiting.clear()
+    failing(world, "consumers.deliver", after=True, times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    assert handle(world, message).outcome == "claimed"
+    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 3]
+    assert run_of(world).state == "succeeded"

@@ -1,0 +1,109 @@
+"""Triggers on demand over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET, Client
+from tests.fakes.world import NOON
+
+URL = "/v1/namespaces/ns/jobs/job"
+
+
+def test_a_job_is_triggered_and_its_run_is_found_by_its_name() -> None:
+    client = Client()
+    client.put(job={**JOB, "data": {"a": 1}})
+    client.send("POST", f"{URL}/pause")
+    made = client.send("POST", f"{URL}/trigger")
+    assert made.status == 202
+    assert made.json["dueAt"] == "2026-11-21T12:00:00.000Z"
+    assert client.send("GET", f"{URL}/runs/{made.json['id']}").status == 404
+    client.world.run_until(NOON + 1_000)
+    run = client.send("GET", f"{URL}/runs/{made.json['id']}")
+    assert (run.status, run.json["state"]) == (200, "succeeded")
+    assert run.json["triggerId"] == made.json["triggerId"] == client.world.consumers.ids[0]
+    assert [each["id"] for each in client.send("GET", f"{URL}/runs").json["items"]] == [made.json["id"]]
+    assert client.get().json["lastRun"]["id"] == made.json["id"]
+
+
+@pytest.mark.parametrize("text", ["1.10", "null", '{"a":[1E400]}'])
+def test_data_of_its_own_is_delivered_as_it_was_written(text: str) -> None:
+    client = Client()
+    client.put(job={**JOB, "data": 7})
+    assert client.send("POST", f"{URL}/trigger", text=f'{{"data": {text}}}').status == 202
+    client.world.run_until(NOON + 1_000)
+    assert [each.body for each in client.world.consumers.attempts] == [text.encode()]
+
+
+@pytest.mark.parametrize("options", [{}, {"text": ""}, {"body": {}}])
+def test_without_data_of_its_own_it_delivers_the_jobs(options: dict[str, Any]) -> None:
+    client = Client()
+    client.put(job={**JOB, "data": 7})
+    client.send("POST", f"{URL}/trigger", **options)
+    client.world.run_until(NOON + 1_000)
+    assert [each.body for each in client.world.consumers.attempts] == [b"7"]
+
+
+def test_data_that_the_target_would_not_send_is_refused() -> None:
+    client = Client()
+    client.put(job={"schedule": "@every 1h", "target": {**TARGET, "method": "GET"}})
+    assert client.send("POST", f"{URL}/trigger").status == 202
+    refused = client.send("POST", f"{URL}/trigger", {"data": 1})
+    assert (refused.status, refused.pointers) == (422, ["/data"])
+
+
+def test_data_over_its_limit_is_too_large() -> None:
+    client = Client()
+    client.put()
+    assert client.send("POST", f"{URL}/trigger", {"data": "x" * 262_144}).status == 413
+
+
+def test_a_backfill_says_how_many_it_made_and_their_runs_are_found() -> None:
+    client = Client()
+    client.put(job={"schedule": "*/10 * * * *", "target": TARGET})
+    made = client.send(
+        "POST", f"{URL}/backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T12:00:00+01:00"}
+    )
+    assert (made.status, made.json["count"]) == (202, 6)
+    client.world.run_until(NOON + 1_000)
+    for run_id in (made.json["firstId"], made.json["lastId"]):
+        run = client.send("GET", f"{URL}/runs/{run_id}")
+        assert (run.status, run.json["state"], run.json["latenessMs"]) == (200, "succeeded", None)
+    assert len(client.send("GET", f"{URL}/runs").json["items"]) == 6
+
+
+def test_a_span_without_triggers_is_backfilled_with_none() -> None:
+    client = Client()
+    client.put()
+    made = client.send(
+        "POST", f"{URL}/backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T11:00:00Z"}
+    )
+    assert made.json == {"count": 0, "firstId": None, "lastId": None}
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "pointers"),
+    [
+        ("trigger", {"payload": 1}, ["/payload"]),
+        ("trigger", [], [""]),
+        ("backfill", {}, ["/from", "/to"]),
+        ("backfill", {"from": "yesterday", "to": 7}, ["/to"]),
+        ("backfill", {"from": "yesterday", "to": "2026-11-21T11:00:00"}, ["/from", "/to"]),
+        ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T13:00:00Z"}, ["/to"]),
+        ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T11:00:00Z"}, ["/from"]),
+        ("backfill", {"from": "0001-01-01T00:00:00Z", "to": "2026-11-21T11:00:00Z"}, ["/from"]),
+        ("backfill", {"from": None, "to": None, "since": 1}, ["/from", "/to", "/since"]),
+    ],
+)
+def test_what_cannot_be_accepted_is_named(verb: str, body: Any, pointers: list[str]) -> None:
+    client = Client()
+    client.put(job={"schedule": "* * * * * *", "target": TARGET})
+    refused = client.send("POST", f"{URL}/{verb}", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+@pytest.mark.parametrize(
+    ("verb", "body"),
+    [("trigger", None), ("backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T11:00:00Z"})],
+)
+def test_there_must_be_such_a_job(verb: str, body: Any) -> None:
+    assert Client().send("POST", f"{URL}/{verb}", body).status == 404

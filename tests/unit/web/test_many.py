@@ -1,0 +1,129 @@
+"""Pausing, resuming and deleting many jobs over HTTP, and the list of changes."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, Client
+
+URL = "/v1/namespaces/ns"
+
+
+def client_with_jobs() -> Client:
+    client = Client()
+    for name, team in (("a-1", "ops"), ("a-2", "web"), ("b-1", "ops")):
+        client.put(name, {**JOB, "labels": {"team": team, "at": "12:00"}})
+    return client
+
+
+def names(client: Client, query: str = "") -> list[str]:
+    return [each["name"] for each in client.send("GET", f"{URL}/jobs{query}").json["items"]]
+
+
+def test_many_are_paused_with_a_reason_and_resumed() -> None:
+    client = client_with_jobs()
+    paused = client.send("POST", f"{URL}/pause", {"labels": {"team": "ops"}, "reason": "the database moves"})
+    assert (paused.status, paused.json) == (200, {"count": 2})
+    assert names(client, "?state=paused") == ["a-1", "b-1"]
+    assert client.get("a-1").json["pauseReason"] == "the database moves"
+    resumed = client.send("POST", f"{URL}/resume", {"prefix": "a", "catchup": "none"})
+    assert (resumed.status, resumed.json) == (200, {"count": 1})
+    assert names(client, "?state=paused") == ["b-1"]
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("prefix=a-", ["b-1"]),
+        ("label=team:ops", ["a-2"]),
+        ("label=team:ops&label=at:12:00&prefix=a", ["a-2", "b-1"]),
+        ("label=team:ops&label=team:ops", ["a-2"]),
+        ("prefix=c", ["a-1", "a-2", "b-1"]),
+    ],
+)
+def test_many_are_deleted(query: str, left: list[str]) -> None:
+    client = client_with_jobs()
+    deleted = client.send("DELETE", f"{URL}/jobs?{query}")
+    assert (deleted.status, deleted.json) == (200, {"count": 3 - len(left)})
+    assert names(client) == left
+
+
+def test_a_call_that_has_not_seen_all_says_where_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_with_jobs()
+    monkeypatch.setattr("sweephand.jobs.bulk.BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr("sweephand.jobs.bulk._PAGE_MAX", 1)
+    cursor: dict[str, str] = {}
+    counts = []
+    while True:
+        answer = client.send("POST", f"{URL}/pause", {"labels": {"team": "ops"}, **cursor}).json
+        counts.append(answer["count"])
+        if "nextCursor" not in answer:
+            break
+        cursor = {"cursor": answer["nextCursor"]}
+    assert counts == [1, 0, 1]
+    first = client.send("DELETE", f"{URL}/jobs?prefix=a").json
+    assert client.send("DELETE", f"{URL}/jobs?prefix=a&cursor={first['nextCursor']}").json == {"count": 1}
+    assert names(client) == ["b-1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, [""]),
+        ({"prefix": None, "labels": {}}, [""]),
+        ({"prefix": ""}, ["/prefix"]),
+        ({"prefix": "a/b"}, ["/prefix"]),
+        ({"labels": {"team": 7}}, ["/labels/team"]),
+        ({"prefix": "a", "cursor": "garbage"}, ["/cursor"]),
+        ({"prefix": "a", "cursor": "cGF1c2U6YQ", "names": []}, ["/names"]),
+        ({"prefix": "a", "reason": 7}, ["/reason"]),
+        ([], [""]),
+    ],
+)
+def test_a_filter_that_says_nothing_or_cannot_be_read_is_refused(body: Any, pointers: list[str]) -> None:
+    client = client_with_jobs()
+    refused = client.send("POST", f"{URL}/pause", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert names(client, "?state=paused") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "pointers"),
+    [
+        ("", [""]),
+        ("?prefix=", [""]),
+        ("?label=team", ["/label/0"]),
+        ("?label=team:a&label=team:b", ["/label"]),
+        ("?prefix=a&state=paused", ["/state"]),
+        ("?prefix=a&limit=1", ["/limit"]),
+        ("?prefix=a&cursor=x", ["/cursor"]),
+    ],
+)
+def test_nothing_is_deleted_by_a_filter_that_says_nothing_or_cannot_be_read(
+    query: str, pointers: list[str]
+) -> None:
+    client = client_with_jobs()
+    refused = client.send("DELETE", f"{URL}/jobs{query}")
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert len(names(client)) == 3
+
+
+def test_changes_are_listed_newest_first_and_page_by_page() -> None:
+    client = Client()
+    client.put()
+    client.world.clock.time += 1_000
+    client.send("POST", f"{URL}/jobs/job/pause", {"reason": "x"})
+    client.world.clock.time += 1_000
+    client.send("DELETE", f"{URL}/jobs/job")
+    first = client.send("GET", f"{URL}/jobs/job/changes?limit=2")
+    assert first.status == 200
+    assert first.json["items"] == [
+        {"time": "2026-11-21T12:00:02.000Z", "who": "admin", "what": "deleted", "reason": None},
+        {"time": "2026-11-21T12:00:01.000Z", "who": "admin", "what": "paused", "reason": "x"},
+    ]
+    rest = client.send("GET", f"{URL}/jobs/job/changes?cursor={first.json['nextCursor']}").json
+    assert [each["what"] for each in rest["items"]] == ["created"]
+    assert "nextCursor" not in rest
+
+
+def test_changes_of_a_job_that_never_was_are_404() -> None:
+    assert Client().send("GET", f"{URL}/jobs/job/changes").status == 404

@@ -1,0 +1,207 @@
+"""Patching over HTTP: a merge patch of the stored job, judged as a whole."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.http_events import JOB, TARGET, Answered, Client
+from tests.unit.web.test_properties import ANYTHING, JOBS, SOME
+
+from sweephand.web.patch import merged
+
+URL = "/v1/namespaces/ns/jobs/job"
+
+WHOLE: dict[str, Any] = {
+    **JOB,
+    "target": {**TARGET, "headers": {"x-team": "ops"}, "timeout": "10s"},
+    "data": {"a": {"b": 1, "c": None}},
+    "retry": {"maxAttempts": 3, "maxAge": "1h"},
+    "labels": {"team": "ops", "tier": "a"},
+    "description": "Nightly backup",
+}
+
+
+def patched(client: Client, patch: Any, **options: Any) -> Answered:
+    return client.send("PATCH", URL, patch, **options)
+
+
+@pytest.mark.parametrize(
+    ("patch", "expected"),
+    [
+        ({"description": "x"}, {"description": "x"}),
+        ({"labels": {"tier": None, "new": "n"}}, {"labels": {"team": "ops", "new": "n"}}),
+        ({"retry": {"maxAttempts": 5}}, {"retry": {"maxAttempts": 5, "maxAge": "1h"}}),
+        ({"retry": {"maxAge": None}}, {"retry": {"maxAttempts": 3}}),
+        ({"target": {"type": "http", "url": "https://a.example"}},) * 2,
+        ({"target": {**TARGET, "headers": None}}, {"target": TARGET}),
+        ({"data": {"a": None}},) * 2,
+        ({"data": [1.0, "x"]},) * 2,
+        ({"schedule": "@every 2h"},) * 2,
+    ],
+)
+def test_what_is_left_out_stays_and_some_is_replaced_whole(
+    patch: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    client = Client()
+    before = client.put(job=WHOLE)
+    answer = patched(client, patch)
+    assert answer.status == 200
+    assert answer.etag != before.etag
+    shown = client.get().json
+    assert {name: shown[name] for name in WHOLE} == {**WHOLE, **expected}
+
+
+@pytest.mark.parametrize("name", ["data", "retry", "labels", "description"])
+def test_null_removes(name: str) -> None:
+    client = Client()
+    client.put(job=WHOLE)
+    assert patched(client, {name: None}).status == 200
+    shown = client.get().json
+    assert name not in shown
+    assert {other: shown[other] for other in WHOLE if other != name} == {
+        other: value for other, value in WHOLE.items() if other != name
+    }
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {},
+        {"description": "Nightly backup"},
+        {"ttl": None},
+        {"labels": {"team": "ops"}},
+        {"data": WHOLE["data"]},
+    ],
+)
+def test_a_patch_that_changes_nothing_makes_no_revision(patch: dict[str, Any]) -> None:
+    client = Client()
+    before = client.put(job=WHOLE)
+    answer = patched(client, patch)
+    assert (answer.status, answer.etag) == (200, before.etag)
+
+
+@pytest.mark.parametrize("text", ["1.10", "1e400", "123456789012345678901234567890"])
+def test_numbers_of_data_stay_as_they_were_written(text: str) -> None:
+    client = Client()
+    client.put(job=WHOLE)
+    assert client.send("PATCH", URL, text=f'{{"data": {text}}}').status == 200
+    assert f'"data":{text}' in str(client.get().text)
+
+
+@pytest.mark.parametrize(
+    ("patch", "pointers"),
+    [
+        ({"target": None}, ["/target"]),
+        ({"target": {"type": "http"}}, ["/target/url"]),
+        ({"target": {"type": "http", "url": "https://a.example", "method": "GET"}}, ["/target/method"]),
+        ({"schedule": None}, ["/dueTime"]),
+        ({"schedule": "@nonsense"}, ["/schedule"]),
+        ({"timezone": "Mars/Olympus"}, ["/timezone"]),
+        ({"repeats": 0}, ["/repeats"]),
+        ({"labels": {"a:b": "c"}}, ["/labels/a:b"]),
+        ({"labels": 7}, ["/labels"]),
+        ({"retry": {"maxAttempts": 0, "tries": 2}}, ["/retry/maxAttempts", "/retry/tries"]),
+        ({"colour": "red", "ttl": "1x"}, ["/colour", "/ttl"]),
+        ({"name": "other"}, ["/name"]),
+        ({"dueTime": "2020-01-01T00:00:00Z"}, ["/dueTime"]),
+        ([], [""]),
+        (7, [""]),
+    ],
+)
+def test_what_the_job_cannot_be_is_named_and_changes_nothing(patch: Any, pointers: list[str]) -> None:
+    client = Client()
+    before = client.put(job=WHOLE)
+    refused = patched(client, patch)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert client.get().etag == before.etag
+
+
+def test_times_that_were_written_long_ago_are_no_error_of_a_patch_that_has_another() -> None:
+    client = Client()
+    client.put(job={"dueTime": "2026-11-21T12:00:30Z", "schedule": "@every 1h", "target": TARGET})
+    client.world.clock.time += 86_400_000
+    assert patched(client, {"colour": "red"}).pointers == ["/colour"]
+    assert patched(client, {"description": "x"}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/merge-patch+json", 200),
+        ("application/json", 200),
+        ("application/merge-patch+json; charset=utf-8", 200),
+        ("application/json-patch+json", 415),
+        ("application/vnd.api+json", 415),
+        ("text/plain", 415),
+    ],
+)
+def test_a_patch_is_a_merge_patch_and_no_other_kind(kind: str, status: int) -> None:
+    client = Client()
+    client.put()
+    assert patched(client, {"repeats": 2}, headers={"content-type": kind}).status == status
+
+
+def test_there_must_be_such_a_job_in_that_revision() -> None:
+    client = Client()
+    assert patched(client, {"repeats": 2}).status == 404
+    first = client.put()
+    assert patched(client, {"repeats": 2}, headers={"If-Match": '"9-z"'}).status == 412
+    assert patched(client, {"repeats": 2}, headers={"If-Match": first.etag}).status == 200
+    assert patched(client, {"repeats": 3}, headers={"If-Match": first.etag}).status == 412
+
+
+def test_data_over_its_limit_is_refused_as_a_put_of_it_is() -> None:
+    client = Client()
+    client.put()
+    assert patched(client, {"data": "x" * 262_144}).status == 413
+
+
+@SOME
+@given(patch=JOBS | ANYTHING)
+def test_no_patch_is_a_fault_of_the_server_and_one_that_was_taken_changes_nothing_again(patch: Any) -> None:
+    client = Client()
+    client.put(job=WHOLE)
+    answer = client.send("PATCH", URL, text=json.dumps(patch))
+    assert answer.status in (200, 422)
+    if answer.status == 200:
+        assert client.get().status == 200
+        assert patched(client, patch).etag == answer.etag
+
+
+VALUES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=2),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(target=VALUES, patch=VALUES)
+def test_a_merge_patch_does_what_rfc_7396_says(target: Any, patch: Any) -> None:
+    found = merged(target, patch)
+    assert merged(found, patch) == found
+    if not isinstance(patch, dict):
+        assert found == patch
+        return
+    before = target if isinstance(target, dict) else {}
+    assert found.keys() == {*before, *patch} - {name for name, value in patch.items() if value is None}
+    assert all(found[name] == before[name] for name in found.keys() - patch.keys())
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "result"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        (["a", "b"], ["c", "d"], ["c", "d"]),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_its_cases(target: Any, patch: Any, result: Any) -> None:
+    assert merged(target, patch) == result

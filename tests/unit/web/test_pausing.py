@@ -1,0 +1,114 @@
+"""Pausing and resuming over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET, Client
+
+URL = "/v1/namespaces/ns/jobs/job"
+
+
+def test_a_job_is_paused_with_a_reason_and_resumed() -> None:
+    client = Client()
+    created = client.put()
+    client.world.clock.time += 1_000
+    paused = client.send("POST", f"{URL}/pause", {"reason": "the database moves"})
+    assert paused.status == 200
+    assert paused.etag == created.etag
+    assert paused.json["state"] == "paused"
+    assert paused.json["pausedAt"] == "2026-11-21T12:00:01.000Z"
+    assert paused.json["pauseReason"] == "the database moves"
+    assert paused.json["nextRun"] is None
+    assert client.get().json["pauseReason"] == "the database moves"
+    resumed = client.send("POST", f"{URL}/resume")
+    assert resumed.status == 200
+    assert resumed.etag != created.etag
+    assert resumed.json["state"] == "active"
+    assert resumed.json["nextRun"] == created.json["nextRun"]
+    assert not {"pausedAt", "pauseReason"} & resumed.json.keys()
+
+
+@pytest.mark.parametrize("options", [{}, {"text": ""}, {"body": {}}, {"body": {"reason": None}}])
+def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
+    client = Client()
+    client.put()
+    paused = client.send("POST", f"{URL}/pause", **options)
+    assert paused.status == 200
+    assert "pauseReason" not in paused.json
+
+
+def test_a_second_pause_and_a_second_resume_change_nothing() -> None:
+    client = Client()
+    client.put()
+    first = client.send("POST", f"{URL}/pause", {"reason": "first"})
+    client.world.clock.time += 1_000
+    assert client.send("POST", f"{URL}/pause", {"reason": "second"}).json == first.json
+    resumed = client.send("POST", f"{URL}/resume")
+    assert client.send("POST", f"{URL}/resume", {"catchup": "all"}).etag == resumed.etag
+
+
+def test_what_is_caught_up_with_is_the_callers_choice() -> None:
+    client = Client()
+    client.put(job={"schedule": "@every 10s", "target": TARGET})
+    client.send("POST", f"{URL}/pause")
+    client.world.clock.time += 35_000
+    client.send("POST", f"{URL}/resume", {"catchup": "all"})
+    client.world.run_until(client.world.clock.time + 1_000)
+    assert len(client.world.consumers.ids) == 3
+
+
+def test_a_replaced_job_stays_paused() -> None:
+    client = Client()
+    client.put()
+    client.send("POST", f"{URL}/pause", {"reason": "x"})
+    replaced = client.put(job={**JOB, "schedule": "@every 2h"})
+    assert (replaced.status, replaced.json["state"], replaced.json["pauseReason"]) == (200, "paused", "x")
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "pointers"),
+    [
+        ("pause", {"reason": 7}, ["/reason"]),
+        ("pause", {"reason": "x" * 513}, ["/reason"]),
+        ("pause", {"why": "x"}, ["/why"]),
+        ("pause", [], [""]),
+        ("resume", {"catchup": "some"}, ["/catchup"]),
+        ("resume", {"catchup": {"mode": "all"}}, ["/catchup"]),
+        ("resume", {"reason": "x"}, ["/reason"]),
+    ],
+)
+def test_what_cannot_be_accepted_is_named_and_changes_nothing(
+    verb: str, body: Any, pointers: list[str]
+) -> None:
+    client = Client()
+    created = client.put()
+    refused = client.send("POST", f"{URL}/{verb}", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert client.get().etag == created.etag
+    assert client.get().json["state"] == "active"
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume"])
+def test_there_must_be_such_a_job_in_that_revision(verb: str) -> None:
+    client = Client()
+    assert client.send("POST", f"{URL}/{verb}").status == 404
+    created = client.put()
+    client.send("POST", f"{URL}/pause")
+    assert client.send("POST", f"{URL}/{verb}", headers={"If-Match": '"9-z"'}).status == 412
+    assert client.send("POST", f"{URL}/{verb}", headers={"If-Match": created.etag}).status == 200
+
+
+@pytest.mark.parametrize("text", ["{", "7x", "\x00"])
+def test_a_body_that_is_no_json_is_malformed(text: str) -> None:
+    client = Client()
+    client.put()
+    assert client.send("POST", f"{URL}/pause", text=text).status == 400
+
+
+def test_paused_jobs_are_found_in_the_list() -> None:
+    client = Client()
+    client.put("a")
+    client.put("b")
+    client.send("POST", "/v1/namespaces/ns/jobs/b/pause")
+    found = client.send("GET", "/v1/namespaces/ns/jobs?state=paused").json["items"]
+    assert [each["name"] for each in found] == ["b"]

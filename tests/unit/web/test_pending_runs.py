@@ -1,0 +1,120 @@
+"""Runs that have no record yet: what is shown of them follows from the job."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import TARGET, Client
+from tests.fakes.world import NOON, key_of
+
+from sweephand.ports import Answer
+from sweephand.timing import PENDING_MAX_MS
+
+JOB = {"schedule": "@every 10s", "target": TARGET}
+
+
+def run_at(client: Client, due_at: int, index: str = "0") -> Any:
+    return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{due_at}-{index}")
+
+
+def test_what_is_due_later_is_scheduled() -> None:
+    client = Client()
+    client.put(job=JOB)
+    shown = run_at(client, NOON + 20_000).json
+    assert (shown["state"], shown["dueAt"]) == ("scheduled", "2026-11-21T12:00:20.000Z")
+    assert (shown["attempts"], shown["sequence"], shown["startedAt"]) == (0, 2, None)
+
+
+def test_what_is_due_and_has_no_record_is_on_its_way_under_the_id_it_will_have() -> None:
+    client = Client()
+    client.put(job=JOB)
+    client.world.clock.time += 10_000
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["reason"]) == ("enqueued", None)
+    client.world.run_until(NOON + 11_000)
+    recorded = run_at(client, NOON + 10_000).json
+    assert (recorded["state"], recorded["triggerId"]) == ("succeeded", shown["triggerId"])
+    assert recorded["sequence"] == shown["sequence"]
+
+
+@pytest.mark.parametrize(("reason", "told"), [("The database moves", ": The database moves"), (None, ".")])
+def test_what_a_pause_holds_back_waits_and_says_why(reason: str | None, told: str) -> None:
+    client = Client()
+    client.put(job=JOB)
+    job = client.world.jobs.get(key_of())
+    assert job is not None
+    paused = replace(job, version="v", paused_at=NOON + 12_000, pause_reason=reason)
+    assert client.world.jobs.put(paused, job.version)
+    client.world.clock.time += 15_000
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["reason"]) == ("waiting", f"The job is paused{told}")
+
+
+def test_what_never_was_due_is_not_found() -> None:
+    client = Client()
+    client.put(job=JOB)
+    for due_at, index in (
+        (NOON + 11_000, "0"),
+        (NOON, "0"),
+        (NOON + 10_000, "1"),
+        (0, "0"),
+        (10**15 - 1, "0"),
+    ):
+        assert run_at(client, due_at, index).status == 404
+    assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/0{NOON + 10_000}-0").status == 404
+    assert client.send("GET", f"/v1/namespaces/ns/jobs/jbo/runs/{NOON + 10_000}-0").status == 404
+
+
+def test_what_an_earlier_revision_owed_is_not_guessed_at() -> None:
+    client = Client()
+    client.put(job=JOB)
+    client.world.clock.time += 15_000
+    client.put(job={**JOB, "data": 1})
+    assert run_at(client, NOON + 10_000).status == 404
+    assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
+
+
+def test_what_leaves_no_record_is_not_said_to_be_on_its_way() -> None:
+    client = Client()
+    client.put(job={**JOB, "history": "failures"})
+    client.world.clock.time += 10_000
+    assert run_at(client, NOON + 10_000).status == 404
+    assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
+
+
+def test_what_should_have_come_long_ago_is_not_said_to_be_on_its_way() -> None:
+    client = Client()
+    client.put(job=JOB)
+    client.world.clock.time = NOON + 10_000 + PENDING_MAX_MS - 1
+    assert run_at(client, NOON + 10_000).json["state"] == "enqueued"
+    client.world.clock.time += 1
+    assert run_at(client, NOON + 10_000).status == 404
+
+
+def test_a_job_that_is_gone_has_nothing_to_come() -> None:
+    client = Client()
+    client.put(job=JOB)
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert run_at(client, NOON + 20_000).status == 404
+
+
+def test_what_waits_for_a_run_says_for_which_whoever_asked_for_it() -> None:
+    client = Client()
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})
+    client.world.run_until(NOON + 25_000)
+    (failed,) = client.send("GET", "/v1/namespaces/ns/jobs/job/runs").json["items"]
+    shown = run_at(client, NOON + 20_000).json
+    assert (shown["state"], shown["sequence"]) == ("waiting", 2)
+    assert shown["reason"] == f"Run {failed['id']} of this job is not over."
+    asked_for = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
+    client.world.run_until(NOON + 27_000)
+    shown = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{asked_for}").json
+    assert (shown["id"], shown["state"], shown["reason"][:4]) == (asked_for, "waiting", "Run ")
+
+
+def test_what_overlap_a_job_allows_is_shown_as_it_was_written() -> None:
+    client = Client()
+    client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})
+    shown = client.get().json
+    assert (shown["overlap"], shown["waitLimit"]) == ("wait", 7)

@@ -1,0 +1,164 @@
+"""Reports over HTTP: with the token of the attempt, or by a key that may write."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.acceptance import RUN, Worker
+from tests.fakes.http_events import ADMIN, READER, STRANGER, TARGET, WRITER, Answered, Client
+from tests.fakes.world import NOON
+
+URL = f"/v1/namespaces/ns/jobs/job/runs/{RUN}"
+JOB = {"dueTime": "10s", "target": TARGET, "completion": "async"}
+
+
+def client_with_a_run(**written: Any) -> tuple[Client, str]:
+    """A run that its consumer works on, and the token it was given."""
+    client = Client()
+    worker = Worker(client.world)
+    client.put(job={**JOB, **written})
+    client.world.run_until(NOON + 11_000)
+    return client, worker.tokens[0]
+
+
+def report(client: Client, token: str, what: str, body: Any = None) -> Answered:
+    return client.send(
+        "POST", f"{URL}/{what}", body, headers={"Authorization": f"Bearer {token}"}, caller=None
+    )
+
+
+def test_a_heartbeat_is_answered_with_what_the_consumer_has_left() -> None:
+    client, token = client_with_a_run()
+    client.world.clock.time = NOON + 60_000
+    beaten = report(client, token, "heartbeat")
+    assert beaten.status == 200
+    assert beaten.json == {
+        "id": RUN,
+        "state": "running",
+        "attempt": 1,
+        "heartbeatBy": "2026-11-21T12:06:00.000Z",
+        "runUntil": "2026-11-22T12:00:10.000Z",
+    }
+
+
+def test_a_run_is_completed_and_says_so_again() -> None:
+    client, token = client_with_a_run()
+    for _ in range(2):
+        done = report(client, token, "complete")
+        assert (done.status, done.json) == (200, {"id": RUN, "state": "succeeded", "attempt": 1})
+    assert client.send("GET", URL).json["state"] == "succeeded"
+    late = report(client, token, "fail", {"reason": "no"})
+    assert (late.status, late.json["type"]) == (409, "urn:sweephand:problem:conflict")
+    over = report(client, token, "heartbeat")
+    assert (over.status, over.json["type"]) == (410, "urn:sweephand:problem:gone")
+
+
+@pytest.mark.parametrize("body", [None, {}, {"reason": None, "retry": None}, {"retry": True}])
+def test_a_failure_is_taken_and_the_retry_follows(body: Any) -> None:
+    client, token = client_with_a_run()
+    assert report(client, token, "fail", body).status == 202
+    client.world.run_until(client.world.clock.time + 10)
+    run = client.send("GET", URL).json
+    assert (run["state"], run["reason"]) == ("retrying", "Its consumer reported that it failed.")
+
+
+def test_a_failure_for_good_is_given_up_with_its_reason() -> None:
+    client, token = client_with_a_run()
+    assert report(client, token, "fail", {"reason": "No such file", "retry": False}).status == 202
+    client.world.run_until(client.world.clock.time + 10)
+    run = client.send("GET", URL).json
+    assert (run["state"], run["reason"]) == ("failed", "Attempt 1 failed for good: No such file.")
+
+
+def test_a_run_is_cancelled_and_its_consumer_told_to_stop() -> None:
+    client, token = client_with_a_run()
+    cancelled = client.send("POST", f"{URL}/cancel", caller=WRITER)
+    assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled")
+    assert cancelled.json["reason"] == "Cancelled with the key writer."
+    assert report(client, token, "heartbeat").status == 410
+    assert report(client, token, "complete").status == 410
+
+
+def test_a_run_being_worked_on_is_shown_with_its_deadlines_and_without_its_token() -> None:
+    client, token = client_with_a_run()
+    shown = client.send("GET", URL)
+    assert shown.json["heartbeatBy"] == "2026-11-21T12:05:10.000Z"
+    assert token not in str(shown.text)
+    assert token not in str(client.send("GET", "/v1/namespaces/ns/jobs/job/runs?state=running").text)
+    assert token not in str(client.get().text)
+    assert token not in str(report(client, token, "complete").text)
+
+
+@pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])
+def test_a_key_that_may_write_reports_and_no_other(what: str) -> None:
+    client, _ = client_with_a_run()
+    assert client.send("POST", f"{URL}/{what}", caller=READER).status == 403
+    assert client.send("POST", f"{URL}/{what}", caller=STRANGER).status == 404
+    assert client.send("POST", f"{URL}/{what}", caller=None).status == 401
+    assert client.send("POST", f"{URL}/{what}", caller=WRITER).status in (200, 202)
+
+
+def test_a_token_is_good_for_reports_and_for_nothing_else() -> None:
+    client, token = client_with_a_run()
+    bearer = {"Authorization": f"Bearer {token}"}
+    for method, url in (
+        ("GET", URL),
+        ("POST", f"{URL}/cancel"),
+        ("POST", f"{URL}/redrive"),
+        ("GET", "/v1/namespaces/ns/jobs"),
+        ("GET", "/v1/limits"),
+        ("GET", "/v1/keys"),
+        ("DELETE", "/v1/namespaces/ns/jobs/job"),
+    ):
+        assert client.send(method, url, headers=bearer, caller=None).status == 401
+
+
+@pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])
+def test_a_token_of_another_run_learns_nothing_of_this_one(what: str) -> None:
+    client, _ = client_with_a_run()
+    stranger = "shr_" + "x" * 43
+    there = report(client, stranger, what)
+    assert there.status == 410
+    for url in ("/v1/namespaces/ns/jobs/none/runs/1-0", "/v1/namespaces/no/jobs/job/runs/1-0", f"{URL}x"):
+        elsewhere = client.send(
+            "POST", f"{url}/{what}", headers={"Authorization": f"Bearer {stranger}"}, caller=None
+        )
+        assert (elsewhere.status, elsewhere.text) == (there.status, there.text)
+
+
+def test_a_malformed_token_lets_nobody_in() -> None:
+    client, token = client_with_a_run()
+    for written in (token[:-1], token + "x", token.upper(), f"{token}\n{token}"):
+        assert report(client, written, "complete").status == 401
+    assert client.send("GET", URL).json["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [({"reason": 5}, ["/reason"]), ({"reason": "x" * 513}, ["/reason"]), ({"retry": "no"}, ["/retry"])],
+)
+def test_a_failure_that_cannot_be_read_is_named(body: Any, pointers: list[str]) -> None:
+    client, token = client_with_a_run()
+    refused = report(client, token, "fail", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+@pytest.mark.parametrize(
+    ("written", "pointers"),
+    [
+        ({"completion": "later"}, ["/completion"]),
+        ({"heartbeatTimeout": "0s"}, ["/heartbeatTimeout"]),
+        ({"heartbeatTimeout": "31d"}, ["/heartbeatTimeout"]),
+        ({"maxRunTime": "x"}, ["/maxRunTime"]),
+        ({"maxRunTime": "31d"}, ["/maxRunTime"]),
+    ],
+)
+def test_what_a_job_says_of_reports_is_checked(written: Any, pointers: list[str]) -> None:
+    refused = Client().put(job={**JOB, **written})
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+def test_what_a_job_says_of_reports_is_shown() -> None:
+    client = Client()
+    client.put(job={**JOB, "heartbeatTimeout": "1m", "maxRunTime": "2h"})
+    shown = client.get(caller=ADMIN).json
+    assert (shown["completion"], shown["heartbeatTimeout"], shown["maxRunTime"]) == ("async", "1m", "2h")

@@ -1,0 +1,109 @@
+"""Which misfires fire and which are skipped, decided without looking at each."""
+
+from itertools import takewhile
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweephand.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.jobs.definition import CatchUp, CatchUpMode
+from sweephand.schedules import Occurrence, Series
+from sweephand.wheel.catchup import Misfires, Span, late, misfires
+
+NOON: Instant = 1_795_262_400_000
+MODES: tuple[CatchUpMode, ...] = ("latest", "all", "none")
+
+
+def every(period: str = "10s", **bounds: Any) -> Series:
+    return Series(f"@every {period}", "UTC", start_at=NOON, **bounds)
+
+
+def occurrence(number: int, period_ms: int = 10_000) -> Occurrence:
+    return Occurrence(NOON + number * period_ms, number)
+
+
+def test_the_newest_misfire_fires_and_those_before_it_are_one_span() -> None:
+    found = misfires(every(), after=NOON, through=NOON + 60_000, mode="latest")
+    assert found.fire == Span(occurrence(6), occurrence(6))
+    assert found.skipped == Span(occurrence(1), occurrence(5))
+    assert found.skipped.count == 5
+
+
+def test_each_fires_or_none_does_if_that_was_asked_for() -> None:
+    span = Span(occurrence(1), occurrence(6))
+    assert misfires(every(), after=NOON, through=NOON + 60_000, mode="all") == Misfires(fire=span)
+    assert misfires(every(), after=NOON, through=NOON + 60_000, mode="none") == Misfires(skipped=span)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_where_nothing_fell_due_nothing_is_decided(mode: CatchUpMode) -> None:
+    assert misfires(every(), after=NOON, through=NOON + 9_999, mode=mode) == Misfires()
+    ended = every(ttl_at=NOON + 20_000)
+    assert misfires(ended, after=NOON + 20_000, through=NOON + DAY_MS, mode=mode) == Misfires()
+
+
+def test_a_single_misfire_is_the_newest() -> None:
+    found = misfires(every(), after=NOON, through=NOON + 10_000, mode="latest")
+    assert found == Misfires(fire=Span(occurrence(1), occurrence(1)))
+
+
+def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
+    policy = CatchUp("none", HOUR_MS)
+    judged_at = NOON + 20_000 + HOUR_MS
+    found = late(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
+    assert found == Misfires(skipped=Span(occurrence(1), occurrence(1)))
+    assert late(every(), occurrence(2), until=None, judged_at=judged_at, policy=policy) == Misfires()
+
+
+def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
+    policy = CatchUp("latest", HOUR_MS)
+    found = late(every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy)
+    assert found == Misfires(
+        fire=Span(occurrence(3), occurrence(3)), skipped=Span(occurrence(1), occurrence(2))
+    )
+
+
+def test_a_decade_of_seconds_takes_no_walk() -> None:
+    found = misfires(every("1s"), after=NOON, through=NOON + 3_650 * DAY_MS, mode="latest")
+    assert found.skipped is not None
+    assert found.skipped.count == 3_650 * 86_400 - 1
+    cron = Series("*/7 * * * * *", "Europe/Paris", start_at=NOON)
+    skipped = misfires(cron, after=NOON, through=NOON + 3_650 * DAY_MS, mode="none").skipped
+    assert skipped is not None
+    assert skipped.count == 3_650 * 1_440 * 9
+
+
+@given(
+    schedule=st.sampled_from(["@every 7s", "*/11 * * * * *", "*/5 * * * *", "30 2 * * *", "@every 61m"]),
+    mode=st.sampled_from(MODES),
+    stretch_s=st.tuples(st.integers(-100, 90_000), st.integers(0, 200_000)),
+    repeats=st.none() | st.integers(1, 3_000),
+    ttl_s=st.none() | st.integers(0, 200_000),
+)
+def test_it_says_what_a_walk_would_say(
+    schedule: str, mode: CatchUpMode, stretch_s: tuple[int, int], repeats: int | None, ttl_s: int | None
+) -> None:
+    series = Series(
+        schedule,
+        "Europe/Paris",
+        start_at=NOON,
+        repeats=repeats,
+        ttl_at=None if ttl_s is None else NOON + ttl_s * 1_000,
+    )
+    after = NOON + stretch_s[0] * 1_000
+    through = after + stretch_s[1] * 1_000
+    walked = list(takewhile(lambda each: each.due_at <= through, series.occurrences(after)))
+    fire, skipped = {
+        "latest": (walked[-1:], walked[:-1]),
+        "all": (walked, []),
+        "none": ([], walked),
+    }[mode]
+    found = misfires(series, after=after, through=through, mode=mode)
+    for span, expected in ((found.fire, fire), (found.skipped, skipped)):
+        if not expected:
+            assert span is None
+            continue
+        assert span == Span(expected[0], expected[-1])
+        assert span.count == len(expected)
