@@ -270,11 +270,12 @@ def _resume(request: Request) -> tuple[str, str]:
     return job.uid, job.rev
 
 
-def _trigger(request: Request) -> None:
+def _trigger(request: Request) -> tuple[str, str]:
     payload = Payload.of(request.new_data())
-    request.services.demands.trigger(
+    trigger = request.services.demands.trigger(
         request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
     )
+    return trigger.uid, trigger.rev
 
 
 def _backfill(request: Request) -> None:

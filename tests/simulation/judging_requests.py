@@ -8,10 +8,13 @@ from tests.simulation.lives import READ_AGE_MS, Life, told
 from tests.simulation.misfires import misfires
 from tests.simulation.owed import is_excused, owed
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Requested
+from tests.simulation.trace import Answered, Requested
 
 #: What a job without data sends.
 NO_DATA = "null"
+
+#: What the id of a trigger by hand has after its job's uid.
+MANUAL = "-manual-"
 
 #: A request is made and signed before its connection stands. Whether it is alive is asked again then; what it
 #: carries stays, however long the process was stopped in between: at most its time limit, 90 s.
@@ -26,6 +29,23 @@ def nothing_is_lost(tale: Tale) -> Iterator[str]:
             if (life.uid, due_at) not in requested and not is_excused(tale, life, reign, due_at):
                 what = f"{life.name}: {life.uid} owed {told(due_at)} (revision {reign.rev})"
                 yield f"{what}; nothing left for it"
+
+
+def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
+    """A trigger by hand that a client was told is on its way leaves: its job need only be there."""
+    asked = Counter(
+        each.uid for each in tale.of(Answered) if each.verb == "trigger" and each.uid and not each.error
+    )
+    left: dict[str, set[str]] = defaultdict(set)
+    for request in tale.requests:
+        if request.is_on_demand and MANUAL in request.trigger_id:
+            left[request.uid].add(request.trigger_id)
+    given_up = Counter(each.partition(MANUAL)[0] for each in tale.buried if MANUAL in each)
+    for uid, number in asked.items():
+        life = tale.lives.get(uid or "")
+        if life is not None and life.deleted_at is None and len(left[life.uid]) + given_up[life.uid] < number:
+            what = f"{life.name}: {number} triggers by hand of {uid} were acknowledged"
+            yield f"{what}, {len(left[life.uid])} left"
 
 
 def nothing_is_early(tale: Tale) -> Iterator[str]:

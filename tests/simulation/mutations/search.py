@@ -7,14 +7,25 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from tests.simulation.mutations import adapters, arming, delivering, sweeping
+from tests.simulation.mutations import adapters, arming, delivering, pausing, sweeping
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
 from tests.simulation.trace import Requested
 
 from sweephand.instants import SECOND_MS
 
-__all__ = ["MUTATIONS", "Caught", "Cost", "adapters", "arming", "catch", "cost", "delivering", "sweeping"]
+__all__ = [
+    "MUTATIONS",
+    "Caught",
+    "Cost",
+    "adapters",
+    "arming",
+    "catch",
+    "cost",
+    "delivering",
+    "pausing",
+    "sweeping",
+]
 
 #: A mutation that no seed below this catches is not caught.
 SEEDS_MAX: Final = 2_000

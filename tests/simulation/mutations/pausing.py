@@ -1,0 +1,83 @@
+"""What may be wrong with pausing, resuming, and triggering by hand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+
+from sweephand.jobs import draft, resume
+from sweephand.jobs.commit import Draft
+from sweephand.jobs.job import Job
+from sweephand.jobs.live import Liveness, live
+from sweephand.runs.reading import JobRead, liveness_of
+from sweephand.wheel.catchup import misfires
+from sweephand.wheel.trigger import TriggerMessage
+
+
+def _resuming(change: Any) -> Any:
+    def changed(stored: Job, *args: Any, **kwargs: Any) -> Draft:
+        drafted: Draft = change(stored, draft.resumed(stored, *args, **kwargs))
+        return drafted
+
+    return patch.object(resume, "resumed", changed)
+
+
+@mutation("A resume brings no revision of its own")
+def resumes_without_revision() -> Iterator[None]:
+    def same(stored: Job, drafted: Draft) -> Draft:
+        return replace(drafted, job=replace(drafted.job, current=stored.current))
+
+    with _resuming(same):
+        yield
+
+
+@mutation("A resume looks back no further than its own request")
+def resumes_from_now() -> Iterator[None]:
+    def late(_: Job, drafted: Draft) -> Draft:
+        return replace(drafted, after=drafted.job.updated_at)
+
+    with _resuming(late):
+        yield
+
+
+@mutation("A resume decides that none of a pause's misfires fires")
+def catches_up_with_nothing() -> Iterator[None]:
+    def none(*args: Any, **kwargs: Any) -> Any:
+        return misfires(*args, **{**kwargs, "mode": "none"})
+
+    with patch.object(resume, "misfires", none):
+        yield
+
+
+@mutation("What was owed at a pause is dropped")
+def drops_what_is_held() -> Iterator[None]:
+    def dropped(message: TriggerMessage, read: JobRead) -> Liveness:
+        found = liveness_of(message, read)
+        return "dead" if found == "held" else found
+
+    with everywhere("liveness_of", dropped):
+        yield
+
+
+@mutation("What is held is delivered")
+def delivers_what_is_held() -> Iterator[None]:
+    def delivered(message: TriggerMessage, read: JobRead) -> Liveness:
+        found = liveness_of(message, read)
+        return "alive" if found == "held" else found
+
+    with everywhere("liveness_of", delivered):
+        yield
+
+
+@mutation("A trigger on demand is asked for its revision")
+def asks_by_hand_for_revision() -> Iterator[None]:
+    def asked(message: TriggerMessage, read: JobRead) -> Liveness:
+        trigger = message.trigger
+        if trigger.demand is None:
+            return liveness_of(message, read)
+        return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+
+    with everywhere("liveness_of", asked):
+        yield
