@@ -20,6 +20,7 @@ from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.places import MINISTACK, SAM, Place
 from infra.local.receiver import Receiver
+from tests.e2e.schedule import Schedule
 
 _numbers = itertools.count(1)
 
@@ -69,6 +70,12 @@ def receiver(client: Client, namespace: str) -> Iterator[Receiver]:
     secrets = functools.cache(lambda: client.signing_secrets(namespace))
     with Receiver(secrets) as receiver:
         yield receiver
+
+
+@pytest.fixture
+def schedule(client: Client, namespace: str) -> Schedule:
+    """The jobs of the test's own namespace."""
+    return Schedule(client, namespace)
 
 
 def _free_port() -> int:

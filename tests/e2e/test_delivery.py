@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -13,6 +12,7 @@ from boto3.dynamodb.conditions import Key
 from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.receiver import Answer, Delivery, Receiver
+from tests.e2e.schedule import Schedule, eventually
 
 #: Deliveries are asked to be on time to the second (promise 5). A machine that runs a whole AWS beside
 #: the tests may stall; what the stack itself guarantees is measured by `make bench`.
@@ -30,29 +30,6 @@ def due_of(delivery: Delivery) -> int:
 def assert_signed_and_on_time(delivery: Delivery) -> None:
     assert delivery.is_signed
     assert 0 <= delivery.arrived_at - due_of(delivery) < ON_TIME_MS
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Puts jobs of one namespace."""
-
-    client: Client
-    namespace: str
-
-    def path(self, name: str) -> str:
-        return f"/v1/namespaces/{self.namespace}/jobs/{name}"
-
-    def put(self, name: str, **job: Any) -> Any:
-        return self.client.ask("PUT", self.path(name), job)
-
-    def runs(self, name: str) -> list[Any]:
-        items: list[Any] = self.client.ask("GET", f"{self.path(name)}/runs")["items"]
-        return items
-
-
-@pytest.fixture
-def schedule(client: Client, namespace: str) -> Schedule:
-    return Schedule(client, namespace)
 
 
 @pytest.fixture(scope="session")
@@ -99,16 +76,6 @@ def queue_reader(stack: Mapping[str, Any], url: str) -> Callable[[], list[Any]]:
         return found
 
     return read
-
-
-def eventually(read: Callable[[], list[Any]], wanted: Callable[[Any], bool], within_s: float = 30) -> Any:
-    """The first wanted of what is read, again and again."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        for each in read():
-            if wanted(each):
-                return each
-    raise TimeoutError(f"nothing of the kind came within {within_s} s")
 
 
 def test_a_one_off_arrives_once_signed_with_its_data_byte_for_byte(

@@ -16,7 +16,7 @@ from tests.simulation.recorder import Asking
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.jobs.definition import CatchUpMode, Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Written
@@ -35,6 +35,13 @@ DENSE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "30 * * * * *", "timezone": "Europe/Paris"},
     {"schedule": "* * * * *"},
     {"schedule": "@every 5s"},
+    {"schedule": "rate(1 minute)"},
+    {"schedule": "R/PT47S"},
+    {"schedule": "cron(* * * * ? *)"},
+    {"schedule": {"second": "5,25"}, "timezone": "America/New_York"},
+    {"schedule": "TZ=Asia/Kathmandu 0 */2 * * * *"},
+    {"schedule": "@every 61s", "jitter": "1m"},
+    {"schedule": "* * * * *", "jitter": "3m"},
 )
 
 #: Schedules that end, in every way, and one-offs near the border of 240 s.
@@ -52,7 +59,14 @@ BOUND: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "241s"},
     {"dueTime": "270s"},
     {"dueTime": "400s"},
+    {"schedule": "R5/PT47S"},
+    {"schedule": "R7/PT90S", "dueTime": "PT30S"},
+    {"schedule": "rate(2 minutes)", "repeats": 4, "ttl": "PT1H"},
+    {"dueTime": "20s", "jitter": "5m"},
 )
+
+#: Whole seconds between the instants of a list, and how many it has: it travels twenty at a time.
+LISTS: Final = ((7, 45), (31, 30), (120, 6))
 
 #: Schedules for seeds that last for days.
 SPARSE: Final[tuple[dict[str, Any], ...]] = (
@@ -67,6 +81,21 @@ SPARSE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@hourly", "ttl": "20h"},
     {"dueTime": "10h"},
     {"dueTime": "50h"},
+    {"schedule": "0 30 1 * * *", "timezone": "Europe/Paris", "dst": {"overlap": "both", "gap": "skip"}},
+    {"schedule": "45 1 * * *", "timezone": "Australia/Lord_Howe", "dst": {"overlap": "last"}},
+    {"schedule": "cron(0 */8 ? * 2-6 *)", "timezone": "America/Santiago"},
+    {"schedule": "@hourly", "jitter": "1h"},
+    {"schedule": "R/P1D", "timezone": "Europe/Dublin"},
+)
+
+#: What becomes of an outage's misfires.
+CATCH_UPS: Final[tuple[dict[str, Any] | None, ...]] = (
+    None,
+    None,
+    {"mode": "all"},
+    {"mode": "none"},
+    {"mode": "latest", "window": "5m"},
+    {"mode": "none", "window": "10m"},
 )
 
 #: Retrying has to be over soon after the calm begins: delays within the queue, and some in the wheel.
@@ -133,11 +162,21 @@ class Request:
         random = self.random
         forms = SPARSE if self.is_sparse else random.choice((DENSE, DENSE, BOUND))
         written = dict(random.choice(forms))
+        if not self.is_sparse and random.random() < 1 / 20:
+            written = {"schedule": self._instants()}
+        if (catch_up := random.choice(CATCH_UPS)) is not None:
+            written["catchup"] = catch_up
         written["retry"] = random.choice(RETRIES)
         if random.random() < 1 / 4:
             written["history"] = "failures"
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
+
+    def _instants(self) -> list[str]:
+        """A list that begins about now."""
+        apart_s, number = self.random.choice(LISTS)
+        begins_at = self.at - self.at % SECOND_MS + self.random.randrange(-2, 300) * SECOND_MS
+        return [rfc3339(begins_at + each * apart_s * SECOND_MS) for each in range(number)]
 
     def new_data(self) -> str:
         """JSON that names the request."""
@@ -232,12 +271,11 @@ def _resume(request: Request) -> tuple[str, str]:
 
 
 def _trigger(request: Request) -> tuple[str, str]:
-    """What is told of is the name of the run, in place of a revision."""
     payload = Payload.of(request.new_data())
     trigger = request.services.demands.trigger(
         request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
     )
-    return trigger.uid, trigger.run_id
+    return trigger.uid, trigger.rev
 
 
 def _backfill(request: Request) -> None:
@@ -351,7 +389,7 @@ class Clients:
                 services, key_of(step.name), asking, random, known, step.number, self._is_sparse
             )
             told = action.ask(request)
-            if told is not None and action.verb != "trigger":
+            if told is not None:
                 known.rev = told[1]
             return told
 

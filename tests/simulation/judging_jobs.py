@@ -25,8 +25,6 @@ def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
         if answer.verb == "delete":
             if deleted.get(answer.uid, answer.at + 1) > answer.at:
                 yield f"{answer.name}: the deletion of {answer.uid} was acknowledged, and it stands"
-        elif answer.verb in ("trigger", "backfill"):
-            continue  # these write no job
         elif answer.rev is not None and written.get((answer.uid, answer.rev), answer.at + 1) > answer.at:
             yield f"{answer.name}: revision {answer.rev} was acknowledged, and nobody wrote it"
 

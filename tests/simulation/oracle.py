@@ -17,7 +17,7 @@ Check = Callable[[Tale], Iterator[str]]
 #: Every check, each with its promise in its docstring; first those whose complaint tells most.
 CHECKS: Final[tuple[Check, ...]] = (
     judging_requests.nothing_is_lost,
-    judging_requests.what_was_asked_for_is_requested,
+    judging_requests.what_was_asked_for_leaves,
     judging_requests.nothing_is_early,
     judging_requests.only_what_is_owed_is_requested,
     judging_requests.nothing_begins_after_a_cancel,

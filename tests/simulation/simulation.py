@@ -45,7 +45,7 @@ CALM_MS: Final = 5 * MINUTE_MS
 #: Whatever has not come to rest after this has not come to rest.
 UNREST_MAX_MS: Final = 6 * HOUR_MS
 
-#: Nor has what still goes on after so many events, of which a seed has some thousands.
+#: Nor has what still goes on after so many events or deliveries, of which a seed has some thousands.
 EVENTS_MAX: Final = 30_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
@@ -320,7 +320,8 @@ class Simulation:
             through = scheduler.now - MARGIN_MS
             if self._is_at_rest(through):
                 return through, []
-            if scheduler.now > enough_at + UNREST_MAX_MS or len(self._chronicle.events) > EVENTS_MAX:
+            events, batches = len(self._chronicle.events), self._chronicle.figures["batches"]
+            if scheduler.now > enough_at + UNREST_MAX_MS or max(events, batches) > EVENTS_MAX:
                 return through, ["no rest: messages of before the calm are still under way"]
 
     def _is_at_rest(self, through: Instant) -> bool:

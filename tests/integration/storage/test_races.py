@@ -14,7 +14,7 @@ from tests.contract.builders import NOON, job, next_revision, paused, run
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import answers_lost
 
-from sweephand.runs.run import Run
+from sweephand.runs.run import Run, State, trigger_of
 from sweephand.wheel.timer import Cursor, Lease
 
 RIVALS = 4
@@ -129,3 +129,48 @@ def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(on_dynamodb_local
     stored = runs.get(run().key, run().run_id)
     assert stored is not None
     assert (stored.state, stored.owner in handled) == ("succeeded", True)
+
+
+def test_a_run_that_its_consumer_works_on_has_one_end(on_dynamodb_local: Dynamo) -> None:
+    runs = on_dynamodb_local.stores().runs
+    claimed = run(token="shr_1")
+    running = replace(claimed, state="running", heartbeat_by=NOON, run_until=NOON)
+    assert runs.claim(claimed, NOON) is None
+    assert runs.record(running)
+    ends: tuple[State, ...] = ("succeeded", "retrying", "failed", "cancelled")
+
+    def end_it(rival: int) -> list[str]:
+        tokens = (f"rival{rival:02d}{number:09d}" for number in count())
+        while True:
+            seen = runs.of(trigger_of(running))
+            assert seen is not None
+            if seen.state != "running":
+                return []
+            beaten = replace(seen, version=next(tokens), heartbeat_by=(seen.heartbeat_by or 0) + 1)
+            if runs.move(beaten, seen):
+                seen = beaten
+            over = replace(seen, state=ends[rival], version=next(tokens))
+            if runs.move(over, seen):
+                return [over.version or ""]
+
+    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+        (winner,) = at_once(end_it)
+    stored = runs.of(trigger_of(running))
+    assert stored is not None
+    assert stored.version == winner
+    assert stored.state == ends[int(winner[5:7])]
+
+
+def test_of_many_redrives_of_one_failure_one_round_is_claimed(on_dynamodb_local: Dynamo) -> None:
+    runs = on_dynamodb_local.stores().runs
+    assert runs.record(run(state="failed"))
+
+    def claim_the_round(rival: int) -> list[str]:
+        mine = run(attempt=2, owner=f"owner{rival:02d}000000000", round_from=2)
+        return [mine.owner or ""] if runs.claim(mine, NOON) is None else []
+
+    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+        claimed = at_once(claim_the_round)
+    stored = runs.get(run().key, run().run_id)
+    assert stored is not None
+    assert claimed == [stored.owner]

@@ -1,109 +1,109 @@
-"""What may be wrong with pausing, resuming, patching, and triggers on demand."""
+"""What may be wrong with pausing, resuming, patching, and triggering by hand."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
 
-from sweephand.instants import Instant
-from sweephand.jobs import draft as drafts
+from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.expected import present
-from sweephand.jobs.job import Job, JobKey
-from sweephand.jobs.live import Liveness, live, live_again
-from sweephand.jobs.resume import Resumer
+from sweephand.jobs.job import Job
+from sweephand.jobs.live import Liveness, live
 from sweephand.jobs.series import restarted
-from sweephand.runs.reading import JobRead
-from sweephand.wheel.catchup import Misfires
+from sweephand.runs.reading import JobRead, liveness_of
+from sweephand.wheel.catchup import Misfires, misfires
 from sweephand.wheel.trigger import TriggerMessage
+
+
+def _resuming(change: Any) -> Any:
+    def changed(stored: Job, *args: Any, **kwargs: Any) -> Draft:
+        drafted: Draft = change(stored, draft.resumed(stored, *args, **kwargs))
+        return drafted
+
+    return patch.object(resume, "resumed", changed)
 
 
 @mutation("A resume brings no revision of its own")
 def resumes_without_revision() -> Iterator[None]:
-    def resume(resumer: Resumer, key: JobKey, *, requested_at: Instant, **_: Any) -> Job:
-        while True:
-            job = present(resumer._jobs.get(key), key, requested_at)
-            if job.paused_at is None:
-                return job
-            resumed = replace(job, version=resumer._ids.token(), paused_at=None, pause_reason=None)
-            if resumer._jobs.put(resumed, job.version):
-                return resumed
+    def same(stored: Job, drafted: Draft) -> Draft:
+        return replace(drafted, job=replace(drafted.job, current=stored.current))
 
-    with patch.object(Resumer, "resume", resume):
+    with _resuming(same):
         yield
 
 
-def _answering(change: Callable[[Liveness], Liveness]) -> Any:
-    """Both questions of liveness, answered otherwise."""
+@mutation("A resume looks back no further than its own request")
+def resumes_from_now() -> Iterator[None]:
+    def late(_: Job, drafted: Draft) -> Draft:
+        return replace(drafted, after=drafted.job.updated_at)
 
-    def first(job: Job | None, **asked: Any) -> Liveness:
-        return change(live(job, **asked))
-
-    def again(job: Job | None, **asked: Any) -> Liveness:
-        return change(live_again(job, **asked))
-
-    return everywhere("live", first), everywhere("live_again", again)
+    with _resuming(late):
+        yield
 
 
-@mutation("What was owed at a pause is dropped, not held")
+@mutation("A resume decides that none of a pause's misfires fires")
+def catches_up_with_nothing() -> Iterator[None]:
+    def none(*args: Any, **kwargs: Any) -> Any:
+        return misfires(*args, **{**kwargs, "mode": "none"})
+
+    with patch.object(resume, "misfires", none):
+        yield
+
+
+@mutation("What was owed at a pause is dropped")
 def drops_what_is_held() -> Iterator[None]:
-    one, other = _answering(lambda answer: "dead" if answer == "held" else answer)
-    with one, other:
+    def dropped(message: TriggerMessage, read: JobRead) -> Liveness:
+        found = liveness_of(message, read)
+        return "dead" if found == "held" else found
+
+    with everywhere("liveness_of", dropped):
         yield
 
 
-@mutation("What a pause should hold is delivered")
+@mutation("What is held is delivered")
 def delivers_what_is_held() -> Iterator[None]:
-    one, other = _answering(lambda answer: "alive" if answer == "held" else answer)
-    with one, other:
+    def delivered(message: TriggerMessage, read: JobRead) -> Liveness:
+        found = liveness_of(message, read)
+        return "alive" if found == "held" else found
+
+    with everywhere("liveness_of", delivered):
         yield
 
 
 @mutation("A trigger on demand is asked for its revision")
-def asks_demands_for_revision() -> Iterator[None]:
-    def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
+def asks_by_hand_for_revision() -> Iterator[None]:
+    def asked(message: TriggerMessage, read: JobRead) -> Liveness:
         trigger = message.trigger
-        if message.attempt > 1:
-            return live_again(read.job, uid=trigger.uid)
+        if trigger.demand is None:
+            return liveness_of(message, read)
         return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
 
-    with everywhere("liveness_of", liveness_of):
+    with everywhere("liveness_of", asked):
         yield
 
 
 @mutation("A resume passes over nothing of what fell due during the pause")
 def skips_no_misfire() -> Iterator[None]:
-    with everywhere("misfires", lambda *_, **__: Misfires()):
-        yield
-
-
-@mutation("A resume begins with its request, not with the pause")
-def resumes_from_now() -> Iterator[None]:
-    resumed = drafts.resumed
-
-    def from_now(stored: Job, _: int, **asked: Any) -> Draft:
-        return resumed(stored, asked["now"], **asked)
-
-    with everywhere("resumed", from_now):
+    with patch.object(resume, "misfires", lambda *_, **__: Misfires()):
         yield
 
 
 @mutation("A write of a paused job ends its pause")
 def forgets_pauses() -> Iterator[None]:
-    written = drafts._written
+    written = draft._written
 
-    def awake(*args: Any, **asked: Any) -> Job:
-        return replace(written(*args, **asked), paused_at=None, pause_reason=None)
+    def awake(*args: Any, **kwargs: Any) -> Job:
+        return replace(written(*args, **kwargs), paused_at=None, pause_reason=None)
 
-    with patch.object(drafts, "_written", awake):
+    with patch.object(draft, "_written", awake):
         yield
 
 
 @mutation("A patch counts anew, as a PUT does")
 def patches_count_anew() -> Iterator[None]:
-    with patch.object(drafts, "patched", restarted):
+    with patch.object(draft, "patched", restarted):
         yield
 
 
@@ -111,9 +111,9 @@ def patches_count_anew() -> Iterator[None]:
 def arms_no_paused_job() -> Iterator[None]:
     arm = Commits._arm
 
-    def arm_awake(commits: Commits, draft: Draft) -> None:
-        if draft.job.paused_at is None:
-            arm(commits, draft)
+    def arm_awake(commits: Commits, drafted: Draft) -> None:
+        if drafted.job.paused_at is None:
+            arm(commits, drafted)
 
     with patch.object(Commits, "_arm", arm_awake):
         yield

@@ -26,8 +26,8 @@ def _commits_before(port: str, method: str) -> Any:
     def change(ports: Ports) -> None:
         later, leases, late = Later(), ports["leases"], ports[port]
 
-        def commit(*args: Any) -> Lease | None:
-            committed: Lease | None = leases.commit(*args)
+        def commit(*args: Any, **kwargs: Any) -> Lease | None:
+            committed: Lease | None = leases.commit(*args, **kwargs)
             (later.make if committed else later.forget)()
             return committed
 
@@ -97,7 +97,7 @@ def reads_further_than_it_expands() -> Iterator[None]:
 
     def further(now: Instant) -> Instant:
         nonlocal ends_at
-        ends_at = horizon(now)
+        ends_at = max(ends_at, horizon(now))
         return ends_at + BUCKET_MS
 
     def bucket(due_at: Instant) -> Instant:
@@ -145,8 +145,9 @@ def forgets_within() -> Iterator[None]:
 
 @mutation("The next page begins a timer anew in which the last one stopped")
 def repeats_within() -> Iterator[None]:
-    def begin(timers: Any, jobs: Any, cursor: Cursor, **kwargs: Any) -> Expansion:
-        expansion: Expansion = _EXPAND(timers, jobs, Cursor(cursor.key), **kwargs)
+    def begin(timers: Any, jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
+        begun = replace(lease, cursor=Cursor(lease.cursor.key))
+        expansion: Expansion = _EXPAND(timers, jobs, begun, **kwargs)
         return expansion
 
     with patch.object(sweep, "expand", begin):
@@ -178,10 +179,10 @@ def commits_without_fence() -> Iterator[None]:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
 
-        def commit(lease: Lease, cursor: Cursor, until: Instant) -> Lease | None:
+        def commit(lease: Lease, cursor: Cursor, until: Instant, **said: Any) -> Lease | None:
             while True:
                 fence = next(each.fence for each in leases.state().leases if each.shard == lease.shard)
-                committed: Lease | None = leases.commit(replace(lease, fence=fence), cursor, until)
+                committed: Lease | None = leases.commit(replace(lease, fence=fence), cursor, until, **said)
                 if committed is not None:
                     return committed
 
