@@ -21,6 +21,7 @@ class Chronicle(Recorder):
         self.paused: set[str] = set()
         self.payloads: dict[tuple[str, str], str] = {}
         self.discarded: set[tuple[str, str]] = set()
+        self._of_jobs: set[tuple[str, str]] = set()
         self.last_other_timer_at: Instant = 0
 
     def add(self, event: Event) -> None:
@@ -36,6 +37,9 @@ class Chronicle(Recorder):
         """A job's item was written, or is gone."""
         if after is not None:
             self.figures["writes"] += 1
+            payload = after.definition.payload
+            if payload is not None and payload.ref is not None:
+                self._of_jobs.add((after.uid, payload.ref))
             (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
             self.written(before, after, self._data_of(after))
         elif before is not None:
@@ -61,8 +65,11 @@ class Chronicle(Recorder):
             self.cursor_stored(after)
 
     def expire(self) -> None:
-        """The bucket's lifecycle: what was let go of can no longer be read, as after two weeks."""
-        for place in self.discarded:
+        """The bucket's lifecycle: what jobs let go of can no longer be read, as after two weeks.
+
+        What a trigger by hand was given is let go of at once, for its two weeks: a seed does not outlast them.
+        """
+        for place in self.discarded & self._of_jobs:
             self.payloads.pop(place, None)
 
     def _data_of(self, job: Job) -> str | None:
