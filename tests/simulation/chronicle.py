@@ -67,7 +67,7 @@ class Chronicle(Recorder):
     def expire(self) -> None:
         """The bucket's lifecycle: what jobs let go of can no longer be read, as after two weeks.
 
-        The data of a trigger on demand is let go of when it is kept: in the bucket it outlasts the trigger.
+        What a trigger by hand was given is let go of at once, for its two weeks: a seed does not outlast them.
         """
         for place in self.discarded & self._of_jobs:
             self.payloads.pop(place, None)

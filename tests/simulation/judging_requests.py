@@ -79,7 +79,8 @@ def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
                 continue
             skipped = misfires(life, number).skipped
             for request in tale.requests:
-                if (request.uid, request.rev) == (life.uid, write.rev) and request.due_at in skipped:
+                is_its_own = (request.uid, request.rev) == (life.uid, write.rev) and not request.is_on_demand
+                if is_its_own and request.due_at in skipped:
                     yield f"{_named(request)} was a misfire of the pause, to be skipped"
 
 

@@ -116,6 +116,8 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
     (paused_for_a_while, with_(*delivered(180, late_ms=31_100, attempt=2)), "its job was paused"),
     # Misfires of a pause.
     (paused_for_a_while, with_(*delivered(300, "2-b", late_ms=91_000)), "was a misfire of the pause"),
+    # What was asked for.
+    (every_minute, with_(answered("trigger", "1-a", 300)), "triggers by hand of"),
     # One identity.
     (every_minute, with_(replace(requested(180), trigger_id="other")), "left as"),
     (every_minute, changed(of(Requested, due_s=180), trigger_id=f"{UID}-{SIXTH}-0"), "names 2 triggers"),

@@ -1,4 +1,4 @@
-"""What may be wrong with pausing, resuming, and triggering by hand."""
+"""What may be wrong with pausing, resuming, patching, and triggering by hand."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,11 +8,12 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.jobs import draft, resume
-from sweephand.jobs.commit import Draft
+from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.job import Job
 from sweephand.jobs.live import Liveness, live
+from sweephand.jobs.series import restarted
 from sweephand.runs.reading import JobRead, liveness_of
-from sweephand.wheel.catchup import misfires
+from sweephand.wheel.catchup import Misfires, misfires
 from sweephand.wheel.trigger import TriggerMessage
 
 
@@ -80,4 +81,39 @@ def asks_by_hand_for_revision() -> Iterator[None]:
         return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
 
     with everywhere("liveness_of", asked):
+        yield
+
+
+@mutation("A resume passes over nothing of what fell due during the pause")
+def skips_no_misfire() -> Iterator[None]:
+    with patch.object(resume, "misfires", lambda *_, **__: Misfires()):
+        yield
+
+
+@mutation("A write of a paused job ends its pause")
+def forgets_pauses() -> Iterator[None]:
+    written = draft._written
+
+    def awake(*args: Any, **kwargs: Any) -> Job:
+        return replace(written(*args, **kwargs), paused_at=None, pause_reason=None)
+
+    with patch.object(draft, "_written", awake):
+        yield
+
+
+@mutation("A patch counts anew, as a PUT does")
+def patches_count_anew() -> Iterator[None]:
+    with patch.object(draft, "patched", restarted):
+        yield
+
+
+@mutation("A paused job is never armed, though its request came before the pause")
+def arms_no_paused_job() -> Iterator[None]:
+    arm = Commits._arm
+
+    def arm_awake(commits: Commits, drafted: Draft) -> None:
+        if drafted.job.paused_at is None:
+            arm(commits, drafted)
+
+    with patch.object(Commits, "_arm", arm_awake):
         yield
