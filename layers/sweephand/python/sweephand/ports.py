@@ -8,8 +8,7 @@ succeeded. StoreError means that it is not known whether the write happened.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
@@ -261,8 +260,7 @@ def always() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One request to a consumer.
 
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
@@ -289,8 +287,7 @@ class Attempt:
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of an attempt.
 
     `code` is the HTTP status, None where none was received or the target has none; `text` the first 512
