@@ -60,7 +60,7 @@ def next_revision(of: Job, version: str) -> Job:
         version=version,
         current=Revision(f"{number}-{version}", since=cut),
         cut=cut,
-        earlier=(*of.earlier, replace(of.current, until=cut)),
+        earlier=(*of.earlier, of.current._replace(until=cut)),
     )
 
 
@@ -72,7 +72,7 @@ def paused(of: Job, version: str) -> Job:
 def large_payload() -> Payload:
     """A payload that is kept outside of the job, as the writer of a job has it."""
     payload = Payload.of('"' + "x" * 3_000 + '"')
-    return replace(payload, ref=f"{payload.digest[:32]}-version000000001")
+    return payload._replace(ref=f"{payload.digest[:32]}-version000000001")
 
 
 def timer(
@@ -85,13 +85,13 @@ def timer(
 def retry_timer(not_before: Instant = NOON, attempt: int = 2, shard: int = 3, **changed: Any) -> RetryTimer:
     trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
     message = TriggerMessage(trigger, not_before, attempt, first_attempt_at=NOON - 900)
-    return RetryTimer(shard, replace(message, **changed))
+    return RetryTimer(shard, message._replace(**changed))
 
 
 def deadline_timer(not_before: Instant = NOON, shard: int = 3, **changed: Any) -> DeadlineTimer:
     trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
     message = DeadlineMessage(trigger, 2, "owner00000000001", shard, not_before)
-    return DeadlineTimer(shard, replace(message, **changed))
+    return DeadlineTimer(shard, message._replace(**changed))
 
 
 def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:
@@ -120,14 +120,14 @@ def trigger_message(
 ) -> TriggerMessage:
     """The first attempt of a trigger when it is due."""
     trigger = Trigger(key, UID, "1-aaaa", due_at, 7, NOON - MINUTE_MS)
-    return replace(TriggerMessage(trigger, not_before=due_at), **changed)
+    return TriggerMessage(trigger, not_before=due_at)._replace(**changed)
 
 
 def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> Slot:
     """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
     holder = Held(trigger_message(), NOON + 20)
     line = Line(holder, tuple(trigger_message(NOON + 1_000 * (each + 1)) for each in range(waiting)))
-    return replace(Slot(JobKey("default", "backup"), UID, version, line), **changed)
+    return Slot(JobKey("default", "backup"), UID, version, line)._replace(**changed)
 
 
 def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:
@@ -137,4 +137,4 @@ def secrets(version: str = "version000000001", namespace: str = "default") -> Si
 
 def api_key(key_id: str = "key0000000000001", namespace: str = "default", **changed: Any) -> Key:
     made = Key(key_id, "0" * 64, namespace, "write", NOON, NOON + 1_001, "for the tests")
-    return replace(made, **changed)
+    return made._replace(**changed)

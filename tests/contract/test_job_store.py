@@ -83,7 +83,7 @@ def test_a_large_payload_stays_outside_of_the_job(jobs: JobStore) -> None:
     jobs.put(job(definition=Definition(job().definition.written, payload)), replacing=None)
     stored = jobs.get(job().key)
     assert stored is not None
-    assert stored.definition.payload == replace(payload, text=None)
+    assert stored.definition.payload == payload._replace(text=None)
 
 
 @pytest.mark.parametrize("name", [EVERY_CHARACTER, "a", "~" * 128, "...", "jobs#".replace("#", ":")])

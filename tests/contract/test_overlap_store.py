@@ -1,7 +1,6 @@
 """What every OverlapStore promises (ports.py)."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, slot, trigger_message
@@ -18,7 +17,7 @@ KEY = JobKey("default", "backup")
 ODD = JobKey(EVERY_CHARACTER, EVERY_CHARACTER)
 
 RETRY = trigger_message(NOON - 5_000, not_before=NOON + 9_000, attempt=3, first_attempt_at=NOON - 4_980)
-REDRIVEN = replace(RETRY, attempt=11, redrive=Redrive(11, NOON - 4_980))
+REDRIVEN = RETRY._replace(attempt=11, redrive=Redrive(11, NOON - 4_980))
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def slots(stores: Stores) -> OverlapStore:
             key=ODD,
             line=Line(
                 Held(trigger_message(key=ODD), NOON),
-                (replace(RETRY, trigger=trigger_message(key=ODD).trigger),),
+                (RETRY._replace(trigger=trigger_message(key=ODD).trigger),),
             ),
         ),
     ],

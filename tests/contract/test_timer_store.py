@@ -44,10 +44,10 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
     "written",
     [
         timer(),
-        replace(timer(), key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+        timer()._replace(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         timer(sequence=10**9),
-        replace(timer(), put_off_to=NOON + 400_000),
-        replace(timer(), catchup=CatchUp("none", 120_000), followed_at=NOON + HOUR_MS),
+        timer()._replace(put_off_to=NOON + 400_000),
+        timer()._replace(catchup=CatchUp("none", 120_000), followed_at=NOON + HOUR_MS),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),

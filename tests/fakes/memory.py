@@ -66,7 +66,7 @@ def _without_large_payload(job: Job) -> Job:
     payload = job.definition.payload
     if payload is None or payload.is_inline:
         return job
-    return replace(job, definition=replace(job.definition, payload=replace(payload, text=None)))
+    return replace(job, definition=replace(job.definition, payload=payload._replace(text=None)))
 
 
 class MemoryChanges:
@@ -145,8 +145,8 @@ class MemoryLeases:
             if stored.owner is not None and stored.lease_until >= now:
                 return None
             judged_at = now if stored.judged_at is None else stored.judged_at
-            claimed = replace(
-                stored, owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
+            claimed = stored._replace(
+                owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
             )
             self._leases[lease.shard] = claimed
             return claimed
@@ -159,7 +159,7 @@ class MemoryLeases:
             if stored.fence != lease.fence:
                 return None
             kept = stored.judged_at if judged_at is None else judged_at
-            committed = replace(stored, cursor=cursor, lease_until=until, judged_at=kept)
+            committed = stored._replace(cursor=cursor, lease_until=until, judged_at=kept)
             self._leases[lease.shard] = committed
             return committed
 
@@ -167,8 +167,8 @@ class MemoryLeases:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
-                self._leases[lease.shard] = replace(
-                    stored, owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
+                self._leases[lease.shard] = stored._replace(
+                    owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
                 )
 
 

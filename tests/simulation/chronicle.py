@@ -67,7 +67,7 @@ class Chronicle(Recorder):
     def expire(self) -> None:
         """The bucket's lifecycle: what jobs let go of can no longer be read, as after two weeks.
 
-        What a trigger by hand was given is let go of at once, for its two weeks: no seed outlasts them.
+        What a trigger by hand was given is let go of at once: it has two weeks, which no seed outlasts.
         """
         for place in self.discarded & self._of_jobs:
             self.payloads.pop(place, None)

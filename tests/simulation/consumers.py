@@ -1,7 +1,7 @@
 """Consumers that fail in every way, and what they were sent."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from tests.simulation.chronicle import Chronicle
@@ -80,7 +80,7 @@ class Consumers:
         if not is_wanted:
             return Answer(succeeded=False, was_withdrawn=True)
         self.chronicle.figures["requests"] += 1
-        self.chronicle.requested(replace(attempt, sent_at=strand.process.machine.ahead_ms + scheduler.now))
+        self.chronicle.requested(attempt._replace(sent_at=strand.process.machine.ahead_ms + scheduler.now))
         answer = self._answer(way, code)
         self.chronicle.concluded(attempt, answer if answer.code else None)
         if not answer.succeeded:

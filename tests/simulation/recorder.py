@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
@@ -281,7 +281,7 @@ class Recorder:
                     self.requested(attempt)
                 return answer
 
-            answer = deliver(replace(attempt, is_wanted=is_wanted))
+            answer = deliver(attempt._replace(is_wanted=is_wanted))
             if not answer.was_withdrawn:
                 self.concluded(attempt, answer)
             return answer

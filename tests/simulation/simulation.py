@@ -45,8 +45,8 @@ CALM_MS: Final = 5 * MINUTE_MS
 #: Whatever has not come to rest after this has not come to rest.
 UNREST_MAX_MS: Final = 6 * HOUR_MS
 
-#: Nor has what still goes on after so many events or deliveries, of which a seed has some thousands.
-EVENTS_MAX: Final = 30_000
+#: Nor has what still goes on after so many events or deliveries, of which a seed has two or three thousand.
+EVENTS_MAX: Final = 10_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
@@ -207,7 +207,8 @@ class Simulation:
         self._plan_outages(full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
-        scheduler.run(self._calm_at)
+        while scheduler.now < self._calm_at and not self._is_endless:
+            scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))
         self._calm_down()
         through, complaints = self._await_rest()
         scheduler.end()
@@ -315,14 +316,15 @@ class Simulation:
         enough_at = self._calm_at + ECHO_MS + CALM_MS
         if self._scenario.is_sparse:
             enough_at += 3 * HOUR_MS
-        while True:
+        while not self._is_endless and scheduler.now <= enough_at + UNREST_MAX_MS:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
-            through = scheduler.now - MARGIN_MS
-            if self._is_at_rest(through):
-                return through, []
-            events, batches = len(self._chronicle.events), self._chronicle.figures["batches"]
-            if scheduler.now > enough_at + UNREST_MAX_MS or max(events, batches) > EVENTS_MAX:
-                return through, ["no rest: messages of before the calm are still under way"]
+            if self._is_at_rest(scheduler.now - MARGIN_MS):
+                return scheduler.now - MARGIN_MS, []
+        return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]
+
+    @property
+    def _is_endless(self) -> bool:
+        return max(len(self._chronicle.events), self._chronicle.figures["batches"]) > EVENTS_MAX
 
     def _is_at_rest(self, through: Instant) -> bool:
         if self._chronicle.last_other_timer_at > through:

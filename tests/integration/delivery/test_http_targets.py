@@ -1,7 +1,6 @@
 """What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
 
 import socket
-from dataclasses import replace
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -54,7 +53,7 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
 def test_an_attempt_that_is_not_wanted_once_connected_sends_nothing(targets: HttpTargets) -> None:
     with Consumer() as consumer:
         assert targets.deliver(attempt_of(consumer.spec())).succeeded  # leaves a connection to use again
-        withdrawn = replace(attempt_of(consumer.spec()), is_wanted=lambda: False)
+        withdrawn = attempt_of(consumer.spec())._replace(is_wanted=lambda: False)
         answer = targets.deliver(withdrawn)
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         assert len(consumer.requests) == 2
@@ -78,7 +77,7 @@ def test_whether_an_attempt_is_wanted_is_asked_when_the_connection_stands() -> N
 
     targets = HttpTargets(HandClock(), allow_insecure=True, egress=Watched(allow_loopback=True))
     with Consumer() as consumer:
-        targets.deliver(replace(attempt_of(consumer.spec()), is_wanted=is_wanted))
+        targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=is_wanted))
     assert seen == [1]
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,8 +51,8 @@ def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) 
     targets = SqsTargets(sqs.clients, allow_insecure=False)
     attempt = attempt_of(spec_of(url))
     for made, names in (
-        (replace(attempt, run_token="shr_x"), {"id": attempt.trigger.id, "runToken": "shr_x"}),
-        (replace(attempt, ended_after=2), {"id": f"{attempt.trigger.id}-end-2", "event": "end"}),
+        (attempt._replace(run_token="shr_x"), {"id": attempt.trigger.id, "runToken": "shr_x"}),
+        (attempt._replace(ended_after=2), {"id": f"{attempt.trigger.id}-end-2", "event": "end"}),
     ):
         assert targets.deliver(made).succeeded
         (received,) = sqs.messages(url)

@@ -93,7 +93,7 @@ def test_a_cursor_is_committed_and_a_shard_released(dynamo: Dynamo, leases: Dyna
     assert lease is not None
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
         committed = leases.commit(lease, Cursor("key"), UNTIL + 10)
-        assert committed == replace(lease, cursor=Cursor("key"), lease_until=UNTIL + 10)
+        assert committed == lease._replace(cursor=Cursor("key"), lease_until=UNTIL + 10)
         leases.release(committed, 3, NOON + 5)
     assert sent.times == 4
     [released] = leases.state().leases

@@ -79,7 +79,7 @@ def judges_by_newest_cut() -> Iterator[None]:
 
     def revision(job: Job, rev: str) -> Revision | None:
         found = find(job, rev)
-        return found if found is None or found.until is None else replace(found, until=job.cut)
+        return found if found is None or found.until is None else found._replace(until=job.cut)
 
     with patch.object(Job, "revision", revision):
         yield

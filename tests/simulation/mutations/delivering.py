@@ -1,7 +1,6 @@
 """What may be wrong with delivering: liveness, retries, claims, acknowledging."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -40,7 +39,7 @@ def drops_unknown_soon() -> Iterator[None]:
 def delivers_early() -> Iterator[None]:
     def sooner(_: Deliverer, message: Message) -> Message:
         if isinstance(message, TriggerMessage):
-            return replace(message, not_before=message.not_before - SECOND_MS)
+            return message._replace(not_before=message.not_before - SECOND_MS)
         return message
 
     with _handling(sooner):
@@ -59,7 +58,7 @@ def does_not_look_again() -> Iterator[None]:
         targets = ports["targets"]
 
         def deliver(attempt: Attempt) -> Answer:
-            answer: Answer = targets.deliver(replace(attempt, is_wanted=always))
+            answer: Answer = targets.deliver(attempt._replace(is_wanted=always))
             return answer
 
         ports["targets"] = Instead(targets, deliver=deliver)
@@ -159,7 +158,7 @@ def keeps_what_it_put_back() -> Iterator[None]:
     def kept(*args: Any) -> Handled:
         handled = one(*args)
         is_back = handled.delivered.outcome in {"early", "unknown", "held", "claimed"}
-        return replace(handled, is_done=handled.is_done and not is_back)
+        return handled._replace(is_done=handled.is_done and not is_back)
 
     with patch.object(BatchHandler, "_one", kept):
         yield

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -130,7 +129,7 @@ def forgets_successors_of_full_pages() -> Iterator[None]:
 def counts_anew() -> Iterator[None]:
     def change(expansion: Expansion, _: int) -> None:
         expansion.successors = [
-            replace(each, first=Occurrence(each.first.due_at, 1)) for each in expansion.successors
+            each._replace(first=Occurrence(each.first.due_at, 1)) for each in expansion.successors
         ]
 
     with _expanding(change):
@@ -146,7 +145,7 @@ def forgets_within() -> Iterator[None]:
 @mutation("The next page begins a timer anew in which the last one stopped")
 def repeats_within() -> Iterator[None]:
     def begin(timers: Any, jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
-        begun = replace(lease, cursor=Cursor(lease.cursor.key))
+        begun = lease._replace(cursor=Cursor(lease.cursor.key))
         expansion: Expansion = _EXPAND(timers, jobs, begun, **kwargs)
         return expansion
 
@@ -158,7 +157,7 @@ def repeats_within() -> Iterator[None]:
 def never_ends_revisions() -> Iterator[None]:
     def endless(*args: Any) -> Any:
         revision = ruling(*args)
-        return revision and replace(revision, until=None)
+        return revision and revision._replace(until=None)
 
     with patch.object(expand, "ruling", endless):
         yield
@@ -182,7 +181,7 @@ def commits_without_fence() -> Iterator[None]:
         def commit(lease: Lease, cursor: Cursor, until: Instant, **said: Any) -> Lease | None:
             while True:
                 fence = next(each.fence for each in leases.state().leases if each.shard == lease.shard)
-                committed: Lease | None = leases.commit(replace(lease, fence=fence), cursor, until, **said)
+                committed: Lease | None = leases.commit(lease._replace(fence=fence), cursor, until, **said)
                 if committed is not None:
                     return committed
 
@@ -222,7 +221,7 @@ def trusts_the_cursor_it_saw() -> Iterator[None]:
 
         def claim(lease: Lease, *args: Any) -> Lease | None:
             claimed: Lease | None = leases.claim(lease, *args)
-            return claimed and replace(claimed, cursor=lease.cursor)
+            return claimed and claimed._replace(cursor=lease.cursor)
 
         ports["leases"] = Instead(leases, claim=claim)
 

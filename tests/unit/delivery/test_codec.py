@@ -76,17 +76,17 @@ def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() ->
 
 
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
-    text = encode(replace(MESSAGE, redrive=Redrive(2, None)))
+    text = encode(MESSAGE._replace(redrive=Redrive(2, None)))
     assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null]}'
 
 
 @pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
 def test_what_was_asked_for_says_so_and_its_span_too(demand: Demand) -> None:
-    asked = replace(MESSAGE, trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
+    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
     assert f'"demand":["{demand.kind}","{demand.token}"]' in encode(asked)
     assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
     assert decode(encode(asked)) == asked
-    span = replace(SPAN, demand=demand)
+    span = SPAN._replace(demand=demand)
     assert decode(encode(span)) == span
 
 
@@ -207,7 +207,7 @@ def test_another_version_is_poison(version: object) -> None:
 def test_a_field_that_is_not_what_it_should_be_is_poison(name: str, value: object) -> None:
     fields = json.loads(encode(MESSAGE)) | {name: value}
     if name == "first" and value is None:
-        assert decode(json.dumps(fields)) == replace(MESSAGE, first_attempt_at=None)
+        assert decode(json.dumps(fields)) == MESSAGE._replace(first_attempt_at=None)
         return
     with pytest.raises(PoisonError):
         decode(json.dumps(fields))
@@ -246,7 +246,7 @@ SPAN = SpanMessage(
     ],
 )
 def test_a_span_is_read_as_it_was_written(series: Series) -> None:
-    span = replace(SPAN, series=series)
+    span = SPAN._replace(series=series)
     assert decode(encode(span)) == span
 
 

@@ -1,6 +1,5 @@
 import hmac
 from base64 import b64decode, b64encode
-from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -52,14 +51,14 @@ def test_a_body_changed_by_one_byte_no_longer_verifies() -> None:
 def test_a_run_token_goes_with_an_attempt_that_may_be_reported_on_and_with_no_other() -> None:
     attempt = attempt_of({})
     assert "sweephand-run-token" not in delivery_headers(attempt, attempt.body)
-    reported_on = replace(attempt, run_token="shr_x")
+    reported_on = attempt._replace(run_token="shr_x")
     assert delivery_headers(reported_on, attempt.body)["sweephand-run-token"] == "shr_x"
 
 
 def test_a_notice_of_an_end_is_signed_under_an_id_of_its_own_and_says_what_it_is() -> None:
     attempt = attempt_of({})
     assert "sweephand-event" not in delivery_headers(attempt, attempt.body)
-    headers = delivery_headers(replace(attempt, ended_after=3), attempt.body)
+    headers = delivery_headers(attempt._replace(ended_after=3), attempt.body)
     assert headers["webhook-id"] == "uuuuuuuuuuuuuuuu-1795262400250-3-end-3"
     assert headers["sweephand-event"] == "end"
     expected = computed(SECRET, headers["webhook-id"], attempt.sent_at // 1_000, attempt.body)

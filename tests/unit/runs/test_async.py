@@ -1,7 +1,5 @@
 """Asynchronous completion: a run goes on until its consumer reports, is silent too long, or is stopped."""
 
-from dataclasses import replace
-
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, due_async, running
 from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, meanwhile, run_of, waiting
@@ -493,7 +491,7 @@ def test_a_run_that_is_to_be_tried_again_can_be_cancelled() -> None:
     assert not world.queue.waiting
 
 
-@pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), replace(FAILED, is_final=True)])
+@pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED._replace(is_final=True)])
 def test_what_is_over_is_not_cancelled(answer: Answer) -> None:
     world = World()
     message = due(world)
@@ -525,7 +523,7 @@ def test_a_deadline_is_put_back_for_as_long_as_the_stores_fail() -> None:
     running(world, heartbeatTimeout="1m")
     deadline = world.queue.waiting.pop()[1]
     assert isinstance(deadline, DeadlineMessage)
-    world.queue.send([(replace(deadline, faults=1_000), 0)])
+    world.queue.send([(deadline._replace(faults=1_000), 0)])
     world.clock.time = deadline.not_before
     failing(world, "runs.of")
     (handled,) = world.deliver(world.queue.take())

@@ -1,7 +1,6 @@
 """What follows an attempt: its record, the next attempt or a dead letter; and that copies double nothing."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of, waiting
@@ -42,7 +41,7 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     assert (run.response_code, run.answer) == (503, "busy")
     ((at, following),) = waiting(world)
     assert at == 13_000
-    assert following == replace(message, attempt=2, not_before=NOON + 13_750, first_attempt_at=NOON + 10_000)
+    assert following == message._replace(attempt=2, not_before=NOON + 13_750, first_attempt_at=NOON + 10_000)
     world.run_until(NOON + 20_000, ticking=False)
     run = run_of(world)
     assert (run.state, run.attempts, run.response_code) == ("succeeded", 2, 200)
@@ -60,7 +59,7 @@ def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again() -> Non
 
 
 def test_the_next_attempt_is_sent_before_the_failure_is_recorded_and_a_letter_before_the_end_is() -> None:
-    for answer, sent in ((FAILED, "after queue.send"), (replace(FAILED, is_final=True), "after queue.bury")):
+    for answer, sent in ((FAILED, "after queue.send"), (FAILED._replace(is_final=True), "after queue.bury")):
         world = World()
         message = due(world)
         answers(world, answer)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working
@@ -120,7 +119,7 @@ def test_poison_that_cannot_be_buried_stays_in_the_queue() -> None:
 
 def test_a_suspect_is_handled_alone_and_after_the_others_have_left_the_queue() -> None:
     world, batch = due(3)
-    suspect = replace(batch[0], receives=3)
+    suspect = batch[0]._replace(receives=3)
     seen: list[set[str]] = []
 
     def answer(attempt: Attempt) -> Answer:
@@ -144,20 +143,20 @@ def test_each_of_several_suspects_leaves_the_queue_before_the_next_is_begun() ->
         return Answer(succeeded=True, code=200)
 
     world.consumers.answering = answer
-    world.deliver([replace(each, receives=4) for each in batch])
+    world.deliver([each._replace(receives=4) for each in batch])
     assert left == [3, 2, 1]
 
 
 def test_what_was_received_twice_is_no_suspect_yet() -> None:
     world, batch = due(2)
-    calls = calls_of(world, lambda: world.deliver([replace(each, receives=2) for each in batch]))
+    calls = calls_of(world, lambda: world.deliver([each._replace(receives=2) for each in batch]))
     assert "before queue.acknowledge" not in calls
 
 
 def test_a_suspect_without_time_left_is_put_back_for_later() -> None:
     world, batch = due(2)
     handled = world.handler().handle(
-        [replace(batch[0], receives=3), batch[1]], deadline=world.clock.time + ALONE_RESERVE_MS - 1
+        [batch[0]._replace(receives=3), batch[1]], deadline=world.clock.time + ALONE_RESERVE_MS - 1
     )
     assert outcomes(handled)[batch[0].id] == ("postponed", True)
     assert delivered(world) == ["job-1"]
@@ -167,7 +166,7 @@ def test_a_suspect_without_time_left_is_put_back_for_later() -> None:
 
 def test_a_batch_of_one_suspect_needs_no_ceremony() -> None:
     world, batch = due(1)
-    calls = calls_of(world, lambda: world.deliver([replace(batch[0], receives=5)]))
+    calls = calls_of(world, lambda: world.deliver([batch[0]._replace(receives=5)]))
     assert "before queue.acknowledge" not in calls
     assert delivered(world) == ["job-0"]
 
@@ -175,7 +174,7 @@ def test_a_batch_of_one_suspect_needs_no_ceremony() -> None:
 def test_a_suspect_that_fails_is_put_back_like_any_other() -> None:
     world, batch = due(2)
     failing(world, "jobs.get")
-    handled = world.deliver([replace(batch[0], receives=3), batch[1]])
+    handled = world.deliver([batch[0]._replace(receives=3), batch[1]])
     assert outcomes(handled)[batch[0].id] == ("fault", True)
     assert delivered(world) == ["job-1"]
     working(world)
@@ -297,7 +296,7 @@ def test_faults_count_for_one_attempt_and_not_for_the_next() -> None:
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     message = decode(batch[0].body)
     assert isinstance(message, TriggerMessage)
-    world.deliver([replace(batch[0], body=encode(replace(message, faults=7)))])
+    world.deliver([batch[0]._replace(body=encode(message._replace(faults=7)))])
     ((_, following),) = world.queue.waiting
     assert isinstance(following, TriggerMessage)
     assert (following.attempt, following.faults) == (2, 0)

@@ -78,7 +78,7 @@ def test_data_that_is_not_there_is_a_fault_of_ours_and_no_attempt() -> None:
     assert job.definition.payload.ref is not None
     world.payloads.discard(job.uid, job.definition.payload.ref)
     world.payloads.expire()
-    payload = replace(job.definition.payload, text=None)
+    payload = job.definition.payload._replace(text=None)
     change(world, definition=replace(job.definition, payload=payload))
     with pytest.raises(StoreError):
         handle(world, message)
@@ -118,8 +118,8 @@ def test_a_dead_trigger_is_dropped() -> None:
     message = due(world)
     change(
         world,
-        current=replace(
-            world.put(dueTime="10s", data="1").job.current, rev=message.trigger.rev, since=NOON + 10_000
+        current=world.put(dueTime="10s", data="1").job.current._replace(
+            rev=message.trigger.rev, since=NOON + 10_000
         ),
     )
     world.queue.waiting.clear()
@@ -136,7 +136,7 @@ def test_what_a_paused_job_owes_is_held_for_as_long_as_the_pause_has_lasted(
     lasted_ms: int, delay_ms: int, attempt: int
 ) -> None:
     world = World()
-    message = replace(due(world), attempt=attempt)
+    message = due(world)._replace(attempt=attempt)
     change(world, paused_at=world.clock.time - lasted_ms)
     assert handle(world, message).outcome == "held"
     assert waiting(world) == [(10_000 + delay_ms, message)]
@@ -167,12 +167,12 @@ def test_a_job_that_was_read_over_a_second_ago_is_read_again() -> None:
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_job_that_is_deleted_before_the_request_leaves_gets_none(slow: str, attempt: int) -> None:
     world = World()
-    message = replace(due(world, data=LARGE), attempt=attempt)
+    message = due(world, data=LARGE)._replace(attempt=attempt)
     job = world.jobs.get(key_of())
     assert job is not None
     payload = job.definition.payload
     assert payload is not None
-    change(world, definition=replace(job.definition, payload=replace(payload, text=None)))
+    change(world, definition=replace(job.definition, payload=payload._replace(text=None)))
 
     def deleted() -> None:
         world.delete()
@@ -186,7 +186,7 @@ def test_a_job_that_is_deleted_before_the_request_leaves_gets_none(slow: str, at
 
 def test_what_is_paused_or_changed_while_something_took_long_is_found_so() -> None:
     world = World()
-    message = replace(due(world), attempt=2)
+    message = due(world)._replace(attempt=2)
 
     def paused() -> None:
         change(world, paused_at=world.clock.time)
@@ -199,7 +199,7 @@ def test_what_is_paused_or_changed_while_something_took_long_is_found_so() -> No
 
 def test_a_change_while_something_took_long_is_what_is_delivered() -> None:
     world = World()
-    message = replace(due(world, data="1"), attempt=2)
+    message = due(world, data="1")._replace(attempt=2)
 
     def changed() -> None:
         world.put(dueTime="10s", data="2")
@@ -230,7 +230,7 @@ def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> 
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_nothing(attempt: int) -> None:
     world = World()
-    message = replace(due(world), attempt=attempt)
+    message = due(world)._replace(attempt=attempt)
     world.clock.time += UNKNOWN_GRACE_MS
 
     def connecting() -> None:

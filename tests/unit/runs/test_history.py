@@ -1,7 +1,5 @@
 """What each setting of `history` records, and what it costs."""
 
-from dataclasses import replace
-
 import pytest
 from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of
 from tests.fakes.faults import calls_of, failing, working
@@ -13,7 +11,7 @@ from sweephand.runs.run import Run
 from sweephand.timing import ATTEMPT_CLAIM_MS
 
 SUCCESS = Answer(succeeded=True, code=200)
-FINAL = replace(FAILED, is_final=True)
+FINAL = FAILED._replace(is_final=True)
 
 
 def writes(world: World, history: str, *given: Answer) -> list[str]:

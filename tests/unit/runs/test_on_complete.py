@@ -22,7 +22,7 @@ from sweephand.wheel.trigger import NoticeMessage
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 TOLD = {"type": "http", "url": "https://told.example/end"}
-FINAL = replace(FAILED, code=422, is_final=True)
+FINAL = FAILED._replace(code=422, is_final=True)
 
 
 def by_target(

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.jobs.job import Job
 from sweephand.ports import Answer
 
-FINAL = replace(FAILED, code=422, is_final=True)
+FINAL = FAILED._replace(code=422, is_final=True)
 GONE = Answer(succeeded=False, code=410, is_final=True)
 
 

@@ -1,6 +1,5 @@
 """Redriving: what was given up gets a round of attempts of its own, and one only."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -120,7 +119,7 @@ def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one() -
     world.redrive(RUN)
     ((_, redriven),) = waiting(world)
     world.run_until(NOON + HOUR + 1, ticking=False)
-    for stray in (redriven, replace(redriven, redrive=None), replace(redriven, attempt=2, redrive=None)):
+    for stray in (redriven, redriven._replace(redrive=None), redriven._replace(attempt=2, redrive=None)):
         assert handle(world, stray).outcome == "repeated"
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
@@ -164,7 +163,7 @@ def test_what_sweephand_itself_gave_up_can_be_redriven() -> None:
     world = World()
     message = due(world)
     failing(world, "consumers.deliver", times=1)
-    received = Received("1", "1", 1, encode(replace(message, faults=FAULTS_MAX)))
+    received = Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))
     (handled,) = world.deliver([received])
     assert handled.delivered.outcome == "buried"
     working(world)
@@ -187,7 +186,7 @@ def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
     working(world)
     held = run_of(world)
     world.announce = unreadable
-    (handled,) = world.deliver([Received("1", "1", 3, encode(replace(message, faults=FAULTS_MAX)))])
+    (handled,) = world.deliver([Received("1", "1", 3, encode(message._replace(faults=FAULTS_MAX)))])
     assert handled.delivered.outcome == "buried"
     assert run_of(world) == held
 
@@ -208,7 +207,7 @@ def test_a_store_that_fails_to_the_last_costs_the_record_and_not_the_letter() ->
             raise StoreError("throttled")
 
     world.announce = unwritable
-    (handled,) = world.deliver([Received("1", "1", 1, encode(replace(message, faults=FAULTS_MAX)))])
+    (handled,) = world.deliver([Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))])
     assert (handled.delivered.outcome, handled.is_done) == ("buried", True)
     assert len(world.queue.buried) == 1
 
@@ -217,7 +216,7 @@ def test_a_letter_s_message_holds_the_round_it_came_from() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)
-    answers(world, replace(FAILED, is_final=True))
+    answers(world, FAILED._replace(is_final=True))
     world.run_until(NOON + HOUR + 1, ticking=False)
     message = decode(world.queue.buried[-1][0].body)
     assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000)

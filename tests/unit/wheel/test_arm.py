@@ -1,7 +1,6 @@
 """What of a revision goes straight to the queue, and which timer promises the rest."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -165,6 +164,6 @@ def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivere
 def test_what_a_span_says_of_its_revision_is_in_every_part() -> None:
     (span,) = armed(armable("@every 1s"), singles_max=10).messages
     assert isinstance(span, SpanMessage)
-    for part in split(replace(span, armed_at=NOON - 5)):
+    for part in split(span._replace(armed_at=NOON - 5)):
         assert isinstance(part, SpanMessage)
         assert (part.uid, part.rev, part.armed_at, part.key) == (span.uid, span.rev, NOON - 5, span.key)

@@ -90,7 +90,7 @@ def test_a_trigger_at_the_end_of_the_bucket_belongs_to_the_next() -> None:
 
 def test_triggers_are_sent_for_their_due_time_and_carry_when_they_were_armed() -> None:
     job = job_of(schedule="@every 59s")
-    timer = replace(timer_of(job), armed_at=NOON - 77)
+    timer = timer_of(job)._replace(armed_at=NOON - 77)
     (message,) = expanded(job, timer).messages
     assert message == TriggerMessage(
         Trigger(job.key, job.uid, job.rev, NOON + 59_000, 1, NOON - 77), not_before=NOON + 59_000
@@ -107,7 +107,7 @@ def test_a_series_that_ends_in_the_bucket_has_no_successor() -> None:
 def test_an_earlier_revision_is_expanded_up_to_its_until_and_no_further() -> None:
     job = job_of(schedule="@every 10s")
     timer = timer_of(job)
-    retired = replace(job.current, until=NOON + 40_000)
+    retired = job.current._replace(until=NOON + 40_000)
     job = replace(job, current=Revision("2-x", NOON + 40_000), earlier=(retired,))
     expansion = expanded(job, timer)
     assert dues(expansion) == [10, 20, 30, 40]
@@ -117,7 +117,7 @@ def test_an_earlier_revision_is_expanded_up_to_its_until_and_no_further() -> Non
 def test_an_earlier_revision_whose_until_lies_beyond_the_bucket_goes_on_to_it() -> None:
     job = job_of(schedule="@every 25s")
     timer = timer_of(job)
-    retired = replace(job.current, until=NOON + 75_000)
+    retired = job.current._replace(until=NOON + 75_000)
     job = replace(job, current=Revision("2-x", NOON + 75_000), earlier=(retired,))
     yielded, page = [], [timer]
     while page:
@@ -130,7 +130,7 @@ def test_an_earlier_revision_whose_until_lies_beyond_the_bucket_goes_on_to_it() 
 def test_what_lies_before_a_revision_ruled_is_not_its_to_send() -> None:
     job = job_of(schedule="@every 10s")
     timer = timer_of(job)
-    job = replace(job, current=replace(job.current, since=NOON + 30_000))
+    job = replace(job, current=job.current._replace(since=NOON + 30_000))
     assert dues(expanded(job, timer)) == [40, 50]
 
 
@@ -210,7 +210,7 @@ def test_a_timer_yields_the_same_in_however_many_parts(
     if until_s is None:
         job = replace(job, current=ruled)
     else:
-        retired = replace(ruled, until=NOON + until_s * 1_000)
+        retired = ruled._replace(until=NOON + until_s * 1_000)
         job = replace(job, current=Revision("2-x", NOON + until_s * 1_000), earlier=(retired,))
     whole = list(swept(job, [timer], NOON + 4 * MINUTE, triggers_max=1_000))
     assert list(swept(job, [timer], NOON + 4 * MINUTE, triggers_max=triggers_max)) == whole
@@ -241,13 +241,13 @@ def swept(
 
 def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbours_nothing() -> None:
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
-    broken = replace(timer_of(job), series=replace(job.series, schedule="no schedule"))
+    broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
     sound = timer_of(other)
     expansion = expand([broken, sound], {job.key: job, other.key: other}, held())
     assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
     assert expansion.cursor == Cursor(sound.sort_key)
     copy, successor = expansion.successors
-    assert copy == replace(broken, put_off_to=NOON + 20_000 + PUT_OFF_MS)
+    assert copy == broken._replace(put_off_to=NOON + 20_000 + PUT_OFF_MS)
     assert bucket_of(copy.due_at) == NOON + 5 * MINUTE
     assert successor.key == other.key
     (fault,) = expansion.faults
@@ -256,7 +256,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbou
 
 def test_a_timer_that_was_put_off_yields_all_that_has_become_due_since() -> None:
     job = job_of(schedule="@every 50s")
-    timer = replace(timer_of(job), put_off_to=NOON + 5 * MINUTE + 50_000)
+    timer = timer_of(job)._replace(put_off_to=NOON + 5 * MINUTE + 50_000)
     expansion = expanded(job, timer)
     assert dues(expansion) == [50, 100, 150, 200, 250, 300, 350]
     (successor,) = expansion.successors

@@ -29,7 +29,7 @@ def written(world: World, name: str, due_at: Instant, shard: int = 0) -> Trigger
     job = world.put(name, dueTime="24h").job
     occurrence = Occurrence(due_at, 1)
     series = replace(job.series, due_at=due_at)
-    job = replace(job, series=series, current=replace(job.current, since=0))
+    job = replace(job, series=series, current=job.current._replace(since=0))
     assert world.jobs.put(job, job.version)
     timer = OccurrenceTimer(shard, job.key, job.uid, job.rev, series, occurrence, NOON)
     world.timers.put([timer])
@@ -315,13 +315,13 @@ def test_a_job_that_cannot_be_expanded_comes_back_with_all_it_owes_when_it_can()
     sound = dict(world.timers._timers)
     for place, timer in sound.items():
         if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
-            world.timers._timers[place] = replace(timer, series=replace(timer.series, schedule="no schedule"))
+            world.timers._timers[place] = timer._replace(series=replace(timer.series, schedule="no schedule"))
     with pytest.raises(ExceptionGroup) as caught:
         world.run_until(NOON + 5 * MINUTE)
     assert "put off" in caught.value.exceptions[0].__notes__[0]
     for place, timer in world.timers._timers.items():
         if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
-            world.timers._timers[place] = replace(timer, series=job.series)
+            world.timers._timers[place] = timer._replace(series=job.series)
     world.run_until(NOON + 15 * MINUTE)
     for name in ("broken", "sound"):
         attempts = [each for each in world.consumers.attempts if each.trigger.key == key_of(name)]
@@ -335,7 +335,7 @@ def test_what_is_found_in_one_minute_adds_up_over_its_sweeps_and_starts_anew_in_
     world = crowded(3)
     world.sweep()
     assert lease_of(world).found == 3
-    stale = [replace(lease_of(world), cursor=Cursor())]
+    stale = [lease_of(world)._replace(cursor=Cursor())]
     for _ in range(2):
         world.sweeper().sweep(
             stale, owner=world.ids.token(), first_shard=0, deadline=world.clock.time + 60_000

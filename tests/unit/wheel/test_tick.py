@@ -1,7 +1,5 @@
 """Ticking: the heartbeat, the shards, and how many sweepers a minute needs."""
 
-from dataclasses import replace
-
 import pytest
 from tests.fakes.faults import calls_of, failing
 from tests.fakes.world import NOON, World
@@ -62,8 +60,8 @@ def test_a_tick_sees_to_it_that_there_are_enough_shards_and_never_takes_one_away
 def busy(world: World, sweepers: int) -> None:
     """Have the leases say that so many sweepers were needed in the last minute."""
     world.leases._leases = {
-        lease.shard: replace(
-            lease, found=TRIGGERS_PER_SWEEPER if lease.shard < sweepers else 0, swept_at=NOON
+        lease.shard: lease._replace(
+            found=TRIGGERS_PER_SWEEPER if lease.shard < sweepers else 0, swept_at=NOON
         )
         for lease in world.leases.state().leases
     }
@@ -87,7 +85,7 @@ def test_several_sweepers_leave_the_next_minute_as_many() -> None:
     world.clock.time += 1_000
     busy(world, 3)
     world.leases._leases = {
-        lease.shard: replace(lease, swept_at=world.clock.time - 60_000)
+        lease.shard: lease._replace(swept_at=world.clock.time - 60_000)
         for lease in world.leases.state().leases
     }
     assert world.tick().sweepers == 3

@@ -20,25 +20,25 @@ RETRY = RetryTimer(0, TriggerMessage(TRIGGER, NOON + 10_000, attempt=2))
 def test_timers_that_differ_in_anything_that_matters_never_share_a_key() -> None:
     timers: list[Timer] = [
         TIMER,
-        replace(TIMER, rev="2-b"),
-        replace(TIMER, first=Occurrence(NOON + 10_001, 1)),
-        replace(TIMER, key=JobKey("ns", "job2")),
-        replace(TIMER, key=JobKey("ns2", "job")),
-        replace(TIMER, put_off_to=NOON + 400_000),
-        replace(TIMER, first=Occurrence(NOON + 400_000, 40)),  # a successor, where the other was put off to
+        TIMER._replace(rev="2-b"),
+        TIMER._replace(first=Occurrence(NOON + 10_001, 1)),
+        TIMER._replace(key=JobKey("ns", "job2")),
+        TIMER._replace(key=JobKey("ns2", "job")),
+        TIMER._replace(put_off_to=NOON + 400_000),
+        TIMER._replace(first=Occurrence(NOON + 400_000, 40)),  # a successor, where the other was put off to
         RETRY,
-        replace(RETRY, message=replace(RETRY.message, attempt=3)),
-        replace(RETRY, message=replace(RETRY.message, trigger=replace(TRIGGER, due_at=NOON - 1))),
-        replace(RETRY, message=replace(RETRY.message, trigger=replace(TRIGGER, index=1))),
-        replace(RETRY, message=replace(RETRY.message, trigger=replace(TRIGGER, uid="another"))),
-        replace(RETRY, message=replace(RETRY.message, not_before=NOON + 11_000)),
+        RETRY._replace(message=RETRY.message._replace(attempt=3)),
+        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, due_at=NOON - 1))),
+        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, index=1))),
+        RETRY._replace(message=RETRY.message._replace(trigger=replace(TRIGGER, uid="another"))),
+        RETRY._replace(message=RETRY.message._replace(not_before=NOON + 11_000)),
     ]
     for one, other in combinations(timers, 2):
         assert one.sort_key != other.sort_key
 
 
 def test_a_timer_written_again_takes_its_own_place() -> None:
-    assert replace(TIMER, first=Occurrence(NOON + 10_000, 1)).sort_key == TIMER.sort_key
+    assert TIMER._replace(first=Occurrence(NOON + 10_000, 1)).sort_key == TIMER.sort_key
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_timer_written_again_takes_its_own_place() -> None:
 )
 def test_keys_sort_as_their_instants_do(earlier: int, later: int) -> None:
     assert position_key(NOON + earlier) < position_key(NOON + later)
-    first, second = (replace(TIMER, first=Occurrence(NOON + each, 1)) for each in (earlier, later))
+    first, second = (TIMER._replace(first=Occurrence(NOON + each, 1)) for each in (earlier, later))
     assert first.sort_key < second.sort_key
 
 
@@ -54,4 +54,4 @@ def test_a_bucket_is_the_minute_and_its_name_begins_every_key_in_it() -> None:
     assert position_key(NOON + 42_007) == "2026-11-21T12:00#42.007"
     assert bucket_of(NOON + 59_999) == NOON
     assert bucket_of(NOON + 60_000) == NOON + 60_000
-    assert replace(TIMER, first=Occurrence(NOON + 59_999, 1)).sort_key.startswith(bucket_key(NOON))
+    assert TIMER._replace(first=Occurrence(NOON + 59_999, 1)).sort_key.startswith(bucket_key(NOON))

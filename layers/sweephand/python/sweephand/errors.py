@@ -21,7 +21,7 @@ runtime its SettingsError and delivery its EgressError.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class SweephandError(Exception):
@@ -32,8 +32,7 @@ class BadRequestError(SweephandError):
     """The caller must change something; the message says what would be right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """One field that cannot be accepted: a JSON pointer (RFC 6901) and a sentence that says what would be."""
 
     pointer: str

@@ -8,19 +8,21 @@ succeeded. StoreError means that it is not known whether the write happened.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sweephand.access.key import Key
-from sweephand.access.signing import SigningSecrets
 from sweephand.instants import Instant
-from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
-from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
 from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
+
+if TYPE_CHECKING:
+    # What only some functions store: tick and sweep start without it.
+    from sweephand.access.key import Key
+    from sweephand.access.signing import SigningSecrets
+    from sweephand.jobs.change import Change
+    from sweephand.runs.overlap import Slot
 
 
 class Clock(Protocol):
@@ -86,11 +88,11 @@ class JobStore(Protocol):
 class ChangeStore(Protocol):
     """Changes of jobs, filed under the job's key for 90 days each; they outlive the job."""
 
-    def put(self, key: JobKey, change: Change) -> None:
+    def put(self, key: JobKey, change: "Change") -> None:
         """File a change; filing it again is harmless."""
         ...
 
-    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+    def page(self, key: JobKey, before: str, limit: int) -> "Page[Change]":
         """Up to `limit` changes of a key, newest first, after the position `before` ("": newest)."""
         ...
 
@@ -207,15 +209,15 @@ class RunStore(Protocol):
 class OverlapStore(Protocol):
     """The lines of jobs whose runs take turns, one item each. Token: `version`."""
 
-    def get(self, key: JobKey) -> Slot | None:
+    def get(self, key: JobKey) -> "Slot | None":
         """The line of the job of that key, or of an earlier one of its name; None if there is none."""
         ...
 
-    def put(self, slot: Slot, replacing: str | None) -> bool:
+    def put(self, slot: "Slot", replacing: str | None) -> bool:
         """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
         ...
 
-    def delete(self, slot: Slot) -> bool:
+    def delete(self, slot: "Slot") -> bool:
         """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 
@@ -261,8 +263,7 @@ def always() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One request to a consumer.
 
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
@@ -289,8 +290,7 @@ class Attempt:
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of an attempt.
 
     `code` is the HTTP status, None where none was received or the target has none; `text` the first 512
@@ -319,11 +319,11 @@ class Targets(Protocol):
 class SecretStore(Protocol):
     """The namespaces' signing secrets. Token: `version`."""
 
-    def get(self, namespace: str) -> SigningSecrets | None:
+    def get(self, namespace: str) -> "SigningSecrets | None":
         """The secrets of a namespace, or None before its first."""
         ...
 
-    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+    def put(self, secrets: "SigningSecrets", replacing: str | None) -> bool:
         """Write them if the stored version is `replacing` (None: if there are none); say whether it was."""
         ...
 
@@ -331,11 +331,11 @@ class SecretStore(Protocol):
 class KeyStore(Protocol):
     """The API keys. An expired one may still be answered: the reader looks."""
 
-    def get(self, key_id: str) -> Key | None:
+    def get(self, key_id: str) -> "Key | None":
         """The key of that id, or None."""
         ...
 
-    def put(self, key: Key) -> None:
+    def put(self, key: "Key") -> None:
         """Write a new key; its id is random and taken by no other."""
         ...
 
@@ -343,7 +343,7 @@ class KeyStore(Protocol):
         """Remove a key; say whether there was one."""
         ...
 
-    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
+    def page(self, namespace: str | None, after: str, limit: int) -> "Page[Key]":
         """Up to `limit` keys by id after `after`: of one namespace, or of all (None).
 
         With `namespace`, those of it among the `limit` that were looked at.

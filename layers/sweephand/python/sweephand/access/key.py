@@ -1,7 +1,6 @@
 """What an API key is, how it is written, and what its holder may do."""
 
 import hmac
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
@@ -33,8 +32,7 @@ class Caller(NamedTuple):
         return self.namespace in (EVERY_NAMESPACE, namespace)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """An API key as stored: the SHA-256 of its secret, never the secret.
 
     The secret has 256 random bits, so no salt is needed.

@@ -1,14 +1,13 @@
 """Which of a namespace's signing secrets are active, and how they are rotated."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.limits import SIGNING_SECRETS_MAX
 from sweephand.timing import SECRET_OVERLAP_MS
 
 
-@dataclass(frozen=True, slots=True)
-class SigningSecret:
+class SigningSecret(NamedTuple):
     """One secret (`whsec_…`, Standard Webhooks 1.0) and until when it signs; None: until it is rotated."""
 
     secret: str
@@ -16,8 +15,7 @@ class SigningSecret:
     expires_at: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SigningSecrets:
+class SigningSecrets(NamedTuple):
     """A namespace's secrets, newest first; `version` changes with every write."""
 
     namespace: str
@@ -32,7 +30,7 @@ class SigningSecrets:
         """The same with a new first secret; the one before goes on signing for a day beside it."""
         ending = now + SECRET_OVERLAP_MS
         older = (
-            each if each.expires_at is not None else replace(each, expires_at=ending)
+            each if each.expires_at is not None else each._replace(expires_at=ending)
             for each in self.active(now)
         )
         kept = (SigningSecret(secret, now), *older)[:SIGNING_SECRETS_MAX]

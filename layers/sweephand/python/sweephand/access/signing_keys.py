@@ -1,9 +1,8 @@
 """The signing secrets of namespaces: made on first need, rotated, and remembered for a minute."""
 
 from base64 import b64encode
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.access.signing import SigningSecret, SigningSecrets
 from sweephand.instants import Instant
@@ -14,8 +13,7 @@ from sweephand.timing import SECRETS_AGE_MAX_MS
 REMEMBERED_MAX: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Remembered:
+class _Remembered(NamedTuple):
     secrets: SigningSecrets
     read_at: Instant
 

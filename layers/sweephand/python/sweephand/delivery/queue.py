@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -40,8 +39,7 @@ REASON_LENGTH_MAX: Final = 256
 _KEPT_LENGTH_MAX: Final = CALL_BYTES_MAX // 16
 
 
-@dataclass(frozen=True, slots=True)
-class _Parcel:
+class _Parcel(NamedTuple):
     """One entry of a call, and the dead letter it holds, if it does."""
 
     fields: dict[str, Any]
@@ -53,8 +51,7 @@ class _Parcel:
         return len(self.fields["MessageBody"]) + _ATTRIBUTE_BYTES_MAX
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """One SendMessageBatch; `region` is the queue's, None for the stack's own."""
 
     url: str
@@ -62,8 +59,7 @@ class _Call:
     parcels: tuple[_Parcel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(NamedTuple):
     """An entry that was not accepted, for all that was tried, and why."""
 
     parcel: _Parcel
@@ -213,7 +209,7 @@ def _letter_parcel(letter: DeadLetter, url: str) -> _Parcel:
     body = encode_letter(letter)
     if len(body) + _ATTRIBUTE_BYTES_MAX > CALL_BYTES_MAX:
         reason = f"{letter.reason} (The message was cut to {_KEPT_LENGTH_MAX} characters.)"
-        body = encode_letter(replace(letter, body=letter.body[:_KEPT_LENGTH_MAX], reason=reason))
+        body = encode_letter(letter._replace(body=letter.body[:_KEPT_LENGTH_MAX], reason=reason))
     reason = "".join(each if each.isprintable() else " " for each in letter.reason)[:REASON_LENGTH_MAX]
     fields = {
         "MessageBody": body,
@@ -228,4 +224,4 @@ def _letter_parcel(letter: DeadLetter, url: str) -> _Parcel:
 
 def _returned(letter: DeadLetter, why: str) -> DeadLetter:
     """The letter for the stack's own queue, with the reason why it is there."""
-    return replace(letter, reason=f"{letter.reason} (The job's dead-letter queue did not take it: {why})")
+    return letter._replace(reason=f"{letter.reason} (The job's dead-letter queue did not take it: {why})")

@@ -5,8 +5,7 @@ change that is filed was committed, whoever is killed where; and what a write co
 next one comes.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sweephand.instants import Instant
 
@@ -16,8 +15,7 @@ What = Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
 SWEEPHAND = "sweephand"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One write of a job. `who` is the id of the key that asked for it, or SWEEPHAND.
 
     `version` is the token of the write: of two changes at one instant each has its own place.

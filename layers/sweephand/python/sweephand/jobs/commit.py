@@ -107,13 +107,13 @@ class Commits:
         """The job with its cut, read now; the revision before it joins the earlier ones."""
         job, now = draft.job, self._clock.now()
         if stored is None:
-            return replace(job, cut=now, current=replace(job.current, since=draft.after))
+            return replace(job, cut=now, current=job.current._replace(since=draft.after))
         # A pause is a cut, too: whoever writes next by a clock that is behind must not cut before it.
         cut = max(now, stored.cut, stored.paused_at or 0)
         until = cut if stored.paused_at is None else stored.paused_at
         since = _since_of_next(stored, job.updated_at, cut) if draft.goes_on else draft.after
-        earlier = (*stored.earlier, replace(stored.current, until=until))[-EARLIER_REVISIONS_MAX:]
-        return replace(job, cut=cut, current=replace(job.current, since=since), earlier=earlier)
+        earlier = (*stored.earlier, stored.current._replace(until=until))[-EARLIER_REVISIONS_MAX:]
+        return replace(job, cut=cut, current=job.current._replace(since=since), earlier=earlier)
 
 
 def _since_of_next(stored: Job, requested_at: Instant, cut: Instant) -> Instant:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
@@ -21,8 +21,7 @@ MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(NamedTuple):
     """How often, how long and how far apart a trigger is tried (semantics: Delivery)."""
 
     attempts_max: int = 10
@@ -32,16 +31,14 @@ class RetryPolicy:
     delay_max_ms: int = 6 * HOUR_MS
 
 
-@dataclass(frozen=True, slots=True)
-class CatchUp:
+class CatchUp(NamedTuple):
     """What becomes of misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
 
     mode: CatchUpMode = "latest"
     window_ms: int = HOUR_MS
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(NamedTuple):
     """What becomes of triggers that come due while a run is not over; at most `wait_max` wait."""
 
     mode: OverlapMode = "allow"
@@ -56,8 +53,7 @@ class Overlap:
 CATCH_UP_DEFAULT: Final = CatchUp()
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(NamedTuple):
     """The `data` of a job: JSON text, byte for byte what every attempt sends.
 
     Up to 2 KB of it is kept in the job; more is kept in the payload store under the job's uid and

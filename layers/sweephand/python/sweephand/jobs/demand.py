@@ -1,7 +1,7 @@
 """Triggers that somebody asks for: one now, or those of a span that is past; paused or not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant
@@ -105,4 +105,4 @@ class Demands:
         ref = f"{payload.digest[:32]}-{demand.token}"
         self._payloads.put(job.uid, ref, payload.text)
         self._payloads.discard(job.uid, ref)
-        return replace(payload, text=None, ref=ref)
+        return payload._replace(text=None, ref=ref)

@@ -22,8 +22,7 @@ class JobKey(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """The span in which one written version of a job rules: `since < due <= until`.
 
     `until` is None for the revision that rules now. `since` is the revision's cut. It lies before that

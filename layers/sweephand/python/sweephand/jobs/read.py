@@ -46,7 +46,7 @@ class Reader:
         if payload is None or payload.text is not None or payload.ref is None:
             return job
         text = self._payloads.get(job.uid, payload.ref)
-        return replace(job, definition=replace(job.definition, payload=replace(payload, text=text)))
+        return replace(job, definition=replace(job.definition, payload=payload._replace(text=text)))
 
 
 def view(job: Job, now: Instant) -> View:

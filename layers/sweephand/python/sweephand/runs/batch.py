@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
@@ -29,8 +28,7 @@ UNREAD = JobRead(None, 0)
 ALONE_RESERVE_MS = 65 * SECOND_MS
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """A message as the queue handed it over: its id in the batch, its receipt, how often it was received."""
 
     id: str
@@ -39,8 +37,7 @@ class Received:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Handled:
+class Handled(NamedTuple):
     """What became of a received message. If `is_done`, it may be acknowledged; `error` is for the log."""
 
     received: Received
@@ -145,7 +142,7 @@ class BatchHandler:
             reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
             letter = DeadLetter(received.body, reason)
             if isinstance(message, TriggerMessage):
-                letter = replace(letter, trigger=message.trigger, attempts=message.attempt - 1)
+                letter = letter._replace(trigger=message.trigger, attempts=message.attempt - 1)
             handled = self._buried(received, letter, error)
             if handled.is_done and isinstance(message, TriggerMessage):
                 # What has failed until now may fail at this, too: then the letter alone tells of it.
@@ -153,7 +150,7 @@ class BatchHandler:
                     self._deliverer.give_up(message, reason)
             return handled
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
-        again = replace(message, faults=message.faults + 1)
+        again = message._replace(faults=message.faults + 1)
         return self._again(received, again, Delivered("fault"), delay_ms, error)
 
     def _again(

@@ -196,7 +196,7 @@ class Deliverer:
         made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
             return self._not_alive(message, made.read)
-        message = replace(message, first_attempt_at=message.first_attempt_at or made.sent_at)
+        message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
         run = replace(
             _begun(run, message, made.sent_at),
             ended_at=self._clock.now(),

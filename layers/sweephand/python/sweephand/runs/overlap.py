@@ -5,8 +5,7 @@ run is over, and others may wait in the order in which they are due. What is dec
 store's condition sees to it that nobody else has decided meanwhile (runs/turns.py).
 """
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from sweephand.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.jobs.definition import Overlap
@@ -30,8 +29,7 @@ Verdict = Literal["go", "wait", "skip"]
 Outcome = Literal["go", "wait", "skip", "over"]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """Who holds a line, and since when; `message` is the attempt that took it."""
 
     message: TriggerMessage
@@ -43,8 +41,7 @@ class Held:
         return self.message.trigger.id
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """The trigger that holds and those that wait, in the order of their due times.
 
     Nobody waits where nobody holds.
@@ -60,24 +57,23 @@ class Line:
     def joined_by(self, message: TriggerMessage) -> "Line":
         """The line with one more that waits, in its place."""
         others = [each for each in self.waiting if each.trigger.id != message.trigger.id]
-        return replace(self, waiting=tuple(sorted((*others, replace(message, faults=0)), key=_order)))
+        return self._replace(waiting=tuple(sorted((*others, message._replace(faults=0)), key=_order)))
 
     def without(self, message: TriggerMessage) -> "Line":
         """The line without one of those that wait."""
         left = tuple(each for each in self.waiting if each.trigger.id != message.trigger.id)
-        return replace(self, waiting=left)
+        return self._replace(waiting=left)
 
     def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
         """The line with another holder, who waits no more."""
-        return replace(self.without(message), holder=Held(replace(message, faults=0), now))
+        return self.without(message)._replace(holder=Held(message._replace(faults=0), now))
 
     def handed_on(self, now: Instant) -> "Line":
         """The line when its holder's run is over: the first of those that wait holds it now."""
         return self.held_by(self.waiting[0], now) if self.waiting else Line()
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A line as stored: of the job of that uid. `version` changes with every write."""
 
     key: JobKey
@@ -87,8 +83,7 @@ class Slot:
     expires_at: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """What becomes of a trigger that arrives, and of the line.
 
     `woken` holds the line now and may not know it: it has to be sent before the line is written. `replaced`
@@ -127,7 +122,7 @@ def arrived(
         fresh = tuple(each for each in line.waiting if _is_fresh(each))
         if all(_order(each) < _order(message) for each in fresh):
             rest = tuple(each for each in line.waiting if each not in fresh)
-            return Arrival("wait", replace(line, waiting=rest).joined_by(message), woken, fresh)
+            return Arrival("wait", line._replace(waiting=rest).joined_by(message), woken, fresh)
     return Arrival("skip", line, woken)
 
 

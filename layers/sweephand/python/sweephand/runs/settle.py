@@ -142,7 +142,7 @@ class Settler:
             self._completions.ended(job, failed)
             self._have_told(failed, job)
             return failed
-        following = replace(message, attempt=message.attempt + 1, not_before=decision.at, faults=0)
+        following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
         self._later.send_at(following, job.shard)
         return replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
 

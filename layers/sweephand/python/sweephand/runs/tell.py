@@ -1,7 +1,6 @@
 """Telling of a run's end: the second target of a job, at least once, tried again until it has taken it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -82,7 +81,7 @@ class Teller:
         if answer.succeeded:
             return Delivered("told")
         first_attempt_at = notice.first_attempt_at or sent_at
-        return self._again(replace(notice, first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
+        return self._again(notice._replace(first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
 
     def _deliver(
         self, notice: NoticeMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
@@ -153,7 +152,7 @@ class Teller:
             )
             self._queue.bury([(letter, job.definition.dead_letter_queue)])
         else:
-            following = replace(notice, attempt=notice.attempt + 1, not_before=decision.at, faults=0)
+            following = notice._replace(attempt=notice.attempt + 1, not_before=decision.at, faults=0)
             # Beyond the queue's reach it is received early, and put back.
             self._later.put_back(following, decision.at)
         return Delivered("untold")

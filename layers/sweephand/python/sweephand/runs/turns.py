@@ -1,6 +1,6 @@
 """Taking turns: a trigger's way into its job's line, and out of it when its run is over."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS, Instant
@@ -29,16 +29,14 @@ TRIES_MAX = 20
 OVERLAP = "overlap"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """What became of a trigger that arrived: one that waits is looked at again at `look_again_at`."""
 
     outcome: Outcome
     look_again_at: Instant
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     """What is known of a line's holder and of the trigger that arrives."""
 
     has_ended: bool

@@ -17,7 +17,7 @@ from sweephand.jobs.write import Writer
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
-from sweephand.runtime import parts
+from sweephand.runtime import parts, stores
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.web.app import Handler, build_handler
 from sweephand.web.services import Services
@@ -42,18 +42,18 @@ def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 def api() -> Handler:
     """The API over the stores of this stack: an event of the gateway in, its answer out."""
     clock, ids = parts.clock(), parts.ids()
-    jobs, changes = parts.jobs(), parts.changes()
+    jobs, changes = parts.jobs(), stores.changes()
     commits = Commits(
         jobs=jobs,
         changes=changes,
         timers=parts.timers(),
         queue=parts.queue(),
-        payloads=parts.payloads(),
+        payloads=stores.payloads(),
         clock=clock,
     )
     pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
     resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, ids=ids)
-    turns = Turns(slots=parts.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
+    turns = Turns(slots=stores.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     writer = Writer(
         jobs=jobs,
         changes=changes,
@@ -76,10 +76,10 @@ def api() -> Handler:
                 concurrently=_concurrently,
             ),
             changes=Changes(jobs=jobs, changes=changes),
-            demands=Demands(jobs=jobs, queue=parts.queue(), payloads=parts.payloads(), clock=clock, ids=ids),
-            reader=Reader(jobs=jobs, runs=parts.runs(), payloads=parts.payloads()),
+            demands=Demands(jobs=jobs, queue=parts.queue(), payloads=stores.payloads(), clock=clock, ids=ids),
+            reader=Reader(jobs=jobs, runs=parts.runs(), payloads=stores.payloads()),
             runs=parts.runs(),
-            slots=parts.slots(),
+            slots=stores.slots(),
             reporter=Reporter(
                 jobs=jobs,
                 runs=parts.runs(),
@@ -90,7 +90,7 @@ def api() -> Handler:
             ),
             redriver=Redriver(jobs=parts.jobs(), runs=parts.runs(), queue=parts.queue(), clock=clock),
             keys=DynamoKeys(parts.jobs_table()),
-            signing=SigningKeys(secrets=parts.secrets(), ids=ids, clock=clock),
+            signing=SigningKeys(secrets=stores.secrets(), ids=ids, clock=clock),
             leases=parts.leases(),
             clock=clock,
             ids=ids,

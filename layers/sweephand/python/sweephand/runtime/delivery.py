@@ -10,7 +10,7 @@ from sweephand.delivery.registry import targets
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
-from sweephand.runtime import parts
+from sweephand.runtime import parts, stores
 from sweephand.wheel.codec import decode, encode
 
 #: Messages of one batch that are delivered at once: all of it, since SQS hands over ten at most.
@@ -34,18 +34,18 @@ def _handler() -> BatchHandler:
     deliverer = Deliverer(
         jobs=parts.jobs(),
         runs=parts.runs(),
-        slots=parts.slots(),
+        slots=stores.slots(),
         timers=parts.timers(),
         queue=parts.queue(),
-        payloads=parts.payloads(),
+        payloads=stores.payloads(),
         targets=targets(
             clock,
             parts.sqs_clients(),
             allow_insecure=parts.settings().allows_insecure_targets,
             own_queues=parts.settings().own_queues,
         ),
-        signing=SigningKeys(secrets=parts.secrets(), ids=parts.ids(), clock=clock),
-        pauses=JobPauses(jobs=parts.jobs(), changes=parts.changes(), clock=clock, ids=parts.ids()),
+        signing=SigningKeys(secrets=stores.secrets(), ids=parts.ids(), clock=clock),
+        pauses=JobPauses(jobs=parts.jobs(), changes=stores.changes(), clock=clock, ids=parts.ids()),
         letters=encode,
         clock=clock,
         ids=parts.ids(),

@@ -7,13 +7,9 @@ from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import SECOND_MS
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
-from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.overlap import DynamoSlots
-from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
-from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.timers import DynamoTimers
 
 settings = tables.settings
@@ -36,24 +32,6 @@ def runs() -> DynamoRuns:
 
 
 @cache
-def changes() -> DynamoChanges:
-    """ports.ChangeStore."""
-    return DynamoChanges(jobs_table())
-
-
-@cache
-def slots() -> DynamoSlots:
-    """ports.OverlapStore."""
-    return DynamoSlots(jobs_table())
-
-
-@cache
-def secrets() -> DynamoSecrets:
-    """ports.SecretStore."""
-    return DynamoSecrets(jobs_table())
-
-
-@cache
 def timers() -> DynamoTimers:
     """ports.TimerStore."""
     return DynamoTimers(tables.timers_table())
@@ -63,12 +41,6 @@ def timers() -> DynamoTimers:
 def leases() -> DynamoLeases:
     """ports.LeaseStore."""
     return DynamoLeases(tables.timers_table())
-
-
-@cache
-def payloads() -> S3Payloads:
-    """ports.PayloadStore."""
-    return S3Payloads(settings().payload_bucket)
 
 
 @cache

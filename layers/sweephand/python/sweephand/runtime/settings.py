@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sweephand.errors import SweephandError
 
@@ -11,8 +11,7 @@ class SettingsError(SweephandError):
     """The environment lacks a variable or has one that cannot be read; template.yaml sets them all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The environment of a function. What template.yaml does not give a function is empty there."""
 
     jobs_table: str

@@ -10,7 +10,6 @@ first time. A wildcard one, whose minute or hour field begins with a star, follo
 up nor drops.
 """
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sweephand.schedules import cron_fields
@@ -53,8 +52,7 @@ class CronFields(NamedTuple):
     year: Field | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cron:
+class Cron(NamedTuple):
     """An expression that has been read: what matches on the wall, and whether it follows real time.
 
     `fields` is what was written; None for local times that no expression named.

@@ -1,7 +1,6 @@
 """`@every`: a fixed period of elapsed time, as in Dapr (robfig/cron rounds to whole seconds)."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sweephand.schedules.durations import MS_NS, parse_go_duration_ns
 from sweephand.schedules.errors import ScheduleError, quoted
@@ -11,8 +10,7 @@ PREFIX: Final = "@every"
 PERIOD_MIN_NS: Final = 1_000 * MS_NS
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(NamedTuple):
     """A period: the first fire is one period after the start, or at the dueTime where there is one."""
 
     period_ns: int

@@ -11,11 +11,13 @@ import io
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.tzif import Spelled, Transition, read_tzif
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 DAY_S: Final = 86_400
 
@@ -54,7 +56,7 @@ class Span(NamedTuple):
 class Zone:
     """One IANA time zone, as a sequence of spans."""
 
-    def __init__(self, name: str, info: ZoneInfo, spelled: Spelled) -> None:
+    def __init__(self, name: str, info: "ZoneInfo", spelled: Spelled) -> None:
         self.name = name
         self._info = info
         self._goes_on = spelled.goes_on
@@ -225,6 +227,9 @@ def zone_named(name: str) -> Zone:
             f"{quoted(name)} is no time zone; expected "
             + (f"{alike} (spelled so)" if alike else "an IANA name such as Europe/Paris or UTC")
         )
+    # With the first zone: many a function delivers for long before it meets one.
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - as above
+
     place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
     data = place.read_bytes()
     return Zone(name, ZoneInfo.from_file(io.BytesIO(data), key=name), read_tzif(data))

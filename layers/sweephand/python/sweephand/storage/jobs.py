@@ -1,7 +1,6 @@
 """How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from functools import partial
 from typing import Final
 from zlib import crc32
@@ -145,7 +144,7 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
-        change=job.change and astuple(job.change),
+        change=job.change and tuple(job.change),
         expires_at=_removal(job),
     )
 

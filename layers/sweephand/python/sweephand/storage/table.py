@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.expressions.condition import Condition
@@ -33,8 +32,7 @@ _WAITS_MS: Final = (25, 50, 100, 200, 400, 800, 1_425)
 _Request = TypeVar("_Request")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A conditional write that changed nothing, and the item in its way; None if there was none."""
 
     stored: RawItem | None
@@ -47,8 +45,7 @@ class Refusal:
         return self.stored
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Items of one partition in order, and whether more may follow them."""
 
     items: Sequence[RawItem]

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sweephand.errors import BadRequestError, Violation
 from sweephand.instants import SECOND_MS
@@ -46,8 +45,7 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # a field-value (RFC 9110, 5.5)
 
 
-@dataclass(frozen=True, slots=True)
-class HttpTarget:
+class HttpTarget(NamedTuple):
     """A target of type `http`, defaults filled in; header names in lower case."""
 
     url: Url

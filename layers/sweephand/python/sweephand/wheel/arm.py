@@ -1,8 +1,8 @@
 """Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import CatchUp
@@ -20,8 +20,7 @@ SINGLES_MAX = 1_000
 SPAN_PARTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Arming:
+class Arming(NamedTuple):
     """What has to be written before the revision is: messages, delayed when they are sent, and timers.
 
     There is one timer at most, but for a long list of instants, each part of which has its own.
@@ -31,8 +30,7 @@ class Arming:
     timers: tuple[OccurrenceTimer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Armable:
+class Armable(NamedTuple):
     """The revision that is to be armed, before it is committed."""
 
     key: JobKey
@@ -97,7 +95,7 @@ def split(span: SpanMessage) -> Iterator[Message]:
     for number in range(first.sequence, whole.last.sequence + 1, size):
         begins = series.numbered(number, first)
         ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
-        yield replace(span, first=begins, until=ends.due_at, faults=0)
+        yield span._replace(first=begins, until=ends.due_at, faults=0)
 
 
 def _each(span: Span, series: Series) -> Iterator[Occurrence]:

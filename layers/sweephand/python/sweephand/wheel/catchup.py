@@ -1,6 +1,7 @@
 """Which occurrences that were found too late still fire; no walk through those that do not."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from sweephand.instants import Instant
 from sweephand.jobs.definition import CatchUp, CatchUpMode
@@ -23,8 +24,7 @@ class Span:
         return self.last.sequence - self.first.sequence + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Misfires:
+class Misfires(NamedTuple):
     """What becomes of a span of misfires: those in `skipped` come first, those in `fire` after them."""
 
     fire: Span | None = None

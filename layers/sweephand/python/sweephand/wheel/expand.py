@@ -1,7 +1,7 @@
 """Expanding: what a page of timers yields, which depends on the timers, their jobs and the lease alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.job import Job, JobKey, Revision
@@ -115,7 +115,7 @@ def _expand_or_put_off(
         # Its copy yields all of it: what was made so far would be sent again each time it is put off.
         del expansion.messages[sent:]
         del expansion.skipped[skipped:]
-        expansion.successors.append(replace(timer, put_off_to=timer.due_at + PUT_OFF_MS))
+        expansion.successors.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS))
         return True
 
 
@@ -155,7 +155,7 @@ def _expand_occurrences(
         if until is not None and occurrence.due_at > until:
             return True
         if occurrence.due_at >= end:
-            expansion.successors.append(replace(timer, first=occurrence, put_off_to=None))
+            expansion.successors.append(timer._replace(first=occurrence, put_off_to=None))
             return True
         if expansion.size >= room.triggers_max:
             assert reached is not None, "an expansion begins with room for a trigger"

@@ -1,8 +1,7 @@
 """What a timer is and where it lies in the wheel: buckets, sort keys, cursors."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sweephand.instants import Instant, rfc3339
 from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
@@ -34,8 +33,7 @@ def onward(series: Series, first: Occurrence) -> Iterator[Occurrence]:
     yield from series.occurrences(first.due_at, known=first)
 
 
-@dataclass(frozen=True, slots=True)
-class OccurrenceTimer:
+class OccurrenceTimer(NamedTuple):
     """The promise that the occurrences of one revision are looked at from `first` on.
 
     It carries all that a sweep needs, since the job may have a later revision by then. It is written
@@ -72,8 +70,7 @@ class OccurrenceTimer:
         return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
 
 
-@dataclass(frozen=True, slots=True)
-class RetryTimer:
+class RetryTimer(NamedTuple):
     """The promise that one attempt, too far ahead for the queue, is sent when it is due."""
 
     shard: int
@@ -97,8 +94,7 @@ class RetryTimer:
         return f"{position_key(self.due_at)}#{self.key}#{unique}"
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineTimer:
+class DeadlineTimer(NamedTuple):
     """The promise that a run which its consumer works on is looked at when it should have reported."""
 
     shard: int
@@ -125,8 +121,7 @@ class DeadlineTimer:
 Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """How far a shard has been swept.
 
     Every timer whose sort key is less than `key` has been dealt with; the timer at `key` has been too
@@ -137,8 +132,7 @@ class Cursor:
     within: Occurrence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """One shard's cursor, and who may move it.
 
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
@@ -157,8 +151,7 @@ class Lease:
     judged_at: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WheelState:
+class WheelState(NamedTuple):
     """What the leases partition holds: the leases by shard, the number of shards, tick's heartbeat."""
 
     leases: tuple[Lease, ...]

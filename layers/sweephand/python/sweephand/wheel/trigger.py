@@ -50,8 +50,7 @@ class Redrive(NamedTuple):
     started_at: Instant | None
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerMessage:
+class TriggerMessage(NamedTuple):
     """A trigger on its way: which attempt comes next, and when it may begin.
 
     `first_attempt_at` is when the first attempt of its round began, from which the retry policy counts its
@@ -115,8 +114,7 @@ def message_of(
     return TriggerMessage(trigger, not_before=occurrence.due_at)
 
 
-@dataclass(frozen=True, slots=True)
-class SpanMessage:
+class SpanMessage(NamedTuple):
     """Many triggers of one revision in one message, split by the delivery function until they are single.
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
@@ -134,8 +132,7 @@ class SpanMessage:
     demand: Demand | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineMessage:
+class DeadlineMessage(NamedTuple):
     """That a run whose consumer has accepted the trigger is looked at: it may have been silent for too long.
 
     It is about one acceptance: that of the attempt claimed by `owner`. `shard` is the job's, for the next
@@ -150,8 +147,7 @@ class DeadlineMessage:
     faults: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FailureMessage:
+class FailureMessage(NamedTuple):
     """What a consumer reports of an attempt that it had accepted: it failed, in vain if it `is_final`."""
 
     trigger: Trigger
@@ -162,8 +158,7 @@ class FailureMessage:
     faults: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeMessage:
+class NoticeMessage(NamedTuple):
     """That a run has ended, for whom the job wants to be told (`onComplete`).
 
     `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
@@ -191,8 +186,7 @@ def end_id(trigger: Trigger, attempts: int) -> str:
 Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetter(NamedTuple):
     """A trigger whose retrying ended, with all that is needed to send it again.
 
     `body` is the message as it travelled (for a poison message whatever text it was), `reason` a
