@@ -45,8 +45,9 @@ CALM_MS: Final = 5 * MINUTE_MS
 #: Whatever has not come to rest after this has not come to rest.
 UNREST_MAX_MS: Final = 6 * HOUR_MS
 
-#: Nor has what still goes on after so many events or deliveries, of which a seed has two or three thousand.
-EVENTS_MAX: Final = 10_000
+#: Nor has what still goes on after so many events or deliveries. A seed has a few thousand; where a job is paused
+#: for days amid trouble, what it holds is put back every quarter of an hour, and each mishap may double it.
+EVENTS_MAX: Final = 60_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
