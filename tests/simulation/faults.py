@@ -5,7 +5,7 @@ trouble often hides what another would show.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from random import Random
 from typing import Final, Literal, TypeAlias
@@ -80,6 +80,10 @@ _FOCUSES: Final[tuple[frozenset[Role], ...]] = (
 _IN_FOCUS: Final = 5.0
 _OUT_OF_FOCUS: Final = 0.25
 
+#: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times a
+#: day, and if one mishap in ten doubled it, it would fill the world.
+_OVER_DAYS: Final = 0.05
+
 #: How long a process is paused at most, one bound or the other: as long as the protocol lets it be (five
 #: minutes, the API ten), or about as long as what shall keep a pause from doing harm: the API's patience,
 #: a lease, the seconds around a read and a request.
@@ -148,6 +152,7 @@ class Troubles:
 
     levels: Mapping[str, float]
     focus: frozenset[Role] = frozenset()
+    is_for_days: bool = False
 
     @classmethod
     def of(cls, seed: int, mask: Mask) -> "Troubles":
@@ -163,12 +168,18 @@ class Troubles:
 
     def factor(self, role: Role) -> float:
         """How much more often calls of that role go wrong than is usual."""
+        usual = _OVER_DAYS if self.is_for_days and role == "deliver" else 1.0
         if not self.focus:
-            return 1.0
-        return _IN_FOCUS if role in self.focus else _OUT_OF_FOCUS
+            return usual
+        return usual * (_IN_FOCUS if role in self.focus else _OUT_OF_FOCUS)
 
     def __getitem__(self, kind: str) -> float:
-        return self.levels[kind]
+        level = self.levels[kind]
+        return level * _OVER_DAYS if self.is_for_days and kind == "copies" else level
+
+    def for_days(self) -> "Troubles":
+        """The same troubles for a seed that lasts for days."""
+        return replace(self, is_for_days=True)
 
 
 class RoleFaults:

@@ -45,9 +45,8 @@ CALM_MS: Final = 5 * MINUTE_MS
 #: Whatever has not come to rest after this has not come to rest.
 UNREST_MAX_MS: Final = 6 * HOUR_MS
 
-#: Nor has what still goes on after so many events or deliveries. A seed has a few thousand; where a job is paused
-#: for days amid trouble, what it holds is put back every quarter of an hour, and each mishap may double it.
-EVENTS_MAX: Final = 60_000
+#: Nor has what still goes on after so many events or deliveries, of which a seed has a few thousand.
+EVENTS_MAX: Final = 30_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
@@ -152,7 +151,8 @@ class Simulation:
         self._seed = seed
         self._mask = mask
         self._scenario = scenario = Scenario.of(seed)
-        self._troubles = troubles = Troubles.of(seed, mask)
+        troubles = Troubles.of(seed, mask)
+        self._troubles = troubles = troubles.for_days() if scenario.is_sparse else troubles
         self._scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)
         self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
