@@ -80,8 +80,8 @@ _FOCUSES: Final[tuple[frozenset[Role], ...]] = (
 _IN_FOCUS: Final = 5.0
 _OUT_OF_FOCUS: Final = 0.25
 
-#: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times a
-#: day, and if one mishap in ten doubled it, it would fill the world.
+#: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times
+#: a day, and if one mishap in ten doubled it, it would fill the world.
 _OVER_DAYS: Final = 0.05
 
 #: How long a process is paused at most, one bound or the other: as long as the protocol lets it be (five

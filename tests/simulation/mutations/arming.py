@@ -103,12 +103,6 @@ def arms_up_to_horizon() -> Iterator[None]:
         yield
 
 
-@mutation("What is armed directly ends at 145 s: room for the API's limit, none for clocks")
-def arms_without_room_for_skew() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 145 * SECOND_MS):
-        yield
-
-
 @mutation("A span is split without its last part")
 def loses_last_part() -> Iterator[None]:
     def shortened(span: SpanMessage) -> Iterator[Message]:
