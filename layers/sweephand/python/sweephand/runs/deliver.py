@@ -275,7 +275,7 @@ def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
 
 
 def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
-    """From the due time to the first attempt; None for what was asked for when its due time was long past."""
+    """From the due time to the first attempt; None for what was asked for when its due time was past."""
     trigger = message.trigger
-    is_backfill = trigger.demand is not None and trigger.demand.kind == "backfill"
-    return None if is_backfill else started_at - trigger.due_at
+    is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
+    return None if is_late_by_nature else started_at - trigger.due_at

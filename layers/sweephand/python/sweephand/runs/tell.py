@@ -115,10 +115,12 @@ class Teller:
         if job is None:
             return Answer(succeeded=False, error=f"There is no job {key.name}.")
         now = self._clock.now()
-        # Named after what it follows: told twice, it is one trigger.
+        # Named after what it follows, its due time included: told twice, it is one trigger. When an end was
+        # recorded differs from one telling to the next if whoever recorded it first died over it.
         follows = end_id(notice.trigger, notice.attempts)
         demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH])
-        trigger = Trigger(key, job.uid, job.rev, notice.ended_at, sequence=0, armed_at=now, demand=demand)
+        due_at = notice.trigger.due_at
+        trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
         payload = Payload.of(body_of(notice).decode())
         self._queue.send([(TriggerMessage(trigger, notice.ended_at, payload=payload), 0)])
         return Answer(succeeded=True)
