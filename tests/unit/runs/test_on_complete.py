@@ -236,6 +236,22 @@ def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
     assert {each["state"] for each in told(world)} == {"succeeded"}
 
 
+def test_a_failure_that_was_not_recorded_is_not_told_of() -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
+    by_target(world, lambda _: FAILED)
+    failing(world, "runs.record", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    world.run_until(NOON + 30_000, ticking=False)
+    assert not told(world)
+    by_target(world, lambda _: Answer(succeeded=True, code=200))
+    assert handle(world, message).outcome == "succeeded"
+    world.run_until(NOON + HOUR, ticking=False)
+    assert [each["state"] for each in told(world)] == ["succeeded"]
+
+
 def test_an_end_that_never_was_is_not_told() -> None:
     world = World()
     worker = running(world, onComplete=TOLD)

@@ -31,9 +31,11 @@ def is_told_of(notice: NoticeMessage, run: Run | None) -> bool:
     """Whether a run has ended as a notice says, by its record.
 
     A notice is sent before the end is recorded, and a report or a deadline can come in between: then the end
-    is another, or none. A run without a record is one that succeeded at once, and nothing says otherwise.
+    is another, or none. A run without a record is one that succeeded at once: nothing else ends without one.
     """
-    if run is None or (run.state, run.attempts) == (notice.state, notice.attempts):
+    if run is None:
+        return notice.state == "succeeded"
+    if (run.state, run.attempts) == (notice.state, notice.attempts):
         return True
     # Redriven since: it had ended, and will end again.
     return notice.state == "failed" and run.round_from > notice.attempts
