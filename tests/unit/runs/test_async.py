@@ -90,6 +90,18 @@ def test_a_failure_is_retried_with_another_token() -> None:
     assert worker.complete(tokens[1]).state == "succeeded"
 
 
+def test_a_retry_decided_by_a_clock_that_is_behind_is_not_early() -> None:
+    world = World()
+    worker = running(world, retry={"initialDelay": "1s"})
+    world.delivery_clock.ahead_ms = world.api_clock.ahead_ms = -30_000
+    worker.fail()
+    world.run_until(NOON + 39_999, ticking=False)
+    assert run_of(world).state == "retrying"
+    assert run_of(world).next_attempt_at == NOON + 10_000
+    world.run_until(NOON + 41_000, ticking=False)
+    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
+
+
 def test_a_heartbeat_moves_the_deadline_and_silence_lets_it_pass() -> None:
     world = World()
     worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})

@@ -45,6 +45,19 @@ def test_a_redriven_run_is_attempted_on_with_its_id_and_its_first_lateness() -> 
     assert len(set(world.consumers.ids)) == 1
 
 
+def test_a_redrive_by_a_clock_that_is_behind_is_not_early() -> None:
+    world = World()
+    message = due(world, retry={"maxAttempts": 1})
+    answers(world, FAILED)
+    handle(world, message)
+    world.delivery_clock.ahead_ms = world.api_clock.ahead_ms = -30_000
+    world.redrive(RUN)
+    world.run_until(NOON + 39_000, ticking=False)
+    assert run_of(world).state == "failed"
+    world.run_until(NOON + 41_000, ticking=False)
+    assert run_of(world).state == "succeeded"
+
+
 def test_a_redrive_says_nothing_of_how_late_sweephand_is() -> None:
     world = World()
     given_up(world)

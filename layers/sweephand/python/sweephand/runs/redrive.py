@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sweephand.errors import ConflictError, NotFoundError
+from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.limits import BULK_EXAMINED_MAX
 from sweephand.ports import Clock, JobStore, Queue, RunStore
@@ -116,12 +117,19 @@ class Redriver:
 
     def _send(self, runs: Sequence[Run]) -> None:
         now = self._clock.now()
-        messages = [
-            TriggerMessage(
-                trigger_of(run), now, attempt, redrive=Redrive(attempt, run.started_at), payload=run.payload
-            )
-            for run in runs
-            for attempt in (run.attempts + 1,)
-        ]
+        messages = [_again(run, now) for run in runs]
         if messages:
             self._queue.send([(message, 0) for message in messages])
+
+
+def _again(run: Run, now: Instant) -> TriggerMessage:
+    """The first attempt of a new round."""
+    attempt = run.attempts + 1
+    return TriggerMessage(
+        trigger_of(run),
+        # Never early: whoever made the attempts may have had a clock ahead of this one.
+        max(now, run.due_at),
+        attempt,
+        redrive=Redrive(attempt, run.started_at),
+        payload=run.payload,
+    )

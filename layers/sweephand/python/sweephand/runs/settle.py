@@ -142,9 +142,11 @@ class Settler:
             self._completions.ended(job, failed)
             self._have_told(failed, job)
             return failed
-        following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
+        # Never early: whoever made the attempt may have had a clock ahead of this one.
+        at = max(decision.at, message.trigger.due_at)
+        following = message._replace(attempt=message.attempt + 1, not_before=at, faults=0)
         self._later.send_at(following, job.shard)
-        return replace(run, state="retrying", next_attempt_at=decision.at, reason=answer.error, ended_at=None)
+        return replace(run, state="retrying", next_attempt_at=at, reason=answer.error, ended_at=None)
 
     def _have_told(self, run: Run, job: Job) -> None:
         if job.definition.on_complete is not None:
