@@ -9,7 +9,7 @@ from tests.simulation.trace import Event
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
 from sweephand.runs.run import Run
-from sweephand.wheel.timer import Lease, OccurrenceTimer, Timer
+from sweephand.wheel.timer import DeadlineTimer, Lease, OccurrenceTimer, RetryTimer, Timer
 
 
 class Chronicle(Recorder):
@@ -23,6 +23,7 @@ class Chronicle(Recorder):
         self.discarded: set[tuple[str, str]] = set()
         self._of_jobs: set[tuple[str, str]] = set()
         self.last_other_timer_at: Instant = 0
+        self.calm_at: Instant | None = None
 
     def add(self, event: Event) -> None:
         """One event, as it is."""
@@ -55,7 +56,7 @@ class Chronicle(Recorder):
     def timer_changed(self, _: Timer | None, after: Timer | None) -> None:
         """A timer was written."""
         if after is not None:
-            if not isinstance(after, OccurrenceTimer):
+            if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
                 self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
             self.timer_stored(after)
 
@@ -71,6 +72,11 @@ class Chronicle(Recorder):
         """
         for place in self.discarded & self._of_jobs:
             self.payloads.pop(place, None)
+
+    def _is_of_calm(self, timer: RetryTimer | DeadlineTimer) -> bool:
+        """Whether it is a look at a run that began in the calm: of those there is no end."""
+        due_at = timer.message.trigger.due_at
+        return isinstance(timer, DeadlineTimer) and self.calm_at is not None and due_at > self.calm_at
 
     def _data_of(self, job: Job) -> str | None:
         payload = job.definition.payload

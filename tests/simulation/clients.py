@@ -9,10 +9,12 @@ from typing import Any, Final, TypeAlias
 from tests.fakes.world import definition, key_of
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
+from tests.simulation.flows import CANCEL, REDRIVE, REDRIVE_MANY, Flows
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
+from tests.simulation.runs_asked import cancel, redrive, redrive_many
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError
@@ -151,6 +153,8 @@ class Request:
     known: Known
     number: int
     is_sparse: bool
+    chronicle: Chronicle
+    flows: Flows
 
     @property
     def at(self) -> Instant:
@@ -169,6 +173,7 @@ class Request:
         written["retry"] = random.choice(RETRIES)
         if random.random() < 1 / 4:
             written["history"] = "failures"
+        written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -313,6 +318,10 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "backfill": Action("backfill", 0.5, _backfill),
     "delete": Action("delete", 1.5, _delete),
     "delete if match": Action("delete", 0.5, _delete_if_match),
+    # Of runs is asked by a plan of its own (flows.py).
+    CANCEL: Action("cancel", 0, cancel),
+    REDRIVE: Action("redrive", 0, redrive),
+    REDRIVE_MANY: Action("redrive many", 0, redrive_many),
 }
 
 
@@ -326,8 +335,13 @@ class Step:
     name: str
 
 
-def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int) -> list[Step]:
-    """What clients will ask: each job is created near the beginning; later writes come in bursts."""
+def plan(
+    random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int, flows: Flows
+) -> list[Step]:
+    """What clients will ask: each job is created near the beginning; later writes come in bursts.
+
+    What they ask of runs is numbered behind the rest.
+    """
     names = [f"job-{number}" for number in range(jobs)]
     wished = [(begins_at + random.randrange(90 * SECOND_MS), "put", name) for name in names]
     actions = list(ACTIONS)
@@ -345,7 +359,8 @@ def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, wri
         for _ in range(random.choice((1, 1, 2, 3, 5))):
             wished.append((at, random.choices(actions, weights)[0], name))
             at = min(at + random.randrange(apart_ms), ends_at)
-    return [Step(number, *each) for number, each in enumerate(sorted(wished))]
+    of_runs = flows.asked(names, begins_at, ends_at)
+    return [Step(number, *each) for number, each in enumerate([*sorted(wished), *of_runs])]
 
 
 class Clients:
@@ -360,6 +375,7 @@ class Clients:
         functions: Functions,
         mask: Mask,
         is_sparse: bool,
+        flows: Flows,
     ) -> None:
         self._seed = seed
         self._scheduler = scheduler
@@ -367,6 +383,7 @@ class Clients:
         self._functions = functions
         self._mask = mask
         self._is_sparse = is_sparse
+        self._flows = flows
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
 
@@ -386,7 +403,15 @@ class Clients:
 
         def ask(services: Services, asking: Asking) -> tuple[str, str] | None:
             request = Request(
-                services, key_of(step.name), asking, random, known, step.number, self._is_sparse
+                services,
+                key_of(step.name),
+                asking,
+                random,
+                known,
+                step.number,
+                self._is_sparse,
+                self._chronicle,
+                self._flows,
             )
             told = action.ask(request)
             if told is not None:

@@ -1,6 +1,7 @@
 """Consumers that fail in every way, and what they were sent."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -37,10 +38,18 @@ _SLOW_CONNECTIONS: Final = 0.05
 #: A 5xx is the usual failure; the others come now and then.
 _WAYS: Final = ("503", "503", "503", "404", "429", "silence", "silence", "slow", "400", "410")
 
+#: The chance that a consumer which may report later does, and that one does whose answer gets lost.
+_ACCEPTS: Final = 0.9
+_ACCEPTS_IN_CALM: Final = 0.2
+_UNHEARD: Final = 0.5
+
 
 @dataclass(slots=True)
 class Consumers:
-    """ports.Targets: every request that leaves is written down, with the instant at which it does."""
+    """ports.Targets: every request that leaves is written down, with the instant at which it does.
+
+    `begin` is told of each attempt that a consumer accepts and will report on.
+    """
 
     scheduler: Scheduler
     chronicle: Chronicle
@@ -48,6 +57,8 @@ class Consumers:
     seed: int
     failures: float
     slow_connections: float
+    begin: Callable[[Attempt, int], None] = lambda *_: None
+    accepts: float = _ACCEPTS
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -67,8 +78,8 @@ class Consumers:
         strand = scheduler.strand
         kinds = self.gate.enter(WHERE, may_fail=False)
         trigger = attempt.trigger
-        self.attempts[trigger.id] += 1
-        code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
+        self.attempts[attempt.id] += 1
+        code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[attempt.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self.failures else "200"
         is_slow = fraction(code, 5) < self.slow_connections
         scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
@@ -79,9 +90,11 @@ class Consumers:
             strand.is_leaving = False
         if not is_wanted:
             return Answer(succeeded=False, was_withdrawn=True)
-        self.chronicle.figures["requests"] += 1
+        self.chronicle.figures["requests" if attempt.ended_after is None else "told"] += 1
         self.chronicle.requested(attempt._replace(sent_at=strand.process.machine.ahead_ms + scheduler.now))
         answer = self._answer(way, code)
+        if attempt.run_token is not None:
+            answer = self._accepted(attempt, answer, code)
         self.chronicle.concluded(attempt, answer if answer.code else None)
         if not answer.succeeded:
             self.chronicle.figures["failed answers"] += 1
@@ -91,6 +104,15 @@ class Consumers:
     def calm(self) -> None:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
+        self.accepts = _ACCEPTS_IN_CALM
+
+    def _accepted(self, attempt: Attempt, answer: Answer, code: int) -> Answer:
+        """The answer of a consumer that may report later: as a rule it does."""
+        chance = fraction(code, 6)
+        is_accepted = answer.succeeded and chance < self.accepts
+        if is_accepted or (answer.code is None and chance < _UNHEARD):
+            self.begin(attempt, code)
+        return answer._replace(code=202) if is_accepted else answer
 
     def _answer(self, way: str, code: int) -> Answer:
         scheduler = self.scheduler

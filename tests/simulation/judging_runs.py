@@ -11,7 +11,7 @@ from tests.simulation.trace import Requested
 LEAVES_TO = {
     None: {"claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"},
     "claimed": {"claimed", "succeeded", "running", "retrying", "failed", "skipped"},
-    "running": {"succeeded", "retrying", "failed", "cancelled"},
+    "running": {"running", "succeeded", "retrying", "failed", "cancelled"},
     "retrying": {"claimed", "cancelled"},
     "succeeded": set(),
     "failed": {"claimed"},
@@ -72,7 +72,7 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
     """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often."""
     for trigger_id, reason in tale.buried.items():
         outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
-        if not {"failed", "lost"} & set(outcomes) and not reason.startswith(OUR_FAULT):
+        if not {"failed", "lost", "accepted"} & set(outcomes) and not reason.startswith(OUR_FAULT):
             yield f"{trigger_id} was buried ({reason}) and never failed"
 
 
@@ -86,7 +86,7 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
         has_succeeded = any(each.outcome == "succeeded" for each in tale.conclusions_of.get(trigger_id, []))
         if has_succeeded or trigger_id in tale.buried or _is_over(tale, first):
             continue
-        if _is_taken_back(life, requests):
+        if taken_back(life, requests):
             continue
         if not _is_waiting(tale, trigger_id):
             yield (
@@ -96,10 +96,16 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:
-    return any(each.state in ("skipped", "cancelled") for each in tale.runs_at(request.uid, request.due_at))
+    """Whether its run is, by its record; what is reported on is others' to judge (judging_reports)."""
+    run_id = request.trigger_id.removeprefix(f"{request.uid}-")
+    stored = tale.runs_of.get((request.uid, run_id), [])
+    over = {"skipped", "cancelled"}
+    if any(each.token is not None for each in tale.requests_of[request.trigger_id]):
+        over |= {"succeeded", "running"}
+    return bool(stored) and stored[-1].state in over
 
 
-def _is_taken_back(life: Life, requests: Sequence[Requested]) -> bool:
+def taken_back(life: Life, requests: Sequence[Requested]) -> bool:
     """Whether a later cut lies before it, by a clock that was behind: it is owed no more.
 
     Only if the process died that made its first attempt: what that attempt had settled would stand.
@@ -114,4 +120,7 @@ def _is_waiting(tale: Tale, trigger_id: str) -> bool:
     timers = (each for each in tale.timers if each.kind == "retry" and trigger_id in each.sort_key)
     if any(not tale.is_passed(each) or each.due_at > tale.ends_at - QUEUE_DELAY_MAX_MS for each in timers):
         return True
-    return tale.requests_of[trigger_id][-1].at > tale.ends_at - QUEUE_DELAY_MAX_MS
+    request = tale.requests_of[trigger_id][-1]
+    stored = tale.runs_of.get((request.uid, trigger_id.removeprefix(f"{request.uid}-")), [])
+    seen_at = max([request.at, *(each.at for each in stored)])
+    return seen_at > tale.ends_at - QUEUE_DELAY_MAX_MS

@@ -16,10 +16,13 @@ from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.ports import Ids, Sweepers
+from sweephand.ports import Ids, RunStore, Sweepers
 from sweephand.runs.batch import BatchHandler
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
+from sweephand.runs.turns import Turns
 from sweephand.wheel.codec import encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
@@ -67,6 +70,9 @@ class Services:
     pauser: Pauser
     resumer: Resumer
     demands: Demands
+    reporter: Reporter
+    redriver: Redriver
+    runs: RunStore
 
 
 class Fleet:
@@ -185,6 +191,16 @@ class Fleet:
             Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids),
             Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids),
             Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
+            Reporter(
+                jobs=ports.jobs,
+                runs=ports.runs,
+                turns=Turns(slots=ports.slots, runs=ports.runs, queue=ports.queue, clock=clock, ids=ids),
+                queue=ports.queue,
+                clock=clock,
+                ids=ids,
+            ),
+            Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=clock),
+            ports.runs,
         )
 
     def _handler_of(self, machine: Machine) -> BatchHandler:

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from tests.simulation import judging_jobs, judging_requests, judging_runs, judging_wheel
+from tests.simulation import (
+    judging_ends,
+    judging_jobs,
+    judging_reports,
+    judging_requests,
+    judging_runs,
+    judging_wheel,
+)
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Event
 
@@ -41,6 +48,20 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_runs.later_attempts_have_one_holder,
     judging_runs.dead_letters_have_a_reason,
     judging_runs.every_trigger_ends,
+    judging_reports.every_end_has_a_cause,
+    judging_reports.no_run_hangs,
+    judging_reports.claims_end,
+    judging_reports.acknowledged_reports_stand,
+    judging_reports.who_goes_on_is_not_refused,
+    judging_reports.tokens_are_of_one_attempt,
+    judging_ends.cancelled_runs_stay_cancelled,
+    judging_ends.only_redrives_take_up_what_failed,
+    judging_ends.redrives_are_attempted,
+    judging_ends.what_was_asked_with_stays,
+    judging_ends.every_end_is_told,
+    judging_ends.only_ends_are_told,
+    judging_ends.ends_have_one_identity,
+    judging_ends.on_error_is_heeded,
 )
 
 

@@ -1,10 +1,11 @@
 """What stores, queue and consumers of a simulated world do, written down as events in true time."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
 from tests.fakes.world import World
@@ -16,9 +17,13 @@ from tests.simulation.trace import (
     Deleted,
     Event,
     Mishap,
+    Outcome,
     Requested,
+    RunAnswered,
+    RunAsked,
     RunStored,
     TimerStored,
+    Told,
     Verb,
     Written,
 )
@@ -29,6 +34,9 @@ from sweephand.ports import Answer, Attempt, Queue, Targets
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, Timer
 from sweephand.wheel.trigger import DeadLetter
+
+#: 202 Accepted: the consumer will report.
+_ACCEPTED: Final = 202
 
 
 @dataclass(slots=True)
@@ -86,6 +94,21 @@ class Recorder:
         finally:
             self._asking.reset(token)
 
+    def now(self) -> Instant:
+        """The true time."""
+        return self._now()
+
+    def of_run(self, asked: RunAsked, ask: Callable[[], Run | None]) -> None:
+        """Ask for something of a run, and note it with the answer, unless the process ends before."""
+        self.events.append(asked)
+        try:
+            run = ask()
+        except Exception as error:
+            self.events.append(RunAnswered(self._now(), asked, error=type(error).__name__))
+            raise
+        state, attempts = (run.state, run.attempts) if run is not None else (None, None)
+        self.events.append(RunAnswered(self._now(), asked, state, attempts))
+
     def mishap(self, kind: str, where: str) -> None:
         """Something went wrong, as the seed had it."""
         self.events.append(Mishap(self._now(), kind, where))
@@ -125,6 +148,9 @@ class Recorder:
     def requested(self, attempt: Attempt) -> None:
         """A request leaves."""
         trigger = attempt.trigger
+        if attempt.ended_after is not None:
+            self._told(attempt, attempt.ended_after)
+            return
         self.events.append(
             Requested(
                 at=self._now(),
@@ -139,17 +165,22 @@ class Recorder:
                 attempt=attempt.number,
                 data=attempt.body.decode(),
                 is_on_demand=is_on_demand(attempt),
+                token=attempt.run_token,
             )
         )
 
+    def _told(self, attempt: Attempt, attempts: int) -> None:
+        trigger, told = attempt.trigger, json.loads(attempt.body)
+        name, uid = trigger.key.name, trigger.uid
+        self.events.append(Told(self._now(), name, uid, trigger.id, attempt.id, told["state"], attempts))
+
     def concluded(self, attempt: Attempt, answer: Answer | None) -> None:
         """A consumer answered, or (None) its answer was lost on the way."""
-        trigger = attempt.trigger
-        outcome = "lost" if answer is None else "succeeded" if answer.succeeded else "failed"
+        if attempt.ended_after is not None:
+            return
+        trigger, outcome = attempt.trigger, _outcome(attempt, answer)
         is_final = answer is not None and answer.is_final
-        self.events.append(
-            Concluded(self._now(), trigger.uid, trigger.id, attempt.number, outcome, is_final)  # type: ignore[arg-type] # one of the three words
-        )
+        self.events.append(Concluded(self._now(), trigger.uid, trigger.id, attempt.number, outcome, is_final))
 
     def buried(self, letter: DeadLetter) -> None:
         """A dead letter was accepted."""
@@ -237,7 +268,7 @@ class Recorder:
 
     def watch_runs(self, runs: MemoryRuns) -> None:
         """Note every run that is written from now on."""
-        claim, record = runs.claim, runs.record
+        claim, record, move = runs.claim, runs.record, runs.move
 
         def stored(run: Run) -> Run | None:
             return runs._runs.get((run.key, run.run_id, run.uid))
@@ -256,7 +287,15 @@ class Recorder:
                 self.run_stored(before, run)
             return is_recorded
 
+        def watched_move(run: Run, seen: Run) -> bool:
+            before = stored(run)
+            is_moved = move(run, seen)
+            if stored(run) is not before:
+                self.run_stored(before, run)
+            return is_moved
+
         runs.claim = watched_claim  # type: ignore[method-assign]
+        runs.move = watched_move  # type: ignore[method-assign]
         runs.record = watched_record  # type: ignore[method-assign]
 
     def watch_queue(self, queue: Queue) -> None:
@@ -290,8 +329,16 @@ class Recorder:
 
 
 def is_on_demand(attempt: Attempt) -> bool:
-    """Whether a trigger was made by hand: its run is named so."""
-    return attempt.trigger.run_id.startswith(("manual-", "backfill-"))
+    """Whether a trigger is no occurrence: its run is named so."""
+    return attempt.trigger.run_id.startswith(("manual-", "backfill-", "chained-"))
+
+
+def _outcome(attempt: Attempt, answer: Answer | None) -> Outcome:
+    if answer is None:
+        return "lost"
+    if not answer.succeeded:
+        return "failed"
+    return "accepted" if attempt.run_token is not None and answer.code == _ACCEPTED else "succeeded"
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:

@@ -14,6 +14,8 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "requests to consumers": ("requests",),
     "client requests": ("client requests",),
     "writes and deletions of jobs": ("writes", "deletions"),
+    "reports, cancels and redrives of runs": ("reports", "of runs"),
+    "ends told": ("told",),
     "crashes": ("kill", "time limit"),
     "pauses": ("pause",),
     "store and queue errors": ("throttle", "loss", "part", "refusal"),

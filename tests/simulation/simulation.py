@@ -12,6 +12,7 @@ from tests.simulation.chronicle import Chronicle
 from tests.simulation.clients import Clients, plan
 from tests.simulation.consumers import Consumers
 from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
+from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
 from tests.simulation.machines import Fleet
@@ -21,12 +22,14 @@ from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
 from tests.simulation.trace import Event, Requested
 from tests.simulation.wire import wire
+from tests.simulation.workers import Workers
 
 from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.runs import deliver
+from sweephand.jobs.definition import RetryPolicy
+from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 from sweephand.wheel import arm, expand, sweep, tick
-from sweephand.wheel.trigger import SpanMessage
+from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, TriggerMessage
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -50,6 +53,9 @@ EVENTS_MAX: Final = 30_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
+
+#: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
+_FOLLOWING: Final = (DeadlineMessage, NoticeMessage)
 
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
@@ -131,6 +137,9 @@ def _bounds(seed: int, mask: Mask) -> Iterator[None]:
         # In most seeds what is unknown is put back for longer: it is most of the work, and shows little.
         patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
         stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
+        # By the defaults an end that nobody hears of is told for fifteen hours.
+        policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
+        stack.enter_context(patch.object(tell, "_POLICY", policy))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")
@@ -186,7 +195,12 @@ class Simulation:
             functions=self._functions,
             mask=mask,
             is_sparse=scenario.is_sparse,
+            flows=Flows.of(seed),
         )
+        self._workers = Workers(
+            scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
+        )
+        self._consumers.begin = self._workers.begin
         minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
         self._calm_at = scenario.begins_at + minutes * MINUTE_MS
         self._is_calm = False
@@ -202,6 +216,7 @@ class Simulation:
             ends_at=full_end,
             jobs=scenario.jobs,
             writes=scenario.writes,
+            flows=Flows.of(self._seed),
         )
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()
@@ -307,7 +322,15 @@ class Simulation:
 
     def _calm_down(self) -> None:
         self._is_calm = True
-        for part in (self._gate, self._consumers, self._fleet, self._functions, self._sqs):
+        self._chronicle.calm_at = self._scheduler.now
+        for part in (
+            self._gate,
+            self._consumers,
+            self._workers,
+            self._fleet,
+            self._functions,
+            self._sqs,
+        ):
             part.calm()
         self._chronicle.expire()
 
@@ -333,8 +356,12 @@ class Simulation:
         for message in self._sqs.messages():
             if isinstance(message, SpanMessage):
                 return False
-            if message.trigger.uid in self._chronicle.paused:
+            is_trigger = isinstance(message, TriggerMessage)
+            if is_trigger and message.trigger.uid in self._chronicle.paused:
                 # It is put back until the job is resumed, which nobody does any more.
+                continue
+            if isinstance(message, _FOLLOWING) and message.trigger.due_at > self._calm_at:
+                # Of what follows the runs that begin in the calm there is no end.
                 continue
             if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
                 return False

@@ -17,7 +17,7 @@ from sweephand.errors import PoisonError
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs.batch import Received
 from sweephand.wheel.codec import decode
-from sweephand.wheel.trigger import Message, TriggerMessage
+from sweephand.wheel.trigger import Message, SpanMessage
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS
@@ -97,7 +97,7 @@ class Sqs:
                 continue
             if envelope.receives >= RECEIVES_MAX:
                 envelope.is_deleted = True
-                self.bury(_trigger_id(envelope.body), f"received {RECEIVES_MAX} times")
+                self.bury(_trigger_id(envelope.body), f"received {RECEIVES_MAX} times", envelope.body)
                 continue
             envelope.receives += 1
             envelope.turn += 1
@@ -116,9 +116,9 @@ class Sqs:
             if envelope is not None:
                 envelope.is_deleted = True
 
-    def bury(self, trigger_id: str | None, reason: str) -> None:
-        """A message in the dead-letter queue."""
-        self._chronicle.add(Buried(self._scheduler.now, trigger_id, reason))
+    def bury(self, trigger_id: str | None, reason: str, body: str) -> None:
+        """A message in the dead-letter queue; `body` is as it travelled."""
+        self._chronicle.add(Buried(self._scheduler.now, trigger_id, reason, _kind_of(body)))
         self._chronicle.figures["dead letters"] += 1
 
     def calm(self) -> None:
@@ -179,4 +179,12 @@ def _trigger_id(body: str) -> str | None:
         message = decode(body)
     except PoisonError:
         return None
-    return message.trigger.id if isinstance(message, TriggerMessage) else None
+    return None if isinstance(message, SpanMessage) else message.trigger.id
+
+
+def _kind_of(body: str) -> str:
+    """What of a trigger was given up: itself, or its `deadline`, `failure` or `notice`."""
+    try:
+        return type(decode(body)).__name__.removesuffix("Message").lower()
+    except PoisonError:
+        return "poison"

@@ -168,5 +168,5 @@ class QueuePort:
         """As ports.Queue promises."""
         kinds = self._gate.enter("queue.bury")
         for letter, _ in letters:
-            self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason)
+            self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason, letter.body)
         self._gate.leave("queue.bury", kinds)

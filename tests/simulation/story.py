@@ -16,16 +16,25 @@ from tests.simulation.trace import (
     Event,
     Mishap,
     Requested,
+    RunAnswered,
+    RunAsked,
     RunStored,
     TimerStored,
+    Told,
     Written,
 )
 
 from sweephand.instants import MINUTE_MS, Instant, from_datetime, rfc3339
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs.run import Run
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import SpanMessage, TriggerMessage
+from sweephand.wheel.timer import Cursor, DeadlineTimer, Lease, OccurrenceTimer, RetryTimer
+from sweephand.wheel.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    NoticeMessage,
+    SpanMessage,
+    TriggerMessage,
+)
 
 #: A story longer than this is told by its last lines: the complaint is about its end.
 LINES_MAX: Final = 200
@@ -39,7 +48,7 @@ COMPLAINTS_MAX: Final = 10
 _INSTANT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 #: A uid of a simulation, and a trigger's due time after one.
-_UID: Final = re.compile(r"\b(\d{16})(?:-(\d{13})-\d+)?\b")
+_UID: Final = re.compile(r"\b(\d{16})(?:-(?:[a-z]+-)?(\d{13})-\d+)?\b")
 
 _ERROR_LENGTH_MAX: Final = 90
 
@@ -129,8 +138,10 @@ def _concerning(calls: Iterable[Call], subject: Subject) -> Iterator[Call]:
 
 def _is_of_trigger(event: Event, subject: Subject) -> bool:
     match event:
-        case Requested() | Concluded() | Buried():
+        case Requested() | Concluded() | Told() | Buried():
             return subject.has_trigger_id(event.trigger_id)
+        case RunAsked():
+            return _is_of_run(event, subject)
         case _:
             return False
 
@@ -184,10 +195,33 @@ def _concluded(event: Concluded, subject: Subject) -> str | None:
     return f"> request {event.trigger_id} attempt {event.attempt}: {event.outcome}"
 
 
+def _told(event: Told, subject: Subject) -> str | None:
+    if not subject.has_trigger_id(event.trigger_id):
+        return None
+    return f"> told of {event.trigger_id}: {event.state} after attempt {event.attempts}, as {event.notice_id}"
+
+
+def _run_asked(event: RunAsked, subject: Subject) -> str | None:
+    if not _is_of_run(event, subject):
+        return None
+    return f"< {event.verb} run {event.run_id} attempt {event.attempt}"
+
+
+def _run_answered(event: RunAnswered, subject: Subject) -> str | None:
+    if not _is_of_run(event.asked, subject):
+        return None
+    what = f"{event.state} attempt {event.attempts}" if event.error is None else event.error
+    return f"< {event.asked.verb} run {event.asked.run_id} attempt {event.asked.attempt}: {what}"
+
+
+def _is_of_run(event: RunAsked, subject: Subject) -> bool:
+    return not event.run_id or subject.has_trigger_id(f"{event.uid}-{event.run_id}")
+
+
 def _buried(event: Buried, subject: Subject) -> str | None:
     if not subject.has_trigger_id(event.trigger_id):
         return None
-    return f"> buried {event.trigger_id}: {event.reason}"
+    return f"> buried {event.trigger_id} ({event.of}): {event.reason}"
 
 
 def _run_stored(event: RunStored, subject: Subject) -> str | None:
@@ -227,6 +261,17 @@ def _trigger(message: TriggerMessage, subject: Subject) -> str | None:
     return f"trigger due {_time(trigger.due_at)} rev {trigger.rev} attempt {message.attempt}{faults}"
 
 
+def _following(message: DeadlineMessage | FailureMessage | NoticeMessage, subject: Subject) -> str | None:
+    trigger = message.trigger
+    if not subject.has_trigger(trigger.uid, trigger.due_at):
+        return None
+    attempt = message.attempts if isinstance(message, NoticeMessage) else message.attempt
+    kind = type(message).__name__.removesuffix("Message").lower()
+    return (
+        f"{kind} of attempt {attempt} of trigger due {_time(trigger.due_at)}, at {_time(message.not_before)}"
+    )
+
+
 def _span(message: SpanMessage, subject: Subject) -> str | None:
     if not subject.has_job(message.uid):
         return None
@@ -239,8 +284,9 @@ def _occurrence_timer(timer: OccurrenceTimer, subject: Subject) -> str | None:
     return f"timer of {timer.rev} from {_time(timer.first.due_at)} at {_time(timer.due_at)}"
 
 
-def _retry_timer(timer: RetryTimer, subject: Subject) -> str | None:
-    told = _trigger(timer.message, subject)
+def _other_timer(timer: RetryTimer | DeadlineTimer, subject: Subject) -> str | None:
+    of = timer.message
+    told = _trigger(of, subject) if isinstance(of, TriggerMessage) else _following(of, subject)
     return told and f"timer at {_time(timer.due_at)} of {told}"
 
 
@@ -271,14 +317,21 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Answered: _answered,
     Requested: _requested,
     Concluded: _concluded,
+    Told: _told,
+    RunAsked: _run_asked,
+    RunAnswered: _run_answered,
     Buried: _buried,
     RunStored: _run_stored,
     Call: _called,
     JobKey: _key,
     TriggerMessage: _trigger,
+    DeadlineMessage: _following,
+    FailureMessage: _following,
+    NoticeMessage: _following,
     SpanMessage: _span,
     OccurrenceTimer: _occurrence_timer,
-    RetryTimer: _retry_timer,
+    RetryTimer: _other_timer,
+    DeadlineTimer: _other_timer,
     Job: _job,
     Run: _run,
     Lease: _lease,

@@ -13,6 +13,8 @@ from tests.simulation.trace import (
     CursorStored,
     Event,
     Requested,
+    RunAnswered,
+    RunAsked,
     RunStored,
     TimerStored,
 )
@@ -73,7 +75,52 @@ class Tale:
     @cached_property
     def buried(self) -> dict[str, str]:
         """The reasons of dead letters by trigger id."""
-        return {each.trigger_id: each.reason for each in self.of(Buried) if each.trigger_id is not None}
+        letters = (each for each in self.of(Buried) if each.of == "trigger")
+        return {each.trigger_id: each.reason for each in letters if each.trigger_id is not None}
+
+    @cached_property
+    def given_up(self) -> dict[str, set[str]]:
+        """What of a trigger was given up: itself, a `deadline`, a reported `failure`, a `notice`."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for each in self.of(Buried):
+            if each.trigger_id is not None:
+                found[each.trigger_id].add(each.of)
+        return found
+
+    @cached_property
+    def run_asked(self) -> list[RunAsked]:
+        """All that was asked for of runs."""
+        return self.of(RunAsked)
+
+    @cached_property
+    def run_asked_of(self) -> dict[tuple[str, str], list[RunAsked]]:
+        """The same by uid and run id."""
+        found: dict[tuple[str, str], list[RunAsked]] = defaultdict(list)
+        for each in self.run_asked:
+            found[each.uid, each.run_id].append(each)
+        return found
+
+    @cached_property
+    def run_answers(self) -> list[RunAnswered]:
+        """What came of it."""
+        return self.of(RunAnswered)
+
+    @cached_property
+    def run_answers_of(self) -> dict[tuple[str, str], list[RunAnswered]]:
+        """The same by uid and run id."""
+        found: dict[tuple[str, str], list[RunAnswered]] = defaultdict(list)
+        for each in self.run_answers:
+            found[each.asked.uid, each.asked.run_id].append(each)
+        return found
+
+    @cached_property
+    def redriven_from(self) -> dict[str, int]:
+        """The first attempt that a redrive made of each trigger that was redriven."""
+        return {
+            f"{uid}-{run_id}": next(each.attempts for each in stored if _is_redrive(each))
+            for (uid, run_id), stored in self.runs_of.items()
+            if any(_is_redrive(each) for each in stored)
+        }
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str], list[RunStored]]:
@@ -113,6 +160,10 @@ class Tale:
 
 
 Named = TypeVar("Named", Requested, Concluded)
+
+
+def _is_redrive(stored: RunStored) -> bool:
+    return (stored.before, stored.state) == ("failed", "claimed")
 
 
 def _grouped(events: Sequence[Named]) -> dict[str, list[Named]]:

@@ -9,7 +9,25 @@ from typing import Any, Literal, TypeAlias
 
 from sweephand.instants import Instant
 
-Verb: TypeAlias = Literal["create", "replace", "patch", "pause", "resume", "delete", "trigger", "backfill"]
+Verb: TypeAlias = Literal[
+    "create",
+    "replace",
+    "patch",
+    "pause",
+    "resume",
+    "delete",
+    "trigger",
+    "backfill",
+    "heartbeat",
+    "complete",
+    "fail",
+    "cancel",
+    "redrive",
+    "redrive many",
+]
+
+#: How a consumer answers: it `accepted` what it will report on later, and what is `lost` nobody was told.
+Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +77,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A request left for its consumer; `clock_at` is what the delivery function took for now."""
+    """A request left for its consumer; `clock_at` is what the delivery function took for now.
+
+    With `token` the consumer may report on the attempt.
+    """
 
     at: Instant
     clock_at: Instant
@@ -73,27 +94,71 @@ class Requested:
     attempt: int
     data: str
     is_on_demand: bool = False
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """What the consumer answered to that attempt: `succeeded`, `failed`, or `lost` (no answer arrived)."""
+    """What the consumer answered to that attempt."""
 
     at: Instant
     uid: str
     trigger_id: str
     attempt: int
-    outcome: Literal["succeeded", "failed", "lost"]
+    outcome: Outcome
     is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A notice that a run has ended left for its consumer (`onComplete`), under an id of its own."""
+
+    at: Instant
+    name: str
+    uid: str
+    trigger_id: str
+    notice_id: str
+    state: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunAsked:
+    """Something was asked for of a run: a report with the token of `attempt`, or what a person wants of it.
+
+    Whoever asks for runs in bulk names none of them.
+    """
+
+    at: Instant
+    verb: Verb
+    name: str
+    uid: str = ""
+    run_id: str = ""
+    attempt: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswered:
+    """What came of it: the run as it then was, or why not (`error`, the class of the refusal)."""
+
+    at: Instant
+    asked: RunAsked
+    state: str | None = None
+    attempts: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Buried:
-    """A dead letter was accepted; without `trigger_id` it was no trigger of ours."""
+    """A dead letter was accepted; without `trigger_id` it was no trigger of ours.
+
+    What was given up is the trigger itself, or `of` something else about it: its deadline, say.
+    """
 
     at: Instant
     trigger_id: str | None
     reason: str
+    of: str = "trigger"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +216,9 @@ Event: TypeAlias = (
     | Answered
     | Requested
     | Concluded
+    | Told
+    | RunAsked
+    | RunAnswered
     | Buried
     | RunStored
     | TimerStored

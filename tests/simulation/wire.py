@@ -141,7 +141,7 @@ class _DeadLetters:
     def accept(self, body: str, delay_s: int) -> None:
         del delay_s
         fields = json.loads(body)
-        self.sqs.bury(fields["triggerId"], fields["reason"])
+        self.sqs.bury(fields["triggerId"], fields["reason"], fields["message"])
 
     def delete(self, receipts: Sequence[str]) -> None:
         raise AssertionError(f"nobody receives dead letters: {receipts}")

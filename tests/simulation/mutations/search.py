@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from tests.simulation.mutations import adapters, arming, delivering, pausing, sweeping
+from tests.simulation.mutations import adapters, arming, completing, delivering, pausing, sweeping
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
 from tests.simulation.trace import Requested
@@ -21,6 +21,7 @@ __all__ = [
     "adapters",
     "arming",
     "catch",
+    "completing",
     "cost",
     "delivering",
     "pausing",

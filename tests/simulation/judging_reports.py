@@ -1,0 +1,220 @@
+"""Checks of asynchronous completion: what is reported counts, what is silent is found, and nothing hangs."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from tests.simulation.enumeration import length_ms
+from tests.simulation.judging_jobs import SKEW_MS
+from tests.simulation.judging_runs import OUR_FAULT, taken_back
+from tests.simulation.lives import told
+from tests.simulation.tale import Tale
+from tests.simulation.trace import Concluded, RunAnswered, RunStored
+
+#: What counts where a job does not say (semantics.md, "Delivery").
+HEARTBEAT_TIMEOUT_DEFAULT = "5m"
+RUN_TIME_DEFAULT = "24h"
+
+#: What a deadline is allowed for clocks that differ, before anybody acts on it.
+GRACE_MS = 90_000
+
+#: How long a look at a run may take from when it is due: its message has to be seen, or its minute swept.
+LOOK_MS = 150_000
+
+#: An attempt is claimed for so long.
+CLAIM_MS = 180_000
+
+#: A look that failed is put back for so long at most.
+PUT_BACK_MAX_MS = 900_000
+
+#: A job was read so long before its consumer answered, at most: its function's time limit, and a second.
+READ_BEFORE_MS = 91_000
+
+#: By these a consumer is told to stop.
+REFUSALS = {"GoneError", "ConflictError", "NotFoundError"}
+
+#: States in which a consumer may have the trigger, and those that a report of it has led to.
+GOING_ON = {"claimed", "running"}
+SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "failed"}}
+
+
+def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
+    """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
+
+    It is cancelled if somebody asked for it. The token of another attempt moves nothing.
+    """
+    for stored in tale.runs_of.values():
+        for each in stored:
+            if each.state == each.before:
+                continue
+            what = f"{_named(each)} became {each.state} at attempt {each.attempts}"
+            if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
+                yield f"{what}, which never succeeded"
+            elif each.state == "cancelled" and not _was_asked(tale, each, "cancel"):
+                yield f"{what}, and nobody asked for it"
+            elif each.state in ("retrying", "failed") and not _has_failed(tale, each):
+                yield f"{what}, which never failed, nor was silent for too long"
+
+
+def no_run_hangs(tale: Tale) -> Iterator[str]:
+    """A run whose consumer is silent, or takes longer than it may, is found: nobody waits for it for ever."""
+    for stored in tale.runs_of.values():
+        if "deadline" in tale.given_up.get(_trigger_id(stored[0]), ()):
+            continue
+        accepted_at: dict[int, int] = {}
+        for each, following in zip(stored, [*stored[1:], None], strict=True):
+            if each.state != "running":
+                continue
+            begun_at = accepted_at.setdefault(each.attempts, each.at)
+            left_at = tale.through if following is None else following.at
+            if left_at > _found_by(tale, each, begun_at):
+                what = f"{_named(each)} is running since {told(begun_at)}, heard of at {told(each.at)}"
+                yield f"{what}, and nothing came of it until {told(left_at)}"
+
+
+def claims_end(tale: Tale) -> Iterator[str]:
+    """Of a run that was claimed something becomes: its holder's end is another's beginning."""
+    for (uid, _), stored in tale.runs_of.items():
+        last, life = stored[-1], tale.lives.get(uid)
+        if last.state != "claimed" or life is None or life.deleted_at is not None or life.is_held:
+            continue
+        requests = tale.requests_of.get(_trigger_id(last), [])
+        is_given_up = "trigger" in tale.given_up.get(_trigger_id(last), ())
+        is_taken_back = bool(requests) and taken_back(life, requests)
+        if last.at + CLAIM_MS + GRACE_MS + LOOK_MS < tale.through and not is_given_up and not is_taken_back:
+            yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
+
+
+def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
+    """A report that was taken is of the attempt that went on, and its run is what was reported."""
+    for answer in tale.run_answers:
+        asked, verb = answer.asked, answer.asked.verb
+        if answer.error is not None or not asked.run_id:
+            continue
+        stored = tale.runs_of.get((asked.uid, asked.run_id), [])
+        what = (
+            f"{asked.name}: the {verb} of run {asked.run_id} of {asked.uid}, answered at {told(answer.at)},"
+        )
+        became = {"complete": "succeeded", "cancel": "cancelled"}.get(verb)
+        if became is not None and not any(each.state == became and each.at <= answer.at for each in stored):
+            yield f"{what} was acknowledged, and the run never {became}"
+        if verb in SAID:
+            states = GOING_ON | SAID[verb] | ({became} if became else set())
+            if not any(
+                each.attempts == asked.attempt and each.state in states for each in _stood(stored, answer)
+            ):
+                yield f"{what} was taken from attempt {asked.attempt}, which was not the one that went on"
+
+
+def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
+    """A consumer that reports on the attempt that goes on is not told to stop."""
+    names = defaultdict(set)
+    for uid, run_id in tale.runs_of:
+        names[tale.runs_of[uid, run_id][0].name, run_id].add(uid)
+    for answer in tale.run_answers:
+        asked = answer.asked
+        if answer.error not in REFUSALS or asked.verb not in SAID:
+            continue
+        stood = list(_stood(tale.runs_of.get((asked.uid, asked.run_id), []), answer))
+        goes_on = all(each.state in GOING_ON and each.attempts == asked.attempt for each in stood)
+        is_another = len(names[asked.name, asked.run_id]) > 1
+        if stood and goes_on and not is_another:
+            what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
+            yield f"{what} was refused at {told(answer.at)}, and attempt {asked.attempt} goes on"
+
+
+def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
+    """Each attempt has a token of its own, the same whenever its request leaves."""
+    tokens: dict[tuple[str, int], set[str]] = defaultdict(set)
+    attempts: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for request in tale.requests:
+        if request.token is not None:
+            tokens[request.trigger_id, request.attempt].add(request.token)
+            attempts[request.token].add((request.trigger_id, request.attempt))
+    for (trigger_id, attempt), named in tokens.items():
+        if len(named) > 1:
+            yield f"attempt {attempt} of {trigger_id} left with {len(named)} tokens"
+    for named_by in attempts.values():
+        if len(named_by) > 1:
+            yield f"one token is that of {sorted(named_by)}"
+
+
+def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
+    """Whether its attempt was answered so, or reported on so, by then."""
+    return _is_answered(tale, stored, outcomes) or any(
+        each.verb == verb and each.attempt == stored.attempts and each.at <= stored.at
+        for each in tale.run_asked_of.get((stored.uid, stored.run_id), [])
+    )
+
+
+def _is_answered(tale: Tale, stored: RunStored, outcomes: set[str]) -> bool:
+    return any(each.outcome in outcomes for each in _conclusions(tale, stored))
+
+
+def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
+    """What consumers had answered to the attempt of a run by the time when it was stored."""
+    concluded = tale.conclusions_of.get(_trigger_id(stored), [])
+    return [each for each in concluded if each.attempt == stored.attempts and each.at <= stored.at]
+
+
+def _was_asked(tale: Tale, stored: RunStored, verb: str) -> bool:
+    asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
+    return any(each.verb == verb and each.at <= stored.at for each in asked)
+
+
+def _has_failed(tale: Tale, stored: RunStored) -> bool:
+    is_ours = (stored.reason or "").startswith(OUR_FAULT)
+    return is_ours or _has_cause(tale, stored, {"failed", "lost"}, "fail") or _was_silent(tale, stored)
+
+
+def _was_silent(tale: Tale, stored: RunStored) -> bool:
+    """Whether the consumer that accepted an attempt had been silent, or at it, for too long by then."""
+    accepted = [each.at for each in _conclusions(tale, stored) if each.outcome == "accepted"]
+    if not accepted:
+        return False
+    accepted_at = max(accepted)
+    beats = (
+        each.asked.at
+        for each in tale.run_answers_of.get((stored.uid, stored.run_id), [])
+        if each.asked.verb == "heartbeat"
+        and each.error is None
+        and each.asked.attempt == stored.attempts
+        and each.at <= stored.at
+    )
+    silent_ms = stored.at - max([accepted_at, *beats])
+    life = tale.lives[stored.uid]
+    standing = [life.writes[each].definition for each in life.stood(accepted_at - READ_BEFORE_MS, stored.at)]
+    standing = standing or [write.definition for write in life.writes]
+    timeouts_ms = [length_ms(each.get("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)) for each in standing]
+    times_ms = [length_ms(each.get("maxRunTime", RUN_TIME_DEFAULT)) for each in standing]
+    return silent_ms >= min(timeouts_ms) or stored.at - accepted_at >= min(times_ms)
+
+
+def _found_by(tale: Tale, stored: RunStored, accepted_at: int) -> int:
+    """When at the latest somebody has seen that a run which was heard of then goes on for too long."""
+    silent_until = stored.at + _longest(tale, stored, "heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)
+    until = min(silent_until, accepted_at + _longest(tale, stored, "maxRunTime", RUN_TIME_DEFAULT))
+    until += GRACE_MS + SKEW_MS + LOOK_MS
+    if tale.calm_at is None or until > tale.calm_at:
+        return until
+    # Before, looking may have failed; it is put back for ever longer.
+    return tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS
+
+
+def _longest(tale: Tale, stored: RunStored, field: str, otherwise: str) -> int:
+    writes = tale.lives[stored.uid].writes
+    return max(length_ms(write.definition.get(field, otherwise)) for write in writes)
+
+
+def _stood(stored: Sequence[RunStored], answer: RunAnswered) -> Iterator[RunStored]:
+    """What stood of a run at some moment between a question and its answer."""
+    for each, following in zip(stored, [*stored[1:], None], strict=True):
+        if each.at <= answer.at and (following is None or answer.asked.at <= following.at):
+            yield each
+
+
+def _trigger_id(stored: RunStored) -> str:
+    return f"{stored.uid}-{stored.run_id}"
+
+
+def _named(stored: RunStored) -> str:
+    return f"{stored.name}: run {_trigger_id(stored)}"

@@ -1,0 +1,331 @@
+"""What may be wrong with the end of runs: reports, deadlines, cancels, redrives, and who is told."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from unittest.mock import patch
+
+from tests.fakes import memory
+from tests.simulation.mutations.delivering import _at_the_end
+from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+
+from sweephand.instants import HOUR_MS
+from sweephand.jobs.definition import Definition
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Answer
+from sweephand.runs import guards, report, tell, watch
+from sweephand.runs.guards import Asked, Guard
+from sweephand.runs.redrive import Redriver
+from sweephand.runs.report import Reporter
+from sweephand.runs.run import Run
+from sweephand.runs.settle import Delivered, Settler
+from sweephand.runs.transitions import TABLE, State
+from sweephand.runs.watch import Watch
+from sweephand.wheel.trigger import (
+    DeadlineMessage,
+    Message,
+    NoticeMessage,
+    TriggerMessage,
+    end_id,
+)
+
+#: All that a run may be.
+_ANY: frozenset[State] = frozenset(TABLE)
+
+
+@mutation("A heartbeat is taken and changes nothing")
+def ignores_heartbeats() -> Iterator[None]:
+    def heartbeat(reporter: Reporter, key: JobKey, run_id: str, token: str | None) -> Run:
+        return reporter._reported(key, run_id, token, "heartbeat")
+
+    with patch.object(Reporter, "heartbeat", heartbeat):
+        yield
+
+
+@mutation("A deadline asks for no heartbeat: its first look at a run is its last")
+def fails_at_first_look() -> Iterator[None]:
+    with patch.object(watch, "DEADLINE_GRACE_MS", -HOUR_MS):
+        yield
+
+
+@mutation("A run whose consumer accepted it has no deadline")
+def arms_no_deadline() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        later = ports["later"]
+
+        def send_at(message: Message, shard: int) -> None:
+            if not isinstance(message, DeadlineMessage):
+                later.send_at(message, shard)
+
+        ports["later"] = Instead(later, send_at=send_at)
+
+    with built(Settler, change):
+        yield
+
+
+@mutation("A deadline that was put off by heartbeats is not looked at again")
+def looks_once() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        ports["later"] = Instead(ports["later"], send_at=lambda *_: None)
+
+    with built(Watch, change):
+        yield
+
+
+@mutation("An acceptance is recorded before its deadline is armed")
+def records_before_watching() -> Iterator[None]:
+    put_off = Later()
+
+    def change(ports: Ports) -> None:
+        whole, runs = ports["later"], ports["runs"]
+
+        def send_at(message: Message, shard: int) -> None:
+            is_late = isinstance(message, DeadlineMessage)
+            (put_off.of(whole.send_at) if is_late else whole.send_at)(message, shard)
+
+        def record(*args: Any) -> bool:
+            is_written: bool = runs.record(*args)
+            put_off.make()
+            return is_written
+
+        ports["later"] = Instead(whole, send_at=send_at)
+        ports["runs"] = Instead(runs, record=record)
+
+    with built(Settler, change):
+        yield
+
+
+@mutation("A deadline ends whichever attempt goes on by now")
+def ends_later_attempts() -> Iterator[None]:
+    looked = Watch._looked
+
+    def look(self: Watch, message: DeadlineMessage) -> Delivered:
+        run = self._runs.of(message.trigger)
+        if run is not None and run.state == "running" and run.attempts != message.attempt:
+            return Delivered(self._fail(run, Answer(succeeded=False, error="Silence")) or "watched")
+        return looked(self, message)
+
+    with patch.object(Watch, "_looked", look):
+        yield
+
+
+@mutation("Heartbeats put the end of maxRunTime off as well")
+def runs_for_ever() -> Iterator[None]:
+    with patch.object(Run, "deadline_at", property(lambda run: run.heartbeat_by)):
+        yield
+
+
+@mutation("A report is taken with the token of any attempt")
+def takes_any_token() -> Iterator[None]:
+    with patch.object(report, "_is_of", lambda run, _: run.token is not None):
+        yield
+
+
+def _moves_anything() -> AbstractContextManager[object]:
+    def anything(run: Run, seen: Run) -> Asked:
+        del run, seen
+        return Asked(may_begin=False, guards=(Guard(_ANY, {}),))
+
+    stack = ExitStack()
+    stack.enter_context(everywhere("asked_by_move", anything))
+    stack.enter_context(patch.object(memory, "asked_by_move", anything))
+    return stack
+
+
+@mutation("A report is taken whatever has become of its run")
+def takes_late_reports() -> Iterator[None]:
+    with _moves_anything(), patch.object(report, "_refuse", lambda *_: None):
+        yield
+
+
+@mutation("A run that has changed since it was read is written over")
+def moves_in_spite() -> Iterator[None]:
+    with _moves_anything():
+        yield
+
+
+@mutation("What became of an attempt is recorded over whatever its run is")
+def records_in_spite() -> Iterator[None]:
+    def anything(_: Run) -> Asked:
+        return Asked(may_begin=True, guards=(Guard(_ANY, {}),))
+
+    with everywhere("asked_by_record", anything), patch.object(memory, "asked_by_record", anything):
+        yield
+
+
+@mutation("The attempt of a holder that died is claimed with another token")
+def changes_tokens() -> Iterator[None]:
+    asked_by_claim = guards.asked_by_claim
+
+    def careless(run: Run, now: int) -> Asked:
+        asked = asked_by_claim(run, now)
+        some = (
+            each._replace(same={k: v for k, v in each.same.items() if k != "token"}) for each in asked.guards
+        )
+        return asked._replace(guards=tuple(some))
+
+    with everywhere("asked_by_claim", careless), patch.object(memory, "asked_by_claim", careless):
+        yield
+
+
+@mutation("A cancelled run is tried again if its next attempt was on its way")
+def claims_what_was_cancelled() -> Iterator[None]:
+    asked_by_claim = guards.asked_by_claim
+
+    def careless(run: Run, now: int) -> Asked:
+        asked = asked_by_claim(run, now)
+        cancelled = Guard(frozenset({"cancelled"}), {}, attempts_below=run.attempts)
+        return asked._replace(guards=(*asked.guards, cancelled))
+
+    with everywhere("asked_by_claim", careless), patch.object(memory, "asked_by_claim", careless):
+        yield
+
+
+@mutation("A cancel is acknowledged, and nothing is written")
+def forgets_cancels() -> Iterator[None]:
+    changed = Reporter._changed
+
+    def forgetful(reporter: Reporter, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+        is_cancel = "cancel" in change.__qualname__
+        return change(read()) if is_cancel else changed(reporter, read, change)
+
+    with patch.object(Reporter, "_changed", forgetful):
+        yield
+
+
+@mutation(
+    "What a consumer reports as failed is forgotten",
+    masked_by="its deadline: the attempt counts as failed when that has passed",
+)
+def forgets_failures() -> Iterator[None]:
+    with patch.object(Watch, "fail", lambda *_: Delivered("repeated")):
+        yield
+
+
+def _telling(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:
+    """Of what delivery functions send only that is sent which a change lets through."""
+
+    def careless(ports: Ports) -> None:
+        queue = ports["queue"]
+
+        def send(messages: Sequence[tuple[Message, int]]) -> None:
+            left = change(messages)
+            if left:
+                queue.send(left)
+
+        ports["queue"] = Instead(queue, send=send)
+
+    return built(Settler, careless)
+
+
+@mutation("Nobody is told of the end of a run that was given up")
+def tells_of_no_failure() -> Iterator[None]:
+    def passed(messages: Sequence[tuple[Message, int]]) -> Sequence[tuple[Message, int]]:
+        return [each for each in messages if getattr(each[0], "state", None) != "failed"]
+
+    with _telling(passed):
+        yield
+
+
+@mutation("The end of a run is recorded before whoever is to be told of it is")
+def records_before_telling() -> Iterator[None]:
+    put_off = Later()
+
+    def change(ports: Ports) -> None:
+        runs: Any = ports["runs"]
+        queue: Any = ports.get("queue")
+
+        def then(write: Callable[..., bool]) -> Callable[..., bool]:
+            def written(*args: Any) -> bool:
+                is_written = write(*args)
+                put_off.make()
+                return is_written
+
+            return written
+
+        def send(messages: Sequence[tuple[Message, int]]) -> None:
+            is_late = any(isinstance(message, NoticeMessage) for message, _ in messages)
+            (put_off.of(queue.send) if is_late else queue.send)(messages)
+
+        ports["runs"] = Instead(runs, record=then(runs.record), move=then(runs.move))
+        if queue is not None:
+            ports["queue"] = Instead(queue, send=send)
+
+    with built(Settler, change), built(Watch, change), built(Reporter, change), _at_the_end(put_off):
+        yield
+
+
+@mutation("Each time that an end is told it has another name")
+def names_ends_anew() -> Iterator[None]:
+    numbers = count()
+
+    def named(*args: Any) -> str:
+        return f"{end_id(*args)}-{next(numbers)}"
+
+    with everywhere("end_id", named):
+        yield
+
+
+@mutation("An end is told before it has come true")
+def tells_too_early() -> Iterator[None]:
+    with patch.object(tell, "is_told_of", lambda *_: True):
+        yield
+
+
+@mutation("An end whose record is not there yet is not looked at again")
+def tells_only_at_once() -> Iterator[None]:
+    with patch.object(tell.Teller, "_unrecorded", lambda *_: Delivered("dropped")):
+        yield
+
+
+def _redriving(change: Callable[[TriggerMessage], TriggerMessage]) -> Any:
+    def careless(ports: Ports) -> None:
+        queue = ports["queue"]
+
+        def send(messages: Sequence[tuple[TriggerMessage, int]]) -> None:
+            queue.send([(change(message), delay_ms) for message, delay_ms in messages])
+
+        ports["queue"] = Instead(queue, send=send)
+
+    return built(Redriver, careless)
+
+
+@mutation("A redrive is a mere repetition of the last attempt")
+def redrives_without_round() -> Iterator[None]:
+    with _redriving(lambda message: message._replace(redrive=None)):
+        yield
+
+
+@mutation("A redrive forgets what its trigger was asked for with")
+def redrives_without_payload() -> Iterator[None]:
+    with _redriving(lambda message: message._replace(payload=None)):
+        yield
+
+
+@mutation("A redrive takes its run before its message is sent")
+def redrives_before_sending() -> Iterator[None]:
+    def redriven(self: Redriver, runs: Sequence[Run]) -> None:
+        for run in runs:
+            claimed = replace(
+                run,
+                state="claimed",
+                attempts=run.attempts + 1,
+                round_from=run.attempts + 1,
+                owner="redrive",
+                token=None,
+                claimed_until=0,
+            )
+            self._runs.claim(claimed, self._clock.now())
+        send(self, runs)
+
+    send = Redriver._send
+    with patch.object(Redriver, "_send", redriven):
+        yield
+
+
+@mutation("A job that is to be paused when a trigger of it is given up goes on")
+def ignores_on_error() -> Iterator[None]:
+    with patch.object(Definition, "pauses_on_error", property(lambda _: False)):
+        yield

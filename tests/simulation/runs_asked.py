@@ -1,0 +1,62 @@
+"""How clients cancel and redrive: they look at a job's runs, choose one, and ask."""
+
+from typing import TYPE_CHECKING
+
+from tests.simulation.trace import RunAsked, Verb
+
+from sweephand.runs.redrive import Progress
+from sweephand.runs.run import Run
+from sweephand.runs.transitions import State
+
+if TYPE_CHECKING:
+    from tests.simulation.clients import Request
+
+#: Runs that a client looks at before it chooses.
+_LISTED_MAX = 20
+
+
+def cancel(request: "Request") -> None:
+    """Cancel a run that goes on, if the client sees one."""
+    run = _chosen(request, ("running", "retrying", "claimed"))
+    if run is not None:
+        asked = _asked(request, "cancel", run)
+        request.chronicle.of_run(
+            asked, lambda: request.services.reporter.cancel(request.key, run.run_id, "client")
+        )
+
+
+def redrive(request: "Request") -> None:
+    """Redrive a run that was given up, if the client sees one."""
+    run = _chosen(request, ("failed",))
+    if run is not None:
+        asked = _asked(request, "redrive", run)
+        request.chronicle.of_run(asked, lambda: request.services.redriver.redrive(request.key, run.run_id))
+
+
+def redrive_many(request: "Request") -> None:
+    """Redrive all that was given up of the jobs whose names begin as this one does."""
+
+    def ask() -> None:
+        since = Progress()
+        while True:
+            redriven = request.services.redriver.redrive_many(
+                request.key.namespace, prefix=request.key.name, labels={}, since=since
+            )
+            if redriven.reached is None:
+                return
+            since = redriven.reached
+
+    request.chronicle.figures["of runs"] += 1
+    now = request.chronicle.now()
+    request.chronicle.of_run(RunAsked(now, "redrive many", request.key.name), ask)
+
+
+def _chosen(request: "Request", states: tuple[State, ...]) -> Run | None:
+    page = request.services.runs.page(request.key, None, "", _LISTED_MAX)
+    found = [run for run in page.items if run.state in states]
+    return request.random.choice(found) if found else None
+
+
+def _asked(request: "Request", verb: Verb, run: Run) -> RunAsked:
+    request.chronicle.figures["of runs"] += 1
+    return RunAsked(request.chronicle.now(), verb, run.key.name, run.uid, run.run_id, run.attempts)

@@ -1,0 +1,83 @@
+"""The oracle on the ends of runs: silent where all was kept, and it names what was not."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.simulation.broken_ends import BROKEN_ENDS
+from tests.simulation.doctored import Doctoring, complaints, of, without
+from tests.simulation.stories import NOON, in_order, requested, written
+from tests.simulation.stories_of_ends import (
+    STORIES_OF_ENDS,
+    TRIGGER,
+    asked,
+    cancelled,
+    followed_by_another,
+    reported,
+    silent,
+    told_of,
+)
+from tests.simulation.trace import Buried, Deleted, Event, Requested, RunAnswered, RunAsked, Told
+
+
+@pytest.mark.parametrize("story", STORIES_OF_ENDS)
+def test_nothing_is_said_against_an_end_in_which_all_was_kept(story: Callable[[], list[Event]]) -> None:
+    assert complaints(story()) == []
+
+
+@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_ENDS)
+def test_a_broken_promise_about_an_end_is_named(
+    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
+) -> None:
+    found = complaints(doctoring(story()))
+    assert any(expected in each for each in found), found
+
+
+EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
+    # An answer that nobody got says nothing, and what it answered may have been done.
+    (reported, without(of(RunAnswered))),
+    # Heartbeats of an attempt that is over change nothing.
+    (silent, lambda events: in_order(events, asked("heartbeat", 308, error="GoneError"))),
+    # What is told is told by the present definition: a job that has changed its mind owes nobody.
+    (
+        told_of,
+        lambda events: in_order(
+            without(of(Told, trigger_id=TRIGGER))(events),
+            written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
+        ),
+    ),
+    # What could not be told is a dead letter.
+    (
+        told_of,
+        lambda events: in_order(
+            without(of(Told, trigger_id=TRIGGER))(events),
+            Buried(NOON + 300_000, TRIGGER, "Its end could not be told to onComplete.", "notice"),
+        ),
+    ),
+    # A chain follows a job that is there.
+    (
+        followed_by_another,
+        lambda events: in_order(
+            without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
+        ),
+    ),
+    # Of a first attempt that nobody claimed there may be two at once.
+    (
+        cancelled,
+        lambda events: in_order(
+            without(
+                of(Requested, due_s=180),
+                lambda event: getattr(event, "state", None) in ("claimed", "running"),
+                of(RunAsked, verb="heartbeat"),
+                lambda event: isinstance(event, RunAnswered) and event.asked.verb == "heartbeat",
+            )(events),
+            requested(180, late_ms=30_000),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("story", "doctoring"), EXCUSED)
+def test_what_may_come_of_an_end_is_not_complained_of(
+    story: Callable[[], list[Event]], doctoring: Doctoring
+) -> None:
+    assert complaints(doctoring(story())) == []
