@@ -75,10 +75,13 @@ def claims_end(tale: Tale) -> Iterator[str]:
     """Of a run that was claimed something becomes: its holder's end is another's beginning."""
     for (uid, _), stored in tale.runs_of.items():
         last, life = stored[-1], tale.lives.get(uid)
-        if last.state != "claimed" or life is None or life.deleted_at is not None or life.is_held:
+        if last.state != "claimed" or life is None or life.deleted_at is not None:
             continue
-        requests = tale.requests_of.get(_trigger_id(last), [])
-        is_given_up = "trigger" in tale.given_up.get(_trigger_id(last), ())
+        trigger_id = _trigger_id(last)
+        if life.is_held and last.attempts < tale.redriven_from.get(trigger_id, last.attempts + 1):
+            continue
+        requests = tale.requests_of.get(trigger_id, [])
+        is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
         is_taken_back = bool(requests) and taken_back(life, requests)
         if last.at + CLAIM_MS + GRACE_MS + LOOK_MS < tale.through and not is_given_up and not is_taken_back:
             yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"

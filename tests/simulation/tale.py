@@ -79,6 +79,12 @@ class Tale:
         return {each.trigger_id: each.reason for each in letters if each.trigger_id is not None}
 
     @cached_property
+    def buried_at(self) -> dict[str, int]:
+        """When each trigger was given up last."""
+        letters = (each for each in self.of(Buried) if each.of == "trigger")
+        return {each.trigger_id: each.at for each in letters if each.trigger_id is not None}
+
+    @cached_property
     def given_up(self) -> dict[str, set[str]]:
         """What of a trigger was given up: itself, a `deadline`, a reported `failure`, a `notice`."""
         found: dict[str, set[str]] = defaultdict(set)
