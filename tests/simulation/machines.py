@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.fakes.world import OneSecret
 from tests.simulation.consumers import Consumers
-from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, stream
+from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
@@ -93,6 +93,8 @@ class Fleet:
         skew = stream(seed, "skew")
         level = troubles["skew"] and skew.choice(_SKEWS)
         are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
+        if troubles["skew"] and is_at_margins(seed):
+            level, are_apart = 1.0, True
 
         def ahead_ms(role: Role) -> int:
             # Most clocks are as wrong as may be: what a margin is for needs two that are, one each way.
