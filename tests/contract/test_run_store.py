@@ -194,6 +194,17 @@ def test_a_record_of_an_attempt_that_is_not_its_own_is_refused(runs: RunStore, b
     assert stored(runs, before) == before
 
 
+def test_a_record_is_written_over_the_claim_of_a_holder_that_died(runs: RunStore) -> None:
+    before = run(owner=OTHERS)
+    assert before.claimed_until is not None
+    runs.claim(before, NOON)
+    late = replace(succeeded(run(owner=MINE)), ended_at=before.claimed_until)
+    assert not runs.record(replace(late, ended_at=before.claimed_until - 1))
+    assert not runs.record(replace(late, attempts=2))
+    assert runs.record(late)
+    assert stored(runs, before) == late
+
+
 def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> None:
     runs.record(succeeded(run()))
     assert not runs.record(failed(run()))

@@ -1,7 +1,9 @@
 """What each setting of `history` records, and what it costs."""
 
+from dataclasses import replace
+
 import pytest
-from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of
+from tests.fakes.deliveries import FAILED, answers, change, due, handle, meanwhile, run_of
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
@@ -71,6 +73,29 @@ def test_with_full_history_a_first_attempt_whose_holder_died_is_done_again_after
     world.run_until(NOON + 10_000 + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 1]
     assert run_of(world).state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"), [(Answer(succeeded=True, code=200), "succeeded"), (FAILED, "failed")]
+)
+def test_a_claim_whose_holder_died_is_ended_by_an_attempt_that_needed_none(
+    answer: Answer, state: str
+) -> None:
+    world = World()
+    message = due(world, history="full", retry={"maxAttempts": 1})
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    assert run_of(world).state == "claimed"
+    job = world.jobs.get(key_of())
+    assert job is not None
+    written = {**job.definition.written, "history": "outcome"}
+    change(world, definition=replace(job.definition, written=written))
+    world.clock.time += ATTEMPT_CLAIM_MS
+    answers(world, answer)
+    handle(world, message)
+    assert run_of(world).state == state
 
 
 def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again() -> None:

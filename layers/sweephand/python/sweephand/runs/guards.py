@@ -62,8 +62,12 @@ def asked_by_record(run: Run) -> Asked:
     """What the record of an attempt asks for (ports.RunStore.record)."""
     assert run.owner, "a record has an author"
     held: dict[str, str | int | None] = {"attempts": run.attempts, "owner": run.owner}
-    own = Guard(sources(run.state, "record"), held)
-    return Asked(may_begin=run.state in BEGINNINGS, guards=(own,))
+    guards = [Guard(sources(run.state, "record"), held)]
+    if run.ended_at is not None:
+        # Whoever claimed this attempt died, and it was made again without a claim: its job has changed.
+        same_attempt: dict[str, str | int | None] = {"attempts": run.attempts}
+        guards.append(Guard(sources(run.state, "record"), same_attempt, claim_over_at=run.ended_at))
+    return Asked(may_begin=run.state in BEGINNINGS, guards=tuple(guards))
 
 
 def asked_by_move(run: Run, seen: Run) -> Asked:
