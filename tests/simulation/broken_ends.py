@@ -77,6 +77,7 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (redriven, without(of(RunAsked, verb="redrive")), "and nobody redrove it"),
     (redriven, without(of(Requested, attempt=2)), "and no other left"),
     (every_minute, with_(_BY_HAND, replace(_BY_HAND, attempt=2, data='"y"')), "left with"),
+    (followed_by_another, changed(of(Requested, due_s=180, uid="u2"), data='"y"'), "left with"),
     # Who is to be told is.
     (told_of, without(of(Told, trigger_id=TRIGGER)), "and nobody was told"),
     (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Told
+from tests.simulation.trace import Requested, Told
 
 #: What the id of a chained trigger has after its job's uid.
 CHAINED = "-chained-"
@@ -39,8 +39,15 @@ def followed(tale: Tale) -> Iterator[Followed]:
         end = End(each.uid, each.trigger_id, each.attempts, each.state)
         yield Followed(end, each.notice_id, each.name, each.uid, each.at)
     for request in tale.requests:
-        if CHAINED in request.trigger_id:
-            said = json.loads(request.data)
-            trigger_id = said["triggerId"]
-            end = End(trigger_id.partition("-")[0], trigger_id, said["attempts"], said["state"])
-            yield Followed(end, request.trigger_id, request.name, request.uid, request.at)
+        told = end_in(request)
+        if told is not None:
+            yield Followed(told, request.trigger_id, request.name, request.uid, request.at)
+
+
+def end_in(request: Requested) -> End | None:
+    """The end that a chained trigger tells of; None if it tells of none, or is not chained."""
+    said = json.loads(request.data) if CHAINED in request.trigger_id else None
+    if not isinstance(said, dict):
+        return None
+    trigger_id = said["triggerId"]
+    return End(trigger_id.partition("-")[0], trigger_id, said["attempts"], said["state"])

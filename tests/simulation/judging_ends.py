@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.simulation.chains import End, followed
+from tests.simulation.chains import CHAINED, End, end_in, followed
 from tests.simulation.judging_runs import OUR_FAULT
 from tests.simulation.lives import Life, told
 from tests.simulation.tale import Tale
@@ -68,14 +68,16 @@ def redrives_are_attempted(tale: Tale) -> Iterator[str]:
 
 
 def what_was_asked_with_stays(tale: Tale) -> Iterator[str]:
-    """A trigger by hand carries what it was asked for with at every attempt, redriven or not."""
-    carried: dict[str, set[str]] = defaultdict(set)
+    """A trigger by hand carries the same at every attempt, redriven or not, a chained one what it follows."""
+    carried: dict[str, set[object]] = defaultdict(set)
     for request in tale.requests:
-        if request.is_on_demand and "-manual-" in request.trigger_id:
+        if "-manual-" in request.trigger_id:
             carried[request.trigger_id].add(request.data)
-    for trigger_id, texts in carried.items():
-        if len(texts) > 1:
-            yield f"{trigger_id} left with {sorted(texts)}"
+        elif CHAINED in request.trigger_id:
+            carried[request.trigger_id].add(end_in(request) or request.data)
+    for trigger_id, things in carried.items():
+        if len(things) > 1 or (CHAINED in trigger_id and not all(isinstance(each, End) for each in things)):
+            yield f"{trigger_id} left with {' and '.join(sorted(map(str, things)))}"
 
 
 def every_end_is_told(tale: Tale) -> Iterator[str]:

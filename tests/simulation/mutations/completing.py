@@ -11,11 +11,11 @@ from tests.fakes import memory
 from tests.simulation.mutations.delivering import _at_the_end
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
-from sweephand.instants import HOUR_MS
+from sweephand.instants import HOUR_MS, Instant
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer
-from sweephand.runs import guards, report, tell, watch
+from sweephand.runs import guards, notice, report, settle, tell, watch
 from sweephand.runs.guards import Asked, Guard
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
@@ -27,6 +27,7 @@ from sweephand.wheel.trigger import (
     DeadlineMessage,
     Message,
     NoticeMessage,
+    Trigger,
     TriggerMessage,
     end_id,
 )
@@ -277,6 +278,39 @@ def tells_too_early() -> Iterator[None]:
 @mutation("An end whose record is not there yet is not looked at again")
 def tells_only_at_once() -> Iterator[None]:
     with patch.object(tell.Teller, "_unrecorded", lambda *_: Delivered("dropped")):
+        yield
+
+
+@mutation("A chained trigger is named after the moment at which it was sent")
+def names_chains_by_their_moment() -> Iterator[None]:
+    def named(key: JobKey, uid: str, rev: str, _: Instant, **fields: Any) -> Trigger:
+        return Trigger(key, uid, rev, fields["armed_at"], **fields)
+
+    with patch.object(tell, "Trigger", named):
+        yield
+
+
+@mutation("A failure without a record is told at once, as a success is")
+def tells_unrecorded_failures() -> Iterator[None]:
+    with patch.object(tell, "is_told_of", lambda told, run: run is None or notice.is_told_of(told, run)):
+        yield
+
+
+@mutation("A later attempt begins when its policy says, though its trigger is not due by that clock")
+def retries_early() -> Iterator[None]:
+    with patch.object(settle, "max", lambda first, _: first, create=True):
+        yield
+
+
+@mutation("What became of an attempt is not recorded over the claim of a holder that died")
+def leaves_dead_claims() -> Iterator[None]:
+    asked_by_record = guards.asked_by_record
+
+    def own(run: Run) -> Asked:
+        asked = asked_by_record(run)
+        return asked._replace(guards=asked.guards[:1])
+
+    with everywhere("asked_by_record", own), patch.object(memory, "asked_by_record", own):
         yield
 
 
