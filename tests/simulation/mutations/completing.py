@@ -302,18 +302,6 @@ def retries_early() -> Iterator[None]:
         yield
 
 
-@mutation("What became of an attempt is not recorded over the claim of a holder that died")
-def leaves_dead_claims() -> Iterator[None]:
-    asked_by_record = guards.asked_by_record
-
-    def own(run: Run) -> Asked:
-        asked = asked_by_record(run)
-        return asked._replace(guards=asked.guards[:1])
-
-    with everywhere("asked_by_record", own), patch.object(memory, "asked_by_record", own):
-        yield
-
-
 def _redriving(change: Callable[[TriggerMessage], TriggerMessage]) -> Any:
     def careless(ports: Ports) -> None:
         queue = ports["queue"]
