@@ -194,15 +194,15 @@ def test_a_record_of_an_attempt_that_is_not_its_own_is_refused(runs: RunStore, b
     assert stored(runs, before) == before
 
 
-def test_a_record_is_written_over_the_claim_of_a_holder_that_died(runs: RunStore) -> None:
+def test_a_record_that_needed_no_claim_is_written_over_anothers_claim_of_its_attempt(runs: RunStore) -> None:
     before = run(owner=OTHERS)
-    assert before.claimed_until is not None
     runs.claim(before, NOON)
-    late = replace(succeeded(run(owner=MINE)), ended_at=before.claimed_until)
-    assert not runs.record(replace(late, ended_at=before.claimed_until - 1))
-    assert not runs.record(replace(late, attempts=2))
-    assert runs.record(late)
-    assert stored(runs, before) == late
+    unclaimed = replace(succeeded(run(owner=MINE)), claimed_until=None)
+    assert not runs.record(replace(unclaimed, attempts=2))
+    assert runs.record(unclaimed)
+    assert stored(runs, before) == unclaimed
+    assert not runs.record(replace(failed(unclaimed), owner=OTHERS))
+    assert stored(runs, before) == unclaimed
 
 
 def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> None:

@@ -179,8 +179,8 @@ class RunStore(Protocol):
     def record(self, run: Run) -> bool:
         """Write what became of an attempt; say whether it was.
 
-        Written if nothing is stored, or if this attempt is claimed by `run.owner`, or was by another whose
-        claim was over when it ended.
+        Written if nothing is stored, or if this attempt is claimed by `run.owner`, or by whomever if `run`
+        has no `claimed_until`: it needed no claim, so its job has changed since.
         """
         ...
 

@@ -193,6 +193,8 @@ class Deliverer:
             run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
+        else:
+            run = replace(run, claimed_until=None)
         made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
             return self._not_alive(message, made.read)

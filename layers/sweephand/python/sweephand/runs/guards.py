@@ -63,10 +63,9 @@ def asked_by_record(run: Run) -> Asked:
     assert run.owner, "a record has an author"
     held: dict[str, str | int | None] = {"attempts": run.attempts, "owner": run.owner}
     guards = [Guard(sources(run.state, "record"), held)]
-    if run.ended_at is not None:
-        # Whoever claimed this attempt died, and it was made again without a claim: its job has changed.
-        same_attempt: dict[str, str | int | None] = {"attempts": run.attempts}
-        guards.append(Guard(sources(run.state, "record"), same_attempt, claim_over_at=run.ended_at))
+    if run.claimed_until is None:
+        # It needed no claim, and whoever has one of this attempt died over it: its job has changed since.
+        guards.append(Guard(sources(run.state, "record"), {"attempts": run.attempts}))
     return Asked(may_begin=run.state in BEGINNINGS, guards=tuple(guards))
 
 
