@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from tests.simulation.enumeration import length_ms
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.judging_runs import OUR_FAULT, taken_back
-from tests.simulation.lives import told
+from tests.simulation.lives import Life, told
+from tests.simulation.owed import owed
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Concluded, RunAnswered, RunStored
 
@@ -82,7 +83,8 @@ def claims_end(tale: Tale) -> Iterator[str]:
             continue
         requests = tale.requests_of.get(trigger_id, [])
         is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
-        is_taken_back = bool(requests) and taken_back(life, requests)
+        # By another's clock a pause or a cut lies before what was due, and it is owed no more.
+        is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
         # Claimed by one version of its job, it may succeed by another that keeps no record of successes.
         is_unrecorded = any(write.definition.get("history") == "failures" for write in life.writes) and any(
             each.outcome == "succeeded" and each.at > last.at
@@ -146,6 +148,12 @@ def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
     for named_by in attempts.values():
         if len(named_by) > 1:
             yield f"one token is that of {sorted(named_by)}"
+
+
+def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
+    """Whether a run that was claimed is of what its job owes still; what was asked for always is."""
+    due_at, _, _ = stored.run_id.partition("-")
+    return not due_at.isdigit() or any(each == int(due_at) for _, each in owed(tale, life))
 
 
 def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
