@@ -31,11 +31,10 @@ def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
     """
     for (uid, run_id), stored in tale.runs_of.items():
         cancelled_at = next((each.at for each in stored if each.state == "cancelled"), None)
-        claimed = {each.attempts for each in stored if each.state == "claimed"}
         if cancelled_at is None:
             continue
         for request in tale.requests_of.get(f"{uid}-{run_id}", []):
-            if request.at > cancelled_at and (request.attempt > 1 or 1 in claimed):
+            if request.at > cancelled_at and (request.attempt > 1 or request.token is not None):
                 what = f"{request.name}: attempt {request.attempt} of {request.trigger_id}"
                 yield f"{what} left at {told(request.at)}; its run was cancelled at {told(cancelled_at)}"
 

@@ -211,11 +211,11 @@ def _found_by(tale: Tale, stored: RunStored, accepted_at: int) -> int:
     """When at the latest somebody has seen that a run which was heard of then goes on for too long."""
     silent_until = stored.at + _longest(tale, stored, "heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)
     until = min(silent_until, accepted_at + _longest(tale, stored, "maxRunTime", RUN_TIME_DEFAULT))
-    until += GRACE_MS + SKEW_MS + LOOK_MS
-    if tale.calm_at is None or until > tale.calm_at:
-        return until
-    # Before, looking may have failed; it is put back for ever longer.
-    return tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS
+    found_by = until + GRACE_MS + SKEW_MS + LOOK_MS
+    if tale.calm_at is None or until + GRACE_MS - SKEW_MS > tale.calm_at:
+        return found_by
+    # Before the calm looking may have failed; it is put back for ever longer.
+    return max(found_by, tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS)
 
 
 def _longest(tale: Tale, stored: RunStored, field: str, otherwise: str) -> int:

@@ -15,13 +15,14 @@ from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
 class Run:
     """One run as stored.
 
-    `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it
-    and until when, while `state` is `claimed`; an attempt that needed no claim has no `claimed_until`. A
-    redrive begins a round of attempts at `round_from`. `round_at` is when its first one began; None in the first round, which began at `started_at`. One that was
-    asked for has a `demand`, and the `payload` that it was asked for with, if any. `version` is the token of
-    the latest change by somebody who did not hold the claim. `lateness_ms` is from the due time to the first
-    attempt's request. `answer` is the first 512 bytes of the last response, as text. Where misfires were
-    skipped, one run stands for all `count` of them: from `due_at` to `last_due_at`.
+    `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it and
+    until when, while `state` is `claimed`; an attempt that needed no claim has no `claimed_until`. A redrive
+    begins a round of attempts at `round_from`. `round_at` is when its first one began; None in the first
+    round, which began at `started_at`. One that was asked for has a `demand`, and the `payload` that it was
+    asked for with, if any. `version` is the token of the latest change by somebody who did not hold the
+    claim. `lateness_ms` is from the due time to the first attempt's request. `answer` is the first 512 bytes
+    of the last response, as text. Where misfires were skipped, one run stands for all `count` of them: from
+    `due_at` to `last_due_at`.
 
     An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
     report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
