@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 from tests.fakes.world import definition, key_of
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
-from tests.simulation.flows import CANCEL, REDRIVE, REDRIVE_MANY, Flows
+from tests.simulation.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
-from tests.simulation.runs_asked import cancel, redrive, redrive_many
+from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError
@@ -329,6 +329,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "delete if match": Action("delete", 0.5, _delete_if_match),
     # Of runs is asked by a plan of its own (flows.py).
     CANCEL: Action("cancel", 0, cancel),
+    COMPLETE: Action("complete", 0, complete),
     REDRIVE: Action("redrive", 0, redrive),
     REDRIVE_MANY: Action("redrive many", 0, redrive_many),
 }

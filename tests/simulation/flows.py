@@ -35,10 +35,11 @@ _WHEN: Final = ("succeeded", "failed", "always", None)
 
 #: What is asked for of runs, as clients.ACTIONS names it.
 CANCEL: Final = "cancel a run"
+COMPLETE: Final = "complete a run"
 REDRIVE: Final = "redrive a run"
 REDRIVE_MANY: Final = "redrive many"
 
-_ASKED: Final = (CANCEL, CANCEL, CANCEL, REDRIVE, REDRIVE, REDRIVE, REDRIVE, REDRIVE_MANY)
+_ASKED: Final = (*[CANCEL] * 3, COMPLETE, *[REDRIVE] * 4, REDRIVE_MANY)
 
 #: So often at most, for each minute of the seed.
 _ASKED_EACH_MINUTE: Final = 3.0

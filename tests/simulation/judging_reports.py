@@ -41,7 +41,8 @@ SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "fai
 def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
     """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
 
-    It is cancelled if somebody asked for it. The token of another attempt moves nothing.
+    It is cancelled if somebody asked for it. The token of another attempt moves nothing; who needs none
+    speaks of the one that goes on.
     """
     for stored in tale.runs_of.values():
         for each in stored:
@@ -112,7 +113,8 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
         if verb in SAID:
             states = GOING_ON | SAID[verb] | ({became} if became else set())
             if not any(
-                each.attempts == asked.attempt and each.state in states for each in _stood(stored, answer)
+                asked.attempt in (None, each.attempts) and each.state in states
+                for each in _stood(stored, answer)
             ):
                 yield f"{what} was taken from attempt {asked.attempt}, which was not the one that went on"
 
@@ -159,7 +161,7 @@ def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
 def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
     """Whether its attempt was answered so, or reported on so, by then."""
     return _is_answered(tale, stored, outcomes) or any(
-        each.verb == verb and each.attempt == stored.attempts and each.at <= stored.at
+        each.verb == verb and each.attempt in (None, stored.attempts) and each.at <= stored.at
         for each in tale.run_asked_of.get((stored.uid, stored.run_id), [])
     )
 

@@ -1,5 +1,6 @@
-"""How clients cancel and redrive: they look at a job's runs, choose one, and ask."""
+"""How clients cancel, complete and redrive: they look at a job's runs, choose one, and ask."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.simulation.trace import RunAsked, Verb
@@ -23,6 +24,15 @@ def cancel(request: "Request") -> None:
         request.chronicle.of_run(
             asked, lambda: request.services.reporter.cancel(request.key, run.run_id, "client")
         )
+
+
+def complete(request: "Request") -> None:
+    """Say without a token, as whoever may write the job can, that a run is complete."""
+    run = _chosen(request, ("running", "claimed"))
+    if run is not None:
+        asked = replace(_asked(request, "complete", run), attempt=None)
+        reporter = request.services.reporter
+        request.chronicle.of_run(asked, lambda: reporter.complete(request.key, run.run_id, None))
 
 
 def redrive(request: "Request") -> None:

@@ -126,7 +126,7 @@ class Told:
 class RunAsked:
     """Something was asked for of a run: a report with the token of `attempt`, or what a person wants of it.
 
-    Whoever asks for runs in bulk names none of them.
+    Without an attempt it is of the one that goes on. Whoever asks for runs in bulk names none of them.
     """
 
     at: Instant
