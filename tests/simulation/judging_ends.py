@@ -143,7 +143,7 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
 def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[str]:
     trigger_id, life = f"{uid}-{run_id}", tale.lives[uid]
     requests: list[Requested] = tale.requests_of.get(trigger_id, [])
-    is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT)
+    is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT) or trigger_id in tale.ended_by_hand
     if life.deleted_at is None and not is_given_up and all(each.attempt <= attempts for each in requests):
         yield f"{life.name}: {trigger_id} was redriven after attempt {attempts}, and no other left"
 

@@ -37,7 +37,8 @@ def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
     for request in tale.requests:
         if request.is_on_demand and MANUAL in request.trigger_id:
             left[request.uid].add(request.trigger_id)
-    given_up = Counter(each.partition(MANUAL)[0] for each in tale.buried if MANUAL in each)
+    over = {*tale.buried, *tale.ended_by_hand}
+    given_up = Counter(each.partition(MANUAL)[0] for each in over if MANUAL in each)
     for uid, number in asked.items():
         life = tale.lives.get(uid or "")
         if life is not None and life.deleted_at is None and len(left[life.uid]) + given_up[life.uid] < number:

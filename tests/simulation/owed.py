@@ -44,6 +44,8 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     later = life.later_revisions(reign.rev)
     if len(later) > EARLIER_MAX and later[EARLIER_MAX].at < due_at + BAD_DAY_MS:
         return True
+    if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
+        return True
     reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
     if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
         return True

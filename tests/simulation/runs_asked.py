@@ -28,7 +28,7 @@ def cancel(request: "Request") -> None:
 
 def complete(request: "Request") -> None:
     """Say without a token, as whoever may write the job can, that a run is complete."""
-    run = _chosen(request, ("running", "claimed"))
+    run = _chosen(request, ("running",))
     if run is not None:
         asked = replace(_asked(request, "complete", run), attempt=None)
         reporter = request.services.reporter

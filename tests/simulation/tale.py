@@ -107,6 +107,12 @@ class Tale:
         return found
 
     @cached_property
+    def ended_by_hand(self) -> set[str]:
+        """The triggers whose runs somebody has said to be complete, whatever was under way."""
+        by_hand = (each for each in self.run_asked if each.verb == "complete" and each.attempt is None)
+        return {f"{each.uid}-{each.run_id}" for each in by_hand}
+
+    @cached_property
     def run_answers(self) -> list[RunAnswered]:
         """What came of it."""
         return self.of(RunAnswered)
