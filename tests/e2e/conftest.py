@@ -20,6 +20,8 @@ from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.places import MINISTACK, SAM, Place
 from infra.local.receiver import Answer, Receiver
+from tests.e2e.outage import Outage
+from tests.e2e.outage import outage as begun_outage
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
 from tests.e2e.wheel import FAR_S, timer_keys
@@ -83,6 +85,13 @@ def scene(client: Client) -> Iterator[Scene]:
 
 
 # What takes minutes by its nature is begun by the first test, and looked at by the last ones.
+
+
+@pytest.fixture(scope="session")
+def outage(request: pytest.FixtureRequest) -> Iterator[Outage]:
+    """A stack of its own, which stands still from now on."""
+    with _place(request) as place, begun_outage(place) as begun:
+        yield begun
 
 
 @pytest.fixture(scope="session")
