@@ -51,21 +51,21 @@ def test_a_one_off_arrives_once_signed_with_its_data_byte_for_byte(
 
 def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, receiver: Receiver) -> None:
     target = {"type": "http", "url": receiver.url("/series")}
-    schedule.put("series", schedule="@every 2s", repeats=4, target=target)
-    schedule.put("after", dueTime="14s", target={"type": "http", "url": receiver.url("/after")})
+    schedule.put("series", schedule="@every 1s", repeats=4, target=target)
+    schedule.put("after", dueTime="6s", target={"type": "http", "url": receiver.url("/after")})
     receiver.wait("/after", 1, within_s=40)
     deliveries = receiver.deliveries("/series")
     for delivery in deliveries:
         assert_signed_and_on_time(delivery)
     dues = dues_of(deliveries)
-    assert [later - earlier for earlier, later in pairwise(dues)] == [2_000] * 3
+    assert [later - earlier for earlier, later in pairwise(dues)] == [1_000] * 3
     assert sorted(each.headers["sweephand-sequence"] for each in deliveries) == ["1", "2", "3", "4"]
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
 
 
 def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) -> None:
-    schedule.put("deleted", dueTime="6s", target={"type": "http", "url": receiver.url("/deleted")})
-    schedule.put("later", dueTime="9s", target={"type": "http", "url": receiver.url("/later")})
+    schedule.put("deleted", dueTime="4s", target={"type": "http", "url": receiver.url("/deleted")})
+    schedule.put("later", dueTime="5s", target={"type": "http", "url": receiver.url("/later")})
     assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
     receiver.wait("/later", 1, within_s=30)
     assert not receiver.deliveries("/deleted")
@@ -76,8 +76,8 @@ def test_a_replaced_job_is_delivered_by_its_present_definition(
     schedule: Schedule, receiver: Receiver
 ) -> None:
     target = {"type": "http", "url": receiver.url("/present")}
-    schedule.put("replaced", dueTime="5s", target=target, data="old")
-    schedule.put("replaced", dueTime="5s", target=target, data="new")
+    schedule.put("replaced", dueTime="3s", target=target, data="old")
+    schedule.put("replaced", dueTime="3s", target=target, data="new")
     (delivery,) = receiver.wait("/present", 1, within_s=30)
     assert delivery.body == b'"new"'
 
