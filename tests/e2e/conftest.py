@@ -3,6 +3,7 @@
     SWEEPHAND_STACK=.local/stack.json pytest tests/e2e
 
 runs them on a stack that is up already; else they deploy one of their own on a free port, and end it.
+The outage is of a stack of its own in either case.
 """
 
 import itertools
