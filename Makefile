@@ -30,7 +30,7 @@ test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
 sim: .venv/.locked ## simulate SEEDS=1000 worlds in which everything goes wrong, or tell the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --seed ,$(SEED))
 
-bench: $(STACK) ## measure lateness, cost, start and schedules
+bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 check: lint types imports template ## everything that can be said without running it
