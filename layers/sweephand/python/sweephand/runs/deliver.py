@@ -165,6 +165,15 @@ class Deliverer:
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
             return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
+        return self._dropped(message, read)
+
+    def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
+        job = read.job
+        if job is not None and job.uid == message.trigger.uid and job.definition.overlap.is_limited:
+            until = self._turns.leave(message, job)
+            if until is not None:
+                return self._put_back(message, until, "leaving")
         return Delivered("dropped")
 
     def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:

@@ -16,6 +16,7 @@ from sweephand.runs.overlap import (
     arrived,
     gives_up_at,
     is_over,
+    leaves_at,
     yields_at,
 )
 from sweephand.runs.run import Run
@@ -82,6 +83,33 @@ class Turns:
             # What has a run cannot be skipped: it began or ended in this very moment.
             if arrival.verdict != "skip" or self._skip(message.trigger, job):
                 return Turn(arrival.verdict, state.look_again_at)
+        raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+
+    def leave(self, message: TriggerMessage, job: Job) -> Instant | None:
+        """Take a trigger that `job` does not owe any more out of its line; when to try again, None if done.
+
+        Its run stays as it is: a later revision may owe a trigger of the same name, whose message comes by
+        itself, and takes the line over from this one.
+        """
+        trigger = message.trigger
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(job.key)
+            if slot is None or slot.uid != job.uid:
+                return None
+            now = self._clock.now()
+            line = slot.line.without_exactly(message)
+            if line.is_held_by(message):
+                until = leaves_at(message, self._runs.of(trigger), job)
+                if until is None:
+                    self.hand_on(trigger)
+                    return None
+                if until > now:
+                    # A second at least: the queue rounds less down to none, and would show it again at once.
+                    return max(until, now + SECOND_MS)
+                line = line.handed_on(now)
+            woken = line.holder.message if line.holder and line.holder != slot.line.holder else None
+            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+                return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
 
     def hand_on(self, trigger: Trigger) -> None:
