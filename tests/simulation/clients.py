@@ -11,6 +11,7 @@ from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
+from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
 from tests.simulation.trace import Verb
@@ -151,6 +152,7 @@ class Request:
     known: Known
     number: int
     is_sparse: bool
+    overlapping: Overlapping
 
     @property
     def at(self) -> Instant:
@@ -169,6 +171,7 @@ class Request:
         written["retry"] = random.choice(RETRIES)
         if random.random() < 1 / 4:
             written["history"] = "failures"
+        written |= self.overlapping.written(self.key.name, random)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -249,6 +252,7 @@ def _delete_if_match(request: Request) -> None:
 def _patch(request: Request) -> tuple[str, str]:
     """Some fields anew, beside a label that makes it a change."""
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
+    fields = fields | request.overlapping.patched(request.key.name, request.random)
     labels = {"patch": str(request.number)}
 
     def patched(before: Definition) -> Definition:
@@ -367,6 +371,7 @@ class Clients:
         self._functions = functions
         self._mask = mask
         self._is_sparse = is_sparse
+        self._overlapping = Overlapping.of(seed)
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
 
@@ -386,7 +391,14 @@ class Clients:
 
         def ask(services: Services, asking: Asking) -> tuple[str, str] | None:
             request = Request(
-                services, key_of(step.name), asking, random, known, step.number, self._is_sparse
+                services,
+                key_of(step.name),
+                asking,
+                random,
+                known,
+                step.number,
+                self._is_sparse,
+                self._overlapping,
             )
             told = action.ask(request)
             if told is not None:

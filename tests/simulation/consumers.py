@@ -7,6 +7,7 @@ from typing import Final
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.gate import Gate
+from tests.simulation.overlapping import NONE, Overlapping
 from tests.simulation.processes import Scheduler
 
 from sweephand.instants import MINUTE_MS, SECOND_MS
@@ -48,6 +49,7 @@ class Consumers:
     seed: int
     failures: float
     slow_connections: float
+    overlapping: Overlapping = NONE
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -59,7 +61,8 @@ class Consumers:
         factor = _IN_FOCUS if "deliver" in troubles.focus else 1.0
         failures = min(_FAILURES * factor * troubles["consumers"], _FAILURES_MAX)
         slow_connections = _SLOW_CONNECTIONS * troubles["slowness"]
-        return cls(scheduler, chronicle, gate, seed, failures, slow_connections)
+        overlapping = Overlapping.of(seed)
+        return cls(scheduler, chronicle, gate, seed, failures, slow_connections, overlapping)
 
     def deliver(self, attempt: Attempt) -> Answer:
         """As ports.Targets promises."""
@@ -81,6 +84,8 @@ class Consumers:
             return Answer(succeeded=False, was_withdrawn=True)
         self.chronicle.figures["requests"] += 1
         self.chronicle.requested(attempt._replace(sent_at=strand.process.machine.ahead_ms + scheduler.now))
+        if work_ms := self.overlapping.work_ms(trigger.key.name, code):
+            scheduler.sleep(work_ms)
         answer = self._answer(way, code)
         self.chronicle.concluded(attempt, answer if answer.code else None)
         if not answer.succeeded:
@@ -91,6 +96,7 @@ class Consumers:
     def calm(self) -> None:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
+        self.overlapping = NONE
 
     def _answer(self, way: str, code: int) -> Answer:
         scheduler = self.scheduler

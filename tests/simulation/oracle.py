@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from tests.simulation import judging_jobs, judging_requests, judging_runs, judging_wheel
+from tests.simulation import (
+    judging_jobs,
+    judging_overlap,
+    judging_requests,
+    judging_runs,
+    judging_wheel,
+)
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Event
 
@@ -41,6 +47,12 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_runs.later_attempts_have_one_holder,
     judging_runs.dead_letters_have_a_reason,
     judging_runs.every_trigger_ends,
+    judging_overlap.runs_take_turns,
+    judging_overlap.what_is_skipped_never_leaves,
+    judging_overlap.skips_have_their_reason,
+    judging_overlap.turns_come_in_order,
+    judging_overlap.lines_are_bounded,
+    judging_overlap.who_waits_goes_promptly,
 )
 
 

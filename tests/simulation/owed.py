@@ -51,7 +51,7 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
         # SQS gives a message up that was in the hands of too many processes that died.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
-    if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
+    if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
         return True
     return _may_be_misfire(tale, life, reign, due_at)
 

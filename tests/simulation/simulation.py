@@ -26,7 +26,7 @@ from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs import deliver
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 from sweephand.wheel import arm, expand, sweep, tick
-from sweephand.wheel.trigger import SpanMessage
+from sweephand.wheel.trigger import SpanMessage, TriggerMessage
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -333,8 +333,14 @@ class Simulation:
         for message in self._sqs.messages():
             if isinstance(message, SpanMessage):
                 return False
-            if message.trigger.uid in self._chronicle.paused:
+            demand = message.trigger.demand
+            is_held = demand is None or demand.kind == "chained"
+            if is_held and message.trigger.uid in self._chronicle.paused:
                 # It is put back until the job is resumed, which nobody does any more.
+                continue
+            is_redriven = isinstance(message, TriggerMessage) and message.redrive is not None
+            if message.trigger.id in self._chronicle.ended and not is_redriven:
+                # It waited in its job's line, too, and comes to find that it has run.
                 continue
             if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
                 return False

@@ -17,6 +17,8 @@ from tests.simulation.stories import (
     delivered,
     every_minute,
     in_order,
+    in_turn,
+    line,
     outage,
     paused_for_a_while,
     removed,
@@ -24,6 +26,7 @@ from tests.simulation.stories import (
     requested,
     retried,
     run,
+    skipped,
     timer,
     written,
 )
@@ -34,6 +37,7 @@ from tests.simulation.trace import (
     Concluded,
     CursorStored,
     Event,
+    LineStored,
     Requested,
     RunStored,
     TimerStored,
@@ -89,6 +93,9 @@ def test_nothing_is_said_against_a_story_in_which_all_was_kept(story: Callable[[
 
 THIRD = NOON + 180_000
 SIXTH = NOON + 360_000
+
+#: What the job of that story says.
+TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
 BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
     # Nothing lost.
@@ -183,6 +190,30 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
             answered("patch", "1-a", 1_200),
         ),
         "and nothing follows",
+    ),
+    # One run at a time.
+    (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
+    (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
+    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "was asked for, and skipped"),
+    (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may"),
+    (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
+    (
+        in_turn,
+        lambda events: in_order(without(of(RunStored), of(Requested))(events), skipped(720)),
+        "no other run was under way",
+    ),
+    (in_turn, with_(line(305.08, 300)), "came before that of"),
+    (in_turn, with_(line(301, 180, 240, 300)), "2 waited"),
+    (in_turn, without(lambda each: isinstance(each, LineStored) and each.at > NOON + 305_000), "had no turn"),
+    (
+        in_turn,
+        later(of(RunStored, run_id=f"{NOON + 240_000}-0", state="succeeded"), 100_000),
+        "which was claimed since",
+    ),
+    (
+        in_turn,
+        without(of(Requested, due_s=240), of(RunStored, run_id=f"{NOON + 240_000}-0")),
+        "did not begin by",
     ),
 ]
 

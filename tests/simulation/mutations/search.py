@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from tests.simulation.mutations import adapters, arming, delivering, pausing, sweeping
+from tests.simulation.mutations import adapters, arming, delivering, overlapping, pausing, sweeping
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
 from tests.simulation.trace import Requested
@@ -23,6 +23,7 @@ __all__ = [
     "catch",
     "cost",
     "delivering",
+    "overlapping",
     "pausing",
     "sweeping",
 ]
