@@ -68,7 +68,14 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
     if mode == "all" or not is_late(due_at):
         return False
-    later = {each.due_at for each in tale.requests if each.uid == life.uid and each.due_at > due_at}
+    fired = {each.due_at for each in tale.requests if each.uid == life.uid}
+    # What fires may come to be skipped for another run.
+    fired |= {
+        int(run_id.partition("-")[0])
+        for (uid, run_id), stored in tale.runs_of.items()
+        if uid == life.uid and stored[-1].reason == "overlap"
+    }
+    later = {each for each in fired if each > due_at}
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 
