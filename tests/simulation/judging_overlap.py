@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tests.simulation.lives import told
 from tests.simulation.tale import Tale
-from tests.simulation.trace import LineStored, Requested, RunStored
+from tests.simulation.trace import LineStored, Mishap, Requested, RunStored
 from tests.simulation.turns import OVER, PROCESS_MS, Rule, Turns, id_of, may_overlap, moments, rules
 
 #: A run of which nothing was seen for so long is not waited for.
@@ -154,7 +154,7 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
             )
         else:
             continue
-        if who and not has_come:
+        if who and not has_come and not turns.is_taken_back(who[0].trigger_id, event.at):
             yield (
                 f"{event.name}: {who[0].trigger_id} waited for {holder.trigger_id}, which was over at "
                 f"{told(event.at)}, and {what} by {told(late_at)}"
@@ -202,11 +202,20 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
         due_at = int(event.run_id.partition("-")[0])
         latest = event.at + AHEAD_MS
         has_newer = any(due_at < each <= latest for each in arrived.values())
-        if not has_newer and turns.life.deleted_at is not None:
-            # Whoever made way for it died before it was in the line; then it was owed no more.
-            has_newer = any(due_at < each for reign in turns.life.reigns() for each in reign.dues(latest))
+        if not has_newer and _was_line_troubled(tale, event.at):
+            # Who made way for it died before it was in the line, and it was owed no more when it came again.
+            reigns = (
+                reign for number in turns.life.readable(event.at) for reign in turns.life.reigns(number)
+            )
+            has_newer = any(due_at < each for reign in reigns for each in reign.dues(latest))
         return None if has_newer else "no newer one had come"
     return None
+
+
+def _was_line_troubled(tale: Tale, at: int) -> bool:
+    """Whether something went wrong with a line soon after that moment."""
+    mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS)
+    return any("slots" in each.where for each in mishaps)
 
 
 def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
