@@ -27,8 +27,8 @@ down: .venv/.locked ## end what `make up` started
 test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
 	$(IN_VENV)/python -m pytest
 
-sim: .venv/.locked ## simulate SEEDS=1000 worlds in which everything goes wrong, or tell the story of one, SEED=7
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --seed ,$(SEED))
+sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which everything goes wrong, or tell the story of one, SEED=7
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
 bench: $(STACK) ## measure lateness, cost, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench

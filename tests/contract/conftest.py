@@ -8,7 +8,6 @@ from tests.fakes.engines import (
     on_dynamodb_local,
     on_moto,
     on_wire,
-    raced,
     stores,
 )
 
@@ -20,6 +19,5 @@ __all__ = [
     "on_dynamodb_local",
     "on_moto",
     "on_wire",
-    "raced",
     "stores",
 ]

@@ -170,8 +170,8 @@ def test_a_revision_of_a_job_of_another_uid_is_no_proof(jobs: JobStore) -> None:
     assert jobs.get(first.key) == successor
 
 
-def test_of_several_that_replace_one_version_one_succeeds(raced: Stores) -> None:
-    jobs = raced.jobs
+def test_of_several_that_replace_one_version_one_succeeds(stores: Stores) -> None:
+    jobs = stores.jobs
     first = job(version="version000000001")
     jobs.put(first, replacing=None)
     rivals = [next_revision(first, f"version0000001{number:02d}") for number in range(8)]

@@ -62,11 +62,11 @@ def test_raising_the_number_of_shards_touches_no_lease_that_exists(leases: Lease
     assert lease_of(leases, 0) == held
 
 
-def test_several_who_raise_the_number_of_shards_reach_the_highest(raced: Stores) -> None:
+def test_several_who_raise_the_number_of_shards_reach_the_highest(stores: Stores) -> None:
     with ThreadPoolExecutor(6) as pool:
-        numbers = list(pool.map(raced.leases.raise_shards, [3, 6, 2, 5, 1, 4]))
+        numbers = list(pool.map(stores.leases.raise_shards, [3, 6, 2, 5, 1, 4]))
     assert all(number >= asked for number, asked in zip(numbers, [3, 6, 2, 5, 1, 4], strict=True))
-    state = raced.leases.state()
+    state = stores.leases.state()
     assert (state.shards, [lease.shard for lease in state.leases]) == (6, [0, 1, 2, 3, 4, 5])
 
 
@@ -101,8 +101,8 @@ def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore
     assert second == Lease(0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1, judged_at=NOON + 2)
 
 
-def test_of_several_that_claim_one_shard_one_has_it(raced: Stores) -> None:
-    leases = raced.leases
+def test_of_several_that_claim_one_shard_one_has_it(stores: Stores) -> None:
+    leases = stores.leases
     leases.raise_shards(1)
     lease = lease_of(leases, 0)
     owners = [f"owner0000000001{number}" for number in range(8)]

@@ -150,8 +150,8 @@ def test_a_claim_of_an_attempt_that_is_behind_is_refused(runs: RunStore, before:
     assert stored(runs, before) == before
 
 
-def test_of_several_that_claim_one_attempt_one_has_it(raced: Stores) -> None:
-    runs = raced.runs
+def test_of_several_that_claim_one_attempt_one_has_it(stores: Stores) -> None:
+    runs = stores.runs
     claims = [run(owner=f"owner0000000001{number}") for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
         refusals = list(pool.map(lambda claim: runs.claim(claim, NOON), claims))

@@ -4,14 +4,18 @@
 (`wire`), moto, and AWS's own DynamoDB Local where it can run.
 """
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
 from infra import dynamodb_local
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.memory import (
     MemoryChanges,
@@ -121,6 +125,22 @@ def _with_tables(client: "DynamoDBClient") -> Dynamo:
     return dynamo
 
 
+@contextmanager
+def _one_request_at_a_time() -> Iterator[None]:
+    """Make of moto's requests what DynamoDB's are: nobody comes between a condition and its write.
+
+    moto looks at an item and writes it in two steps, between which threads may change.
+    """
+    lock, answer = threading.Lock(), BotocoreStubber.__call__
+
+    def answered(stubber: BotocoreStubber, *args: Any, **kwargs: Any) -> Any:
+        with lock:
+            return answer(stubber, *args, **kwargs)
+
+    with patch.object(BotocoreStubber, "__call__", answered):
+        yield
+
+
 # What follows are fixtures, for the conftest of whichever folder wants them.
 
 
@@ -152,15 +172,6 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     return made.stores()
 
 
-@pytest.fixture(params=["memory", "wire", LOCAL])
-def raced(request: pytest.FixtureRequest) -> Stores:
-    """The stores where threads may race: moto looks at an item and writes it in two steps."""
-    if request.param == "memory":
-        return in_memory()
-    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
-    return made.stores()
-
-
 @pytest.fixture(params=["moto", LOCAL])
 def dynamo(request: pytest.FixtureRequest) -> Dynamo:
     """Empty tables on each engine."""
@@ -176,8 +187,8 @@ def on_wire() -> Dynamo:
 
 @pytest.fixture
 def on_moto(aws_environment: None) -> Iterator[Dynamo]:  # noqa: ARG001 (wanted for what it sets)
-    """Empty tables in this process."""
-    with mock_aws():
+    """Empty tables in this process, for any number of threads."""
+    with mock_aws(), _one_request_at_a_time():
         yield _with_tables(connect.dynamodb())
 
 

@@ -66,6 +66,9 @@ BOUND: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "20s", "jitter": "5m"},
 )
 
+#: What begins about as far ahead as a sweep reads, and is swept at any second of a minute.
+MARGINAL: Final[tuple[dict[str, Any], ...]] = ({}, {"schedule": "@every 61s"}, {"schedule": "@every 121s"})
+
 #: Whole seconds between the instants of a list, and how many it has: it travels twenty at a time.
 LISTS: Final = ((7, 45), (31, 30), (120, 6))
 
@@ -121,6 +124,9 @@ CLIENT: Final = "client"
 BEFORE_TICK_MS: Final = 8 * SECOND_MS
 HALF_MS: Final = MINUTE_MS // 2
 
+#: How long after one they are asked for that it may have overtaken.
+AFTER_TICK_MS: Final = 35 * SECOND_MS
+
 #: Data over 2 KB is kept apart from the job.
 _LARGE: Final = 3_000
 
@@ -152,6 +158,7 @@ class Request:
     known: Known
     number: int
     is_sparse: bool
+    is_at_margins: bool
     overlapping: Overlapping
 
     @property
@@ -166,6 +173,8 @@ class Request:
         written = dict(random.choice(forms))
         if not self.is_sparse and random.random() < 1 / 20:
             written = {"schedule": self._instants()}
+        if self.is_at_margins and random.random() < 1 / 2:
+            written = dict(random.choice(MARGINAL), dueTime=f"{random.randrange(60, 300)}s")
         if (catch_up := random.choice(CATCH_UPS)) is not None:
             written["catchup"] = catch_up
         written["retry"] = random.choice(RETRIES)
@@ -330,7 +339,9 @@ class Step:
     name: str
 
 
-def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int) -> list[Step]:
+def plan(
+    random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int, is_at_margins: bool
+) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts."""
     names = [f"job-{number}" for number in range(jobs)]
     wished = [(begins_at + random.randrange(90 * SECOND_MS), "put", name) for name in names]
@@ -338,7 +349,10 @@ def plan(random: Random, *, begins_at: Instant, ends_at: Instant, jobs: int, wri
     weights = [ACTIONS[each].weight for each in actions]
     while len(wished) < writes:
         at = begins_at + random.randrange(ends_at - begins_at)
-        if random.random() < 1 / 3:
+        if is_at_margins and random.random() < 1 / 2:
+            # A tick has just passed the places at which this will be armed, if its margin is gone.
+            at += HALF_MS - at % MINUTE_MS + random.randrange(AFTER_TICK_MS)
+        elif random.random() < 1 / 3:
             # Much is due at these instants: what races with its delivery is asked for just then.
             at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
         elif random.random() < 1 / 4:
@@ -364,6 +378,7 @@ class Clients:
         functions: Functions,
         mask: Mask,
         is_sparse: bool,
+        is_at_margins: bool,
     ) -> None:
         self._seed = seed
         self._scheduler = scheduler
@@ -371,6 +386,7 @@ class Clients:
         self._functions = functions
         self._mask = mask
         self._is_sparse = is_sparse
+        self._is_at_margins = is_at_margins
         self._overlapping = Overlapping.of(seed)
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
@@ -398,6 +414,7 @@ class Clients:
                 known,
                 step.number,
                 self._is_sparse,
+                self._is_at_margins,
                 self._overlapping,
             )
             told = action.ask(request)

@@ -32,6 +32,9 @@ _FAILURES_MAX: Final = 0.6
 #: How many more fail where delivering has most of the trouble.
 _IN_FOCUS: Final = 2.0
 
+#: The chance of a later attempt, where consumers fail at all.
+_AGAIN: Final = 0.7
+
 #: The chance that a connection takes seconds, at level 1.
 _SLOW_CONNECTIONS: Final = 0.05
 
@@ -72,7 +75,7 @@ class Consumers:
         trigger = attempt.trigger
         self.attempts[trigger.id] += 1
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
-        way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self.failures else "200"
+        way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
         is_slow = fraction(code, 5) < self.slow_connections
         scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
         strand.is_leaving = True
@@ -92,6 +95,10 @@ class Consumers:
             self.chronicle.figures["failed answers"] += 1
         self.gate.leave(WHERE, kinds, may_fail=False)
         return answer
+
+    def _failures(self, attempt: Attempt) -> float:
+        """The chance that an attempt fails: one that has failed before is likely to fail again."""
+        return max(self.failures, _AGAIN) if attempt.number > 1 and self.failures else self.failures
 
     def calm(self) -> None:
         """Every request is answered from now on."""

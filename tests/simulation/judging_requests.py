@@ -16,10 +16,6 @@ NO_DATA = "null"
 #: What the id of a trigger by hand has after its job's uid.
 MANUAL = "-manual-"
 
-#: A request is made and signed before its connection stands. Whether it is alive is asked again then; what it
-#: carries stays, however long the process was stopped in between: at most its time limit, 90 s.
-MADE_BEFORE_MAX_MS = 90_000
-
 
 def nothing_is_lost(tale: Tale) -> Iterator[str]:
     """At least once: every due time that a job owed was requested, whatever crashed."""
@@ -121,13 +117,13 @@ def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
 
 
 def data_is_of_the_present(tale: Tale) -> Iterator[str]:
-    """A request carries the data of the job as it stood at most 1 s before it was made."""
+    """A request carries the data of the job as it stood at most 1 s before it left."""
     for request in tale.requests:
         life = tale.lives.get(request.uid)
         if life is None or request.is_on_demand:
             continue
-        stood = life.stood(request.at - MADE_BEFORE_MAX_MS - READ_AGE_MS, request.at)
-        texts = {life.writes[number].definition.get("data", NO_DATA) for number in stood}
+        readable = (life.writes[number] for number in life.readable(request.at))
+        texts = {each.definition.get("data", NO_DATA) for each in readable}
         if texts and request.data not in texts:
             yield f"{_named(request)} carries {request.data!r}; in force was {' or '.join(sorted(texts))!r}"
 

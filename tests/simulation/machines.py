@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.fakes.world import OneSecret
 from tests.simulation.consumers import Consumers
-from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, stream
+from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
@@ -34,8 +34,9 @@ _SWEEPERS_MAX: Final = 4
 _SKEWS: Final = (0.05, 1.0, 1.0)
 
 #: Of those, in so many the API's clocks are behind and all others ahead: both margins of the protocol are for
-#: a commit that comes late.
-_APART: Final = 0.3
+#: a commit that comes late, so most where the API has most of the trouble.
+_APART: Final = 0.2
+_APART_IN_FOCUS: Final = 0.6
 
 
 class ProcessIds:
@@ -91,7 +92,9 @@ class Fleet:
         self.shards = shards
         skew = stream(seed, "skew")
         level = troubles["skew"] and skew.choice(_SKEWS)
-        are_apart = skew.random() < _APART
+        are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
+        if troubles["skew"] and is_at_margins(seed):
+            level, are_apart = 1.0, True
 
         def ahead_ms(role: Role) -> int:
             # Most clocks are as wrong as may be: what a margin is for needs two that are, one each way.

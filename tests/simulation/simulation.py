@@ -9,9 +9,9 @@ from typing import Final
 from unittest.mock import patch
 
 from tests.simulation.chronicle import Chronicle
-from tests.simulation.clients import Clients, plan
+from tests.simulation.clients import HALF_MS, Clients, plan
 from tests.simulation.consumers import Consumers
-from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
+from tests.simulation.faults import NO_MASK, Mask, Troubles, is_at_margins, stream
 from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
 from tests.simulation.machines import Fleet
@@ -72,22 +72,25 @@ class Scenario:
     shards: int
     deliveries_at_once: int
     is_sparse: bool
+    is_at_margins: bool
 
     @classmethod
     def of(cls, seed: int) -> "Scenario":
         """The scenario of a seed."""
         random = stream(seed, "scenario")
-        is_sparse = random.random() < _SPARSE
+        at_margins = is_at_margins(seed)
+        is_sparse = random.random() < _SPARSE and not at_margins
         minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)
-        jobs = random.randint(1, 4)
+        jobs = random.randint(3 if at_margins else 1, 4)
         return cls(
             begins_at=(random.choice(TRANSITIONS) if is_sparse else BEGIN) + random.randrange(DAY_MS),
             minutes=minutes,
             jobs=jobs,
             writes=jobs + random.randint(0, 40 if is_sparse else minutes * 2),
-            shards=random.randint(1, 4),
+            shards=1 if at_margins else random.randint(1, 4),
             deliveries_at_once=random.randint(2, 10),
             is_sparse=is_sparse,
+            is_at_margins=at_margins,
         )
 
 
@@ -186,6 +189,7 @@ class Simulation:
             functions=self._functions,
             mask=mask,
             is_sparse=scenario.is_sparse,
+            is_at_margins=scenario.is_at_margins,
         )
         minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
         self._calm_at = scenario.begins_at + minutes * MINUTE_MS
@@ -202,6 +206,7 @@ class Simulation:
             ends_at=full_end,
             jobs=scenario.jobs,
             writes=scenario.writes,
+            is_at_margins=scenario.is_at_margins,
         )
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()
@@ -233,7 +238,9 @@ class Simulation:
         random = stream(self._seed, "ticks")
         # EventBridge wakes within the minute, at about the same second of each. By a clock that is half a
         # minute wrong a minute begins at the half.
-        phase_ms = random.choice((0, MINUTE_MS // 2, random.randrange(MINUTE_MS)))
+        phase_ms = random.choice((0, HALF_MS, random.randrange(MINUTE_MS)))
+        if self._scenario.is_at_margins:
+            phase_ms = HALF_MS
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
         self._scheduler.call_at(first_at, lambda: self._wake(random, first_at))
 

@@ -1,7 +1,4 @@
-"""Several at one item, with answers that get lost: what was acknowledged happened, and happened once.
-
-On DynamoDB Local alone: moto looks at an item and writes it in two steps, between which threads change.
-"""
+"""Several at one item, with answers that get lost: what was acknowledged happened, and happened once."""
 
 import random
 from collections.abc import Callable
@@ -9,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 
-import pytest
 from tests.contract.builders import NOON, job, next_revision, paused, run
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import answers_lost
@@ -20,8 +16,6 @@ from sweephand.wheel.timer import Cursor, Lease
 RIVALS = 4
 CHANCE = random.Random(42)  # noqa: S311 (no secret: it decides which answers get lost)
 
-pytestmark = pytest.mark.dynamodb_local
-
 
 def at_once(rival: Callable[[int], list[str]]) -> list[str]:
     """What all rivals together achieved, each in a thread of its own."""
@@ -29,8 +23,8 @@ def at_once(rival: Callable[[int], list[str]]) -> list[str]:
         return [each for achieved in pool.map(rival, range(RIVALS)) for each in achieved]
 
 
-def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(on_dynamodb_local: Dynamo) -> None:
-    jobs = on_dynamodb_local.stores().jobs
+def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(dynamo: Dynamo) -> None:
+    jobs = dynamo.stores().jobs
     jobs.put(job(), replacing=None)
 
     def update_four_times(rival: int) -> list[str]:
@@ -44,7 +38,7 @@ def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(on_dynamo
                 acknowledged.append(written.rev)
         return acknowledged
 
-    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE) as lost:
+    with answers_lost(dynamo.client, "PutItem", CHANCE) as lost:
         acknowledged = at_once(update_four_times)
     assert lost.times > 0
     stored = jobs.get(job().key)
@@ -54,8 +48,8 @@ def test_every_update_of_a_job_that_was_acknowledged_is_in_its_history(on_dynamo
     assert [int(rev.partition("-")[0]) for rev in history] == list(range(1, 18))
 
 
-def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(on_dynamodb_local: Dynamo) -> None:
-    jobs = on_dynamodb_local.stores().jobs
+def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(dynamo: Dynamo) -> None:
+    jobs = dynamo.stores().jobs
     jobs.put(job(), replacing=None)
 
     def pause_or_update(rival: int) -> list[str]:
@@ -69,7 +63,7 @@ def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(on_dynam
                 return [token]
         return []
 
-    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+    with answers_lost(dynamo.client, "PutItem", CHANCE):
         acknowledged = at_once(pause_or_update)
     stored = jobs.get(job().key)
     assert stored is not None
@@ -77,9 +71,9 @@ def test_no_pause_of_a_job_that_was_acknowledged_is_undone_by_an_update(on_dynam
 
 
 def test_a_shard_has_one_holder_for_each_fence_and_its_cursor_is_the_last_commit(
-    on_dynamodb_local: Dynamo,
+    dynamo: Dynamo,
 ) -> None:
-    leases = on_dynamodb_local.stores().leases
+    leases = dynamo.stores().leases
     leases.raise_shards(1)
 
     def sweep_four_times(rival: int) -> list[str]:
@@ -97,7 +91,7 @@ def test_a_shard_has_one_holder_for_each_fence_and_its_cursor_is_the_last_commit
             leases.release(committed, 1, NOON)
         return commits
 
-    with answers_lost(on_dynamodb_local.client, "UpdateItem", CHANCE) as lost:
+    with answers_lost(dynamo.client, "UpdateItem", CHANCE) as lost:
         commits = at_once(sweep_four_times)
     assert lost.times > 0
     [lease] = leases.state().leases
@@ -107,8 +101,8 @@ def test_a_shard_has_one_holder_for_each_fence_and_its_cursor_is_the_last_commit
     assert lease.cursor.key == max(commits)
 
 
-def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(on_dynamodb_local: Dynamo) -> None:
-    runs = on_dynamodb_local.stores().runs
+def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(dynamo: Dynamo) -> None:
+    runs = dynamo.stores().runs
     attempts = range(1, 9)
 
     def handle_every_attempt(rival: int) -> list[str]:
@@ -121,7 +115,7 @@ def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(on_dynamodb_local
                 handled += [mine.owner or ""] * runs.record(outcome)
         return handled
 
-    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE) as lost:
+    with answers_lost(dynamo.client, "PutItem", CHANCE) as lost:
         handled = at_once(handle_every_attempt)
     assert lost.times > 0
     recorded = [int(owner[-9:]) for owner in handled]
@@ -131,8 +125,8 @@ def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(on_dynamodb_local
     assert (stored.state, stored.owner in handled) == ("succeeded", True)
 
 
-def test_a_run_that_its_consumer_works_on_has_one_end(on_dynamodb_local: Dynamo) -> None:
-    runs = on_dynamodb_local.stores().runs
+def test_a_run_that_its_consumer_works_on_has_one_end(dynamo: Dynamo) -> None:
+    runs = dynamo.stores().runs
     claimed = run(token="shr_1")
     running = replace(claimed, state="running", heartbeat_by=NOON, run_until=NOON)
     assert runs.claim(claimed, NOON) is None
@@ -153,7 +147,7 @@ def test_a_run_that_its_consumer_works_on_has_one_end(on_dynamodb_local: Dynamo)
             if runs.move(over, seen):
                 return [over.version or ""]
 
-    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+    with answers_lost(dynamo.client, "PutItem", CHANCE):
         (winner,) = at_once(end_it)
     stored = runs.of(trigger_of(running))
     assert stored is not None
@@ -161,15 +155,15 @@ def test_a_run_that_its_consumer_works_on_has_one_end(on_dynamodb_local: Dynamo)
     assert stored.state == ends[int(winner[5:7])]
 
 
-def test_of_many_redrives_of_one_failure_one_round_is_claimed(on_dynamodb_local: Dynamo) -> None:
-    runs = on_dynamodb_local.stores().runs
+def test_of_many_redrives_of_one_failure_one_round_is_claimed(dynamo: Dynamo) -> None:
+    runs = dynamo.stores().runs
     assert runs.record(run(state="failed"))
 
     def claim_the_round(rival: int) -> list[str]:
         mine = run(attempt=2, owner=f"owner{rival:02d}000000000", round_from=2)
         return [mine.owner or ""] if runs.claim(mine, NOON) is None else []
 
-    with answers_lost(on_dynamodb_local.client, "PutItem", CHANCE):
+    with answers_lost(dynamo.client, "PutItem", CHANCE):
         claimed = at_once(claim_the_round)
     stored = runs.get(run().key, run().run_id)
     assert stored is not None

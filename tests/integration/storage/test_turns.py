@@ -3,46 +3,21 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from tests.fakes.engines import LOCAL, Dynamo
+from tests.fakes.engines import Dynamo
 from tests.fakes.lines import FAILED, MINUTE, SUCCESS, message_of, stored, triggers
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer, Attempt
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
 TRIGGERS = 8
 
 
-class OneAtATime:
-    """A client that asks moto one thing at a time: moto looks at an item and writes it in two steps."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        self._lock = threading.Lock()
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._client, name)
-        if name == "exceptions" or not callable(found):
-            return found
-
-        def call(**request: Any) -> Any:
-            with self._lock:
-                return found(**request)
-
-        return call
-
-
-@pytest.fixture(params=["moto", LOCAL])
-def world(request: pytest.FixtureRequest) -> World:
+@pytest.fixture
+def world(dynamo: Dynamo) -> World:
     """A world whose jobs, runs and lines are in DynamoDB."""
-    made: Dynamo = request.getfixturevalue(f"on_{request.param}")
-    stores = replace(made, client=cast("DynamoDBClient", OneAtATime(made.client))).stores()
+    stores = dynamo.stores()
     world = World()
     world.jobs, world.runs, world.slots = stores.jobs, stores.runs, stores.slots  # type: ignore[assignment]
     return world

@@ -103,6 +103,12 @@ def arms_up_to_horizon() -> Iterator[None]:
         yield
 
 
+@mutation("What is armed directly leaves no room for clocks that differ (145 s)")
+def arms_without_room_for_skew() -> Iterator[None]:
+    with everywhere("DIRECT_WINDOW_MS", 145 * SECOND_MS):
+        yield
+
+
 @mutation("A span is split without its last part")
 def loses_last_part() -> Iterator[None]:
     def shortened(span: SpanMessage) -> Iterator[Message]:

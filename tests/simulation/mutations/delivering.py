@@ -8,8 +8,10 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 
 from sweephand.instants import HOUR_MS, SECOND_MS
 from sweephand.ports import Answer, Attempt, always
+from sweephand.runs.attempt import Attempts
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead, liveness_of
 from sweephand.runs.settle import Delivered
 from sweephand.wheel.trigger import Message, TriggerMessage
 
@@ -64,6 +66,24 @@ def does_not_look_again() -> Iterator[None]:
         ports["targets"] = Instead(targets, deliver=deliver)
 
     with built(Deliverer, change):
+        yield
+
+
+@mutation("When the connection stands, what was made of the job before it changed still leaves")
+def sends_what_is_outdated() -> Iterator[None]:
+    def send(
+        attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str
+    ) -> tuple[Answer, JobRead]:
+        latest = read
+
+        def is_wanted() -> bool:
+            nonlocal latest
+            latest = attempts._reading.fresh(attempt.trigger.key, latest)
+            return liveness_of(message, latest) == "alive"
+
+        return attempts._targets.deliver(attempt._replace(is_wanted=is_wanted)), latest
+
+    with patch.object(Attempts, "_send", send):
         yield
 
 

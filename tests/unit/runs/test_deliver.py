@@ -211,6 +211,37 @@ def test_a_change_while_something_took_long_is_what_is_delivered() -> None:
     assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
 
 
+def test_a_change_while_the_consumer_is_slow_to_connect_is_what_is_delivered() -> None:
+    world = World()
+    message = due(world, data="1")._replace(attempt=2)
+    connections = iter((20_000, 0))
+
+    def connecting() -> None:
+        if slowness_ms := next(connections):
+            world.put(dueTime="10s", data="2")
+            world.clock.time += slowness_ms
+
+    world.consumers.connecting = connecting
+    handle(world, message)
+    assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
+    assert world.consumers.attempts[0].sent_at == world.clock.time
+
+
+def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time() -> None:
+    world = World()
+    message = due(world)._replace(attempt=2)
+
+    def connecting() -> None:
+        world.put(dueTime="10s", data=str(world.clock.time))
+        world.clock.time += 2_000
+        assert world.clock.time < NOON + 60_000, "it connects for ever"
+
+    world.consumers.connecting = connecting
+    with pytest.raises(StoreError, match="no request left"):
+        handle(world, message)
+    assert not world.consumers.attempts
+
+
 def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> None:
     world = World()
     message = due(world)

@@ -8,7 +8,7 @@ from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON, key_of
 
 from sweephand.ports import Answer
-from sweephand.timing import PENDING_MAX_MS
+from sweephand.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
 
@@ -89,6 +89,48 @@ def test_what_should_have_come_long_ago_is_not_said_to_be_on_its_way() -> None:
     assert run_at(client, NOON + 10_000).json["state"] == "enqueued"
     client.world.clock.time += 1
     assert run_at(client, NOON + 10_000).status == 404
+
+
+def asked_for(client: Client) -> Any:
+    return client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json
+
+
+def test_what_was_asked_for_by_hand_is_on_its_way_until_it_is_recorded() -> None:
+    client = Client()
+    client.put(job=JOB)
+    asked = asked_for(client)
+    path = f"/v1/namespaces/ns/jobs/job/runs/{asked['id']}"
+    shown = client.send("GET", path).json
+    assert (shown["state"], shown["attempts"], shown["reason"]) == ("enqueued", 0, None)
+    assert {key: shown[key] for key in asked} == asked
+    client.world.run_until(NOON + 1_000)
+    recorded = client.send("GET", path).json
+    assert (recorded["state"], recorded["triggerId"]) == ("succeeded", asked["triggerId"])
+
+
+def test_what_nobody_can_have_asked_for_is_not_on_its_way() -> None:
+    client = Client()
+    client.world.clock.time += PENDING_MAX_MS
+    client.put(job=JOB)
+    now = client.world.clock.time
+    for name in (
+        f"manual-{now + CLOCK_SKEW_MAX_MS + 1}-0-a",
+        f"manual-{now - 1}-0-a",
+        f"manual-{now}-1-a",
+        f"backfill-{now}-0-a",
+        f"chained-{now}-0-a",
+    ):
+        assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{name}").status == 404, name
+
+
+def test_what_was_asked_for_long_ago_or_leaves_no_record_is_not_said_to_be_on_its_way() -> None:
+    client = Client()
+    client.put(job=JOB)
+    path = f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}"
+    client.world.clock.time = NOON + PENDING_MAX_MS
+    assert client.send("GET", path).status == 404
+    client.put(job={**JOB, "history": "failures"})
+    assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}").status == 404
 
 
 def test_a_job_that_is_gone_has_nothing_to_come() -> None:

@@ -56,45 +56,52 @@ class Attempts:
     ) -> Made | Withdrawn:
         """Hand the trigger over by `job`, which is what was read, or by what it has become since.
 
-        When the request leaves, the job was read a second ago at most. StoreError: it was not made, or
-        nobody knows.
+        When the request leaves, the job was read a second ago at most, and what leaves was made of what was
+        read. StoreError: it was not made, or nobody knows.
         """
-        key = message.trigger.key
-        secrets = self._signing.active(key.namespace)
+        secrets = self._signing.active(message.trigger.key.namespace)
         body = self._body(message, job)
-        reads = 0
-        while (again := self._reading.fresh(key, read)) is not read:
-            # Something took long. If the trigger is not alive any more, the claim of the attempt stays:
-            # should the message come again, it waits for the claim's end.
-            reads += 1
-            if reads > READS_MAX:
-                raise StoreError(f"{key} could not be read within {JOB_READ_AGE_MAX_MS} ms, {reads} times")
-            if again.job is None or liveness_of(message, again) != "alive":
-                return Withdrawn(again)
-            if again.job.version != job.version:
-                body = self._body(message, again.job)
-            read, job = again, again.job
-        sent_at = self._clock.now()
         latest = read
-
-        def is_wanted() -> bool:
-            nonlocal latest
-            latest = self._reading.fresh(key, latest)
-            return liveness_of(message, latest) == "alive"
-
-        answer = self._targets.deliver(
-            Attempt(
+        for _ in range(READS_MAX + 1):
+            latest = self._reading.fresh(message.trigger.key, latest)
+            if latest is not read:
+                # Something took long. If the trigger is not alive any more, the claim of the attempt stays:
+                # should the message come again, it waits for the claim's end.
+                if latest.job is None or liveness_of(message, latest) != "alive":
+                    return Withdrawn(latest)
+                if latest.job.version != job.version:
+                    body = self._body(message, latest.job)
+                read, job = latest, latest.job
+                continue
+            attempt = Attempt(
                 trigger=message.trigger,
                 number=message.attempt,
                 spec=job.definition.target,
                 body=body,
                 secrets=secrets,
-                sent_at=sent_at,
-                is_wanted=is_wanted,
+                sent_at=self._clock.now(),
                 run_token=run_token,
             )
+            answer, latest = self._send(attempt, message, read, job.version)
+            if not answer.was_withdrawn:
+                return Made(job, attempt.sent_at, answer)
+        raise StoreError(
+            f"{job.key}: {READS_MAX} times no request left within {JOB_READ_AGE_MAX_MS} ms of reading"
         )
-        return Withdrawn(latest) if answer.was_withdrawn else Made(job, sent_at, answer)
+
+    def _send(
+        self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str
+    ) -> tuple[Answer, JobRead]:
+        """The answer, and the latest read of the job: by that it is called off if the job has changed."""
+        latest = read
+
+        def is_wanted() -> bool:
+            nonlocal latest
+            latest = self._reading.fresh(attempt.trigger.key, latest)
+            is_same = latest.job is not None and latest.job.version == version
+            return is_same and liveness_of(message, latest) == "alive"
+
+        return self._targets.deliver(attempt._replace(is_wanted=is_wanted)), latest
 
     def _body(self, message: TriggerMessage, job: Job) -> bytes:
         payload = message.payload or job.definition.payload

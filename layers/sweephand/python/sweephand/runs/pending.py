@@ -5,8 +5,9 @@ from typing import Literal
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
+from sweephand.jobs.naming import RunName
 from sweephand.runs.overlap import Line
-from sweephand.timing import PENDING_MAX_MS
+from sweephand.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 
 #: `scheduled`: due later; `enqueued`: due, and on its way; `waiting`: held back, and why.
 PendingState = Literal["scheduled", "enqueued", "waiting"]
@@ -38,6 +39,20 @@ def in_line(line: Line, run_id: str) -> Pending | None:
                 reason=f"Run {line.holder.message.trigger.run_id} of this job is not over.",
             )
     return None
+
+
+def by_hand(job: Job, name: RunName, now: Instant) -> Pending | None:
+    """The trigger by hand of that name, of which there is no record; None if none can be on its way.
+
+    Its name is all that is kept of it before its first attempt is over. Another function's clock may have
+    named it.
+    """
+    if name.demand is None or name.demand.kind != "manual" or name.index:
+        return None
+    is_recent = now - PENDING_MAX_MS < name.due_at <= now + CLOCK_SKEW_MAX_MS
+    if not is_recent or name.due_at < job.created_at or not job.definition.records_successes:
+        return None
+    return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
 def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:

@@ -3,9 +3,8 @@
 from typing import Any, Final
 
 from sweephand.errors import NotFoundError
-from sweephand.instants import Instant
-from sweephand.jobs.naming import read_run_name
-from sweephand.runs.pending import Pending, in_line, pending
+from sweephand.jobs.naming import RunName, read_run_name
+from sweephand.runs.pending import Pending, by_hand, in_line, pending
 from sweephand.web import cursor
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.query import RunsQuery
@@ -32,23 +31,23 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
         return Reply(200, run_resource(run))
-    coming = _pending(services, request, run_id, named.due_at) if named else None
+    coming = _pending(services, request, named) if named else None
     if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
     return Reply(200, pending_resource(coming))
 
 
-def _pending(
-    services: Services, request: Request[NoQuery, None], run_id: str, due_at: Instant
-) -> Pending | None:
-    """The trigger due at that instant, if the job is there and it is still to come."""
+def _pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
+    """The trigger whose run is to have that name, if the job is there and it is still to come."""
     try:
         job = services.reader.get(request.key, request.requested_at).job
     except NotFoundError:
         return None
     slot = services.slots.get(request.key) if job.definition.overlap.is_limited else None
-    waiting = in_line(slot.line, run_id) if slot is not None and slot.uid == job.uid else None
-    return waiting or pending(job, due_at, request.requested_at)
+    if slot is not None and slot.uid == job.uid and (waiting := in_line(slot.line, str(name))) is not None:
+        return waiting
+    now = request.requested_at
+    return by_hand(job, name, now) if name.demand else pending(job, name.due_at, now)
 
 
 def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
