@@ -25,6 +25,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.jobs.job import Revision
 from sweephand.ports import Answer
 from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
+from sweephand.runs.reading import JobRead
 from sweephand.timing import ATTEMPT_CLAIM_MS
 
 MODES = ("skip", "wait", "waitLatest")
@@ -168,6 +169,23 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
     assert delivered(world) == [0, 0]
     assert world.consumers.attempts[1].trigger.uid == stored(world).uid
     assert world.slots.get(key_of()) is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_name(mode: str) -> None:
+    world = World()
+    (old,) = triggers(world, mode, 0)
+    read = JobRead(stored(world), world.clock.time)
+    # Whoever has read the job is stopped, and goes on within the second for which a read is good.
+    world.delete()
+    world.put(dueTime="0s", overlap=mode, **SLOW)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    world.run_until(NOON + 500)
+    line = world.slots.get(key_of())
+    assert line is not None
+    assert handle(world, old, read).outcome == "dropped"
+    assert world.slots.get(key_of()) == line
+    assert delivered(world) == [0]
 
 
 def test_those_that_wait_come_after_a_change_to_allow() -> None:

@@ -46,6 +46,9 @@ from sweephand.wheel.trigger import (
     TriggerMessage,
 )
 
+#: What becomes of a message that does not get a turn, nor waits for one.
+NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
+
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
@@ -178,11 +181,11 @@ class Deliverer:
 
     def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
-        turn = self._turns.arrive(message, job)
+        turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
             return self._put_back(message, turn.look_again_at, "waiting")
         if turn.outcome != "go":
-            return Delivered("skipped" if turn.outcome == "skip" else "repeated")
+            return Delivered(NO_TURNS[turn.outcome])
         delivered = self._deliver(message, read, job)
         if delivered.outcome in ENDED:
             # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.

@@ -25,8 +25,8 @@ LINE_RETENTION_MS: Final = 60 * DAY_MS
 #: What becomes of one that arrives: its turn, or not yet, or never.
 Verdict = Literal["go", "wait", "skip"]
 
-#: The same, or `over`: it has had its turn, and this is a duplicate.
-Outcome = Literal["go", "wait", "skip", "over"]
+#: The same, or `over`: it has had its turn, and this is a duplicate; or `gone`: its job is.
+Outcome = Literal["go", "wait", "skip", "over", "gone"]
 
 
 class Held(NamedTuple):

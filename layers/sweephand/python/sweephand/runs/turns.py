@@ -1,5 +1,6 @@
 """Taking turns: a trigger's way into its job's line, and out of it when its run is over."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sweephand.errors import StoreError
@@ -62,16 +63,19 @@ class Turns:
         self._clock = clock
         self._ids = ids
 
-    def arrive(self, message: TriggerMessage, job: Job) -> Turn:
+    def arrive(self, message: TriggerMessage, job: Job, look_again: Callable[[], Job | None]) -> Turn:
         """Take the line for a trigger, have it wait, or record it as skipped.
 
+        `look_again` reads the job anew: where another of its name has a line, that may be the later one.
         With `go` it is the only trigger of the job whose run is not over, until handed_on() is called after
         its run or nothing has been seen of it for an hour. StoreError: nothing is decided.
         """
         for _ in range(TRIES_MAX):
             slot = self._slots.get(job.key)
-            line = slot.line if slot is not None and slot.uid == job.uid else Line()
             now = self._clock.now()
+            if slot is not None and slot.uid != job.uid and not _is_same_job(look_again(), job):
+                return Turn("gone", now)
+            line = slot.line if slot is not None and slot.uid == job.uid else Line()
             state = self._state(line, message, job, now)
             if state is None:
                 return Turn("over", now)
@@ -183,6 +187,10 @@ class Turns:
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
         return self._runs.record(run)
+
+
+def _is_same_job(job: Job | None, other: Job) -> bool:
+    return job is not None and job.uid == other.uid
 
 
 def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> Arrival:
