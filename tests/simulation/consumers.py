@@ -53,6 +53,7 @@ class Consumers:
     failures: float
     slow_connections: float
     overlapping: Overlapping = NONE
+    crasher: str | None = None
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -77,6 +78,8 @@ class Consumers:
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
         is_slow = fraction(code, 5) < self.slow_connections
+        if self._crashes(trigger.key.name, trigger.id):
+            self.gate.kill(f"about to request {trigger.id}")
         scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
         strand.is_leaving = True
         try:
@@ -104,6 +107,13 @@ class Consumers:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
         self.overlapping = NONE
+
+    def _crashes(self, name: str, trigger_id: str) -> bool:
+        """Whether whoever makes a request of that trigger is to die of it."""
+        is_the_one = len(self.attempts) == self.overlapping.crashes_at
+        if self.crasher is None and is_the_one and self.overlapping.takes_turns(name):
+            self.crasher = trigger_id
+        return trigger_id == self.crasher
 
     def _answer(self, way: str, code: int) -> Answer:
         scheduler = self.scheduler

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tests.simulation.lives import told
 from tests.simulation.tale import Tale
 from tests.simulation.trace import LineStored, Mishap, Requested, RunStored
-from tests.simulation.turns import OVER, PROCESS_MS, Rule, Turns, id_of, may_overlap, moments, rules
+from tests.simulation.turns import PROCESS_MS, Rule, Turns, id_of, may_overlap, moments, rules
 
 #: A run of which nothing was seen for so long is not waited for.
 ABANDONED_MS = 3_600_000
@@ -31,9 +31,6 @@ LET_GO_MS = 1_800_000
 
 #: A clock is ahead by so much at most: what is due later has not come.
 AHEAD_MS = 45_000
-
-#: In the calm who waits has its turn, and begins, within this: a queue's delay, and what is before it there.
-PROMPT_MS = 60_000
 
 #: Why a run is skipped for another.
 OVERLAP = "overlap"
@@ -129,44 +126,8 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
             yield f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …), {most} may"
 
 
-def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
-    """In the calm, when a run is over the first that waits has its turn, and begins, within a minute."""
-    calm_at = tale.calm_at
-    if calm_at is None:
-        return
-    # What was begun in trouble is over by then.
-    from_at = calm_at + PROCESS_MS
-    for turns, event in moments(tale):
-        life, holder = turns.life, turns.holder
-        late_at = event.at + PROMPT_MS
-        if event.at < from_at or late_at > tale.ends_at or holder is None:
-            continue
-        if life.deleted_at is not None or life.is_held or may_overlap(life, event.at, late_at):
-            continue
-        of_job = [each for each in tale.turns_of[event.uid] if event.at <= each.at <= late_at]
-        if isinstance(event, RunStored) and _is_end(event) and id_of(event) == holder.trigger_id:
-            who, what = turns.lines[-1].waiting, "had no turn"
-            has_come = any(isinstance(each, LineStored) for each in of_job)
-        elif isinstance(event, LineStored) and event.holder and event.holder.trigger_id != holder.trigger_id:
-            who, what = (event.holder,), "did not begin"
-            has_come = any(
-                not isinstance(each, LineStored) and id_of(each) == event.holder.trigger_id for each in of_job
-            )
-        else:
-            continue
-        if who and not has_come and not turns.is_taken_back(who[0].trigger_id, event.at):
-            yield (
-                f"{event.name}: {who[0].trigger_id} waited for {holder.trigger_id}, which was over at "
-                f"{told(event.at)}, and {what} by {told(late_at)}"
-            )
-
-
 def _is_skip(event: RunStored) -> bool:
     return event.state == "skipped" and event.reason == OVERLAP
-
-
-def _is_end(event: RunStored) -> bool:
-    return event.state in OVER
 
 
 def _arrived(tale: Tale) -> dict[str, dict[str, int]]:

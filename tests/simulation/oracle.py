@@ -11,6 +11,7 @@ from typing import Final
 from tests.simulation import (
     judging_jobs,
     judging_overlap,
+    judging_patience,
     judging_requests,
     judging_runs,
     judging_wheel,
@@ -52,7 +53,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_overlap.skips_have_their_reason,
     judging_overlap.turns_come_in_order,
     judging_overlap.lines_are_bounded,
-    judging_overlap.who_waits_goes_promptly,
+    judging_patience.who_waits_goes_promptly,
+    judging_patience.what_is_owed_no_more_leaves,
+    judging_patience.by_hand_passes_a_pause,
 )
 
 

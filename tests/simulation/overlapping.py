@@ -35,16 +35,24 @@ _RETRY: Final[Mapping[str, Any]] = {"maxAttempts": 5, "initialDelay": "25s", "mu
 #: How long a consumer of such a job may work at most: dense schedules come every few seconds.
 _WORKS_MS: Final = (0, 3 * SECOND_MS, 14 * SECOND_MS)
 
+#: In so many of those seeds one trigger ends as a dead letter and leaves a line held for an hour: that takes
+#: long.
+_CRASHES: Final = 1 / 25
+
 #: Chances are told apart by this.
 _WORK: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Overlapping:
-    """The settings of a seed's jobs: by name, how each is, and how long its consumer may work."""
+    """The settings of a seed's jobs: by name, how each is, and how long its consumer may work.
+
+    The request of that number, `crashes_at`, kills whoever is about to make it, however often it is tried.
+    """
 
     kinds: Mapping[str, str]
     works_ms: Mapping[str, int]
+    crashes_at: int | None = None
 
     @classmethod
     def of(cls, seed: int) -> "Overlapping":
@@ -54,7 +62,8 @@ class Overlapping:
             return cls({}, {})
         names = [f"job-{number}" for number in range(4)]
         kinds = {name: random.choice(_KINDS) for name in names}
-        return cls(kinds, {name: random.choice(_WORKS_MS) for name, kind in kinds.items() if kind != "allow"})
+        works_ms = {name: random.choice(_WORKS_MS) for name, kind in kinds.items() if kind != "allow"}
+        return cls(kinds, works_ms, random.randrange(1, 12) if random.random() < _CRASHES else None)
 
     def written(self, name: str, random: Random) -> dict[str, Any]:
         """What a new definition of the job says of it; nothing where runs may overlap."""
@@ -73,6 +82,10 @@ class Overlapping:
         return (
             dict(random.choice(SETTINGS)) if self.kinds.get(name) == "any" and random.random() < 1 / 2 else {}
         )
+
+    def takes_turns(self, name: str) -> bool:
+        """Whether the job does, as a rule."""
+        return name in self.works_ms
 
     def work_ms(self, name: str, code: int) -> int:
         """How long the consumer of a job works at a request with that chance."""

@@ -88,10 +88,7 @@ class Turns:
     def is_taken_back(self, trigger_id: str, at: int) -> bool:
         """Whether the revision by which a trigger came into the line does not owe it any more."""
         place = self.places.get(trigger_id)
-        if place is None or place.is_asked_for or place.attempt > 1:
-            return False
-        reigns = (self.life.reign(place.rev, number) for number in self.life.stood(at - PROCESS_MS, at))
-        return any(reign is None or not reign.owns(place.due_at) for reign in reigns)
+        return place is not None and is_taken_back(self.life, place, at)
 
     @property
     def holder(self) -> InLine | None:
@@ -132,6 +129,14 @@ def rules(life: Life, from_at: int, to_at: int) -> list[Rule]:
 def may_overlap(life: Life, from_at: int, to_at: int) -> bool:
     """Whether runs that began in between may have been let run beside each other."""
     return any(each.mode == "allow" for each in rules(life, from_at - PROCESS_MS, to_at))
+
+
+def is_taken_back(life: Life, place: InLine, at: int) -> bool:
+    """Whether the revision by which a trigger came into its job's line does not owe it any more."""
+    if place.is_asked_for or place.attempt > 1:
+        return False
+    reigns = (life.reign(place.rev, number) for number in life.stood(at - PROCESS_MS, at))
+    return any(reign is None or not reign.owns(place.due_at) for reign in reigns)
 
 
 def moments(tale: Tale) -> Iterator[tuple[Turns, Event]]:
