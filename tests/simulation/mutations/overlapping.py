@@ -275,21 +275,9 @@ def keeps_lines_of_the_deleted() -> Iterator[None]:
         yield
 
 
-@mutation("A trigger of a deleted job takes the line of the next one of its name")
-def takes_the_line_of_the_next() -> Iterator[None]:
-    with patch.object(turns, "_is_same_job", lambda *_: True):
-        yield
-
-
 @mutation("A trigger that is owed no more keeps its place in the line")
 def keeps_places() -> Iterator[None]:
     with patch.object(Turns, "leave", lambda *_: None):
-        yield
-
-
-@mutation("A trigger that is owed no more gives the line on though somebody may be delivering it")
-def leaves_at_once() -> Iterator[None]:
-    with everywhere("leaves_at", lambda *_: 0):
         yield
 
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from tests.simulation.mutations import adapters, arming, delivering, overlapping, pausing, sweeping
+from tests.simulation.mutations import (
+    adapters,
+    arming,
+    catching_up,
+    delivering,
+    overlapping,
+    pausing,
+    sweeping,
+)
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
 from tests.simulation.trace import Requested
@@ -21,6 +29,7 @@ __all__ = [
     "adapters",
     "arming",
     "catch",
+    "catching_up",
     "cost",
     "delivering",
     "overlapping",
