@@ -24,7 +24,7 @@ up: $(STACK) ## start Sweephand here in the background, described in .local/stac
 down: .venv/.locked ## end what `make up` started
 	@$(IN_VENV)/python -m infra.local down --port $(PORT)
 
-test: $(STACK) ## all tests, the end-to-end one on the deployed local stack last
+test: $(STACK) ## all tests, those on a deployed local stack begun first and looked at last
 	$(IN_VENV)/python -m pytest
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which everything goes wrong, or tell the story of one, SEED=7

@@ -18,8 +18,13 @@ settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes last: a unit that is broken need not wait for a stack to be deployed."""
-    items.sort(key=lambda item: item.get_closest_marker("e2e") is not None)
+    """The end-to-end tests come last, but for what has to ripen: that is begun before everything else."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    is_of = {name: item.get_closest_marker(name) is not None for name in ("comes_first", "e2e", "comes_last")}
+    return -1 if is_of["comes_first"] else is_of["e2e"] + is_of["comes_last"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -46,6 +46,10 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close its connections; the next call opens one."""
         self._pool.clear()
 
     def call(

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_STOP_S = 15
+#: Nothing that is started here has anything to save: what it wrote is removed at its next start.
+_STOP_S = 3
 
 #: Started by this very program, which has to fetch their exit codes; others' are fetched by init.
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -64,7 +65,7 @@ def runs(pid: int) -> bool:
 
 
 def stop(pid_file: Path) -> bool:
-    """Whether there was something to end. First asks, then, after 15 s, insists; its children go with it."""
+    """Whether there was something to end. First asks, then, after 3 s, insists; its children go with it."""
     pid = recorded(pid_file)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)

@@ -3,15 +3,16 @@
     SWEEPHAND_STACK=.local/stack.json pytest tests/e2e
 
 runs them on a stack that is up already; else they deploy one of their own on a free port, and end it.
+The outage is of a stack of its own in either case.
 """
 
-import functools
 import itertools
 import json
 import os
 import shutil
 import socket
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,12 @@ import pytest
 from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.places import MINISTACK, SAM, Place
-from infra.local.receiver import Receiver
+from infra.local.receiver import Answer, Receiver
+from tests.e2e.outage import Outage
+from tests.e2e.outage import outage as begun_outage
+from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
+from tests.e2e.wheel import FAR_S, timer_keys
 
 _numbers = itertools.count(1)
 
@@ -40,15 +45,11 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
     if described:
         yield json.loads(Path(described).read_text(encoding="utf-8"))
         return
-    if not (SAM.exists() and MINISTACK.exists()):
-        pytest.skip("SAM or ministack is not installed: make setup")
-    place = Place(_free_port())
-    try:
-        yield local.up(place, say=lambda _: None)
-    finally:
-        local.down(place)
-        if not request.session.testsfailed:
-            shutil.rmtree(place.home, ignore_errors=True)  # else its log may say why
+    with _place(request) as place:
+        try:
+            yield local.up(place, say=lambda _: None)
+        finally:
+            local.down(place)
 
 
 @pytest.fixture(scope="session")
@@ -66,16 +67,70 @@ def namespace() -> str:
 
 @pytest.fixture
 def receiver(client: Client, namespace: str) -> Iterator[Receiver]:
-    """A consumer that verifies with the namespace's signing secrets, asked for once."""
-    secrets = functools.cache(lambda: client.signing_secrets(namespace))
-    with Receiver(secrets) as receiver:
-        yield receiver
+    """The consumer of the test's own namespace."""
+    with Scene.of(client, namespace) as scene:
+        yield scene.receiver
 
 
 @pytest.fixture
 def schedule(client: Client, namespace: str) -> Schedule:
     """The jobs of the test's own namespace."""
     return Schedule(client, namespace)
+
+
+@pytest.fixture(scope="module")
+def scene(client: Client) -> Iterator[Scene]:
+    """A consumer and jobs that all tests of a module look at, each at what is its own."""
+    with Scene.of(client, f"test-{os.getpid()}-{next(_numbers)}") as scene:
+        yield scene
+
+
+# What takes minutes by its nature is begun by the first test, and looked at by the last ones.
+
+
+@pytest.fixture(scope="session")
+def outage(request: pytest.FixtureRequest) -> Iterator[Outage]:
+    """A stack of its own, which stands still from now on."""
+    with _place(request) as place, begun_outage(place) as begun:
+        yield begun
+
+
+@pytest.fixture(scope="session")
+def far(client: Client, stack: Mapping[str, Any]) -> Iterator[Receiver]:
+    """The consumer of a job that only timer, tick and sweep can deliver."""
+    with Scene.of(client, f"far-{os.getpid()}") as scene:
+        scene.schedule.put("far", dueTime=f"{FAR_S}s", target=scene.target("far"))
+        key = f"{scene.schedule.namespace}/far#"
+        assert any(key in each for each in timer_keys(stack)), "no timer was written for it"
+        yield scene.receiver
+
+
+@pytest.fixture(scope="session")
+def silent(client: Client) -> Iterator[Receiver]:
+    """A consumer that accepts a trigger and is never heard of again."""
+    with Scene.of(client, f"silent-{os.getpid()}") as scene:
+        scene.receiver.answer("/silent", Answer(202))
+        scene.schedule.put(
+            "silent",
+            dueTime="1s",
+            completion="async",
+            heartbeatTimeout="1s",
+            retry={"initialDelay": "0s"},
+            target=scene.target("silent"),
+        )
+        scene.receiver.wait("/silent", 1, within_s=30)
+        yield scene.receiver
+
+
+@contextmanager
+def _place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Where a stack of the tests' own can be. If a test fails its files are kept: its log may say why."""
+    if not (SAM.exists() and MINISTACK.exists()):
+        pytest.skip("SAM or ministack is not installed: make setup")
+    place = Place(_free_port())
+    yield place
+    if not request.session.testsfailed:
+        shutil.rmtree(place.home, ignore_errors=True)
 
 
 def _free_port() -> int:

@@ -1,65 +1,17 @@
 """Jobs over HTTP to signed deliveries, on the deployed template: nothing between the two is a stand-in."""
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from boto3.dynamodb.conditions import Key
 from infra.local.client import Client
 from infra.local.deploy import session
-from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.receiver import Answer, Receiver
+from tests.e2e.deliveries import ON_TIME_MS, assert_signed_and_on_time, dues_of
 from tests.e2e.schedule import Schedule, eventually
-
-#: Deliveries are asked to be on time to the second (promise 5). A machine that runs a whole AWS beside
-#: the tests may stall; what the stack itself guarantees is measured by `make bench`.
-ON_TIME_MS = 5_000
-
-#: Beyond the 240 s in which a job is armed directly: only timer, tick and sweep can deliver it.
-FAR_S = 270
-
-
-def due_of(delivery: Delivery) -> int:
-    """The due time that a delivery names, in epoch ms."""
-    return round(datetime.fromisoformat(delivery.headers["sweephand-due"]).timestamp() * 1_000)
-
-
-def assert_signed_and_on_time(delivery: Delivery) -> None:
-    assert delivery.is_signed
-    assert 0 <= delivery.arrived_at - due_of(delivery) < ON_TIME_MS
-
-
-@pytest.fixture(scope="session")
-def far(client: Client, stack: Mapping[str, Any]) -> Iterator[Receiver]:
-    """The consumer of a job that is due far ahead, put before anything else so that the wait is shared."""
-    namespace = f"far-{time.time_ns()}"
-    with Receiver(lambda: client.signing_secrets(namespace)) as receiver:
-        job = {"dueTime": f"{FAR_S}s", "target": {"type": "http", "url": receiver.url("/far")}}
-        client.ask("PUT", f"/v1/namespaces/{namespace}/jobs/far", job)
-        assert any(f"{namespace}/far#" in key for key in timer_keys(stack)), "no timer was written for it"
-        yield receiver
-
-
-@pytest.fixture(autouse=True)
-def _far_first(far: Receiver) -> None:
-    """Every test waits for the far job to have been put."""
-
-
-def timer_keys(stack: Mapping[str, Any]) -> list[str]:
-    """The sort keys of all timers in the wheel."""
-    table = (
-        session().resource("dynamodb", endpoint_url=stack["awsEndpointUrl"]).Table(stack["tables"]["timers"])
-    )
-    shards = table.query(KeyConditionExpression=Key("pk").eq("leases") & Key("sk").begins_with("0"))["Items"]
-    assert shards, "there are no shards"
-    return [
-        str(item["sk"])
-        for shard in shards
-        for item in table.query(KeyConditionExpression=Key("pk").eq("shard#" + str(shard["sk"])))["Items"]
-    ]
+from tests.e2e.wheel import FAR_S
 
 
 def queue_reader(stack: Mapping[str, Any], url: str) -> Callable[[], list[Any]]:
@@ -99,21 +51,21 @@ def test_a_one_off_arrives_once_signed_with_its_data_byte_for_byte(
 
 def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, receiver: Receiver) -> None:
     target = {"type": "http", "url": receiver.url("/series")}
-    schedule.put("series", schedule="@every 2s", repeats=4, target=target)
-    schedule.put("after", dueTime="14s", target={"type": "http", "url": receiver.url("/after")})
+    schedule.put("series", schedule="@every 1s", repeats=4, target=target)
+    schedule.put("after", dueTime="6s", target={"type": "http", "url": receiver.url("/after")})
     receiver.wait("/after", 1, within_s=40)
     deliveries = receiver.deliveries("/series")
     for delivery in deliveries:
         assert_signed_and_on_time(delivery)
-    dues = sorted(due_of(each) for each in deliveries)
-    assert [later - earlier for earlier, later in pairwise(dues)] == [2_000] * 3
+    dues = dues_of(deliveries)
+    assert [later - earlier for earlier, later in pairwise(dues)] == [1_000] * 3
     assert sorted(each.headers["sweephand-sequence"] for each in deliveries) == ["1", "2", "3", "4"]
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
 
 
 def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) -> None:
-    schedule.put("deleted", dueTime="6s", target={"type": "http", "url": receiver.url("/deleted")})
-    schedule.put("later", dueTime="9s", target={"type": "http", "url": receiver.url("/later")})
+    schedule.put("deleted", dueTime="4s", target={"type": "http", "url": receiver.url("/deleted")})
+    schedule.put("later", dueTime="5s", target={"type": "http", "url": receiver.url("/later")})
     assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
     receiver.wait("/later", 1, within_s=30)
     assert not receiver.deliveries("/deleted")
@@ -124,8 +76,8 @@ def test_a_replaced_job_is_delivered_by_its_present_definition(
     schedule: Schedule, receiver: Receiver
 ) -> None:
     target = {"type": "http", "url": receiver.url("/present")}
-    schedule.put("replaced", dueTime="5s", target=target, data="old")
-    schedule.put("replaced", dueTime="5s", target=target, data="new")
+    schedule.put("replaced", dueTime="3s", target=target, data="old")
+    schedule.put("replaced", dueTime="3s", target=target, data="new")
     (delivery,) = receiver.wait("/present", 1, within_s=30)
     assert delivery.body == b'"new"'
 
@@ -226,6 +178,7 @@ def test_a_key_opens_its_own_namespace_for_as_long_as_it_is_there(
     assert client.call("DELETE", f"/v1/keys/{made['id']}").status == 204
 
 
+@pytest.mark.comes_last
 def test_a_job_due_beyond_the_direct_window_comes_through_the_wheel(far: Receiver) -> None:
     (delivery,) = far.wait("/far", 1, within_s=FAR_S + 60)
     assert_signed_and_on_time(delivery)

@@ -1,7 +1,5 @@
 """What becomes of runs on the deployed template: redriven, reported on, cancelled, found silent, chained."""
 
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,66 +14,30 @@ from sweephand.timing import DEADLINE_GRACE_MS
 FOUND_S = DEADLINE_GRACE_MS // SECOND_MS + 60
 
 
-@pytest.fixture(scope="session")
-def silent(client: Client) -> Iterator[Receiver]:
-    """A consumer that accepts a trigger and is never heard of again, put before the other tests run."""
-    namespace = f"silent-{time.time_ns()}"
-    with Receiver(lambda: client.signing_secrets(namespace)) as receiver:
-        receiver.answer("/silent", Answer(202))
-        Schedule(client, namespace).put(
-            "silent",
-            dueTime="1s",
-            completion="async",
-            heartbeatTimeout="1s",
-            retry={"initialDelay": "0s"},
-            target={"type": "http", "url": receiver.url("/silent")},
-        )
-        receiver.wait("/silent", 1, within_s=30)
-        yield receiver
-
-
-@pytest.fixture(autouse=True)
-def _silent_first(silent: Receiver) -> None:
-    """Every test waits for the silent consumer to have been asked."""
-
-
-def consumer_of(schedule: Schedule, delivery: Delivery) -> tuple[Client, str]:
-    """The API as the consumer of a delivery calls it, with its token; and the path of its run."""
-    token, run_id = delivery.headers["sweephand-run-token"], delivery.headers["sweephand-run"]
-    path = f"{schedule.path(delivery.headers['sweephand-job'])}/runs/{run_id}"
-    return Client(schedule.client.api_url, token), path
-
-
 def accepted(schedule: Schedule, receiver: Receiver, name: str, **job: Any) -> Delivery:
     """A trigger whose consumer has answered 202, when the run is recorded so."""
     receiver.answer(f"/{name}", Answer(202))
     target = {"type": "http", "url": receiver.url(f"/{name}")}
     schedule.put(name, dueTime="1s", completion="async", target=target, **job)
     (delivery,) = receiver.wait(f"/{name}", 1, within_s=30)
-    state_of(schedule, name, "running")
+    schedule.state_of(name, "running")
     return delivery
-
-
-def state_of(schedule: Schedule, name: str, state: str) -> Any:
-    """The one run of a job, as soon as it is in that state."""
-    (run,) = eventually(lambda: [schedule.runs(name)], lambda runs: runs and runs[0]["state"] == state)
-    return run
 
 
 def test_what_was_given_up_is_redriven_one_by_one_and_in_bulk(schedule: Schedule, receiver: Receiver) -> None:
     receiver.answer("/ill", Answer(422), Answer(422))
     target = {"type": "http", "url": receiver.url("/ill")}
     schedule.put("ill", dueTime="1s", target=target, labels={"team": "ops"})
-    run = state_of(schedule, "ill", "failed")
+    run = schedule.state_of("ill", "failed")
     path = f"{schedule.path('ill')}/runs/{run['id']}/redrive"
     assert schedule.client.ask("POST", path)["attempt"] == 2
     receiver.wait("/ill", 2, within_s=30)
     eventually(lambda: [schedule.runs("ill")], lambda runs: runs[0]["attempts"] == 2)
-    state_of(schedule, "ill", "failed")
+    schedule.state_of("ill", "failed")
     bulk = f"/v1/namespaces/{schedule.namespace}/redrive"
     assert schedule.client.ask("POST", bulk, {"labels": {"team": "dev"}}) == {"count": 0}
     assert schedule.client.ask("POST", bulk, {"labels": {"team": "ops"}}) == {"count": 1}
-    assert state_of(schedule, "ill", "succeeded")["attempts"] == 3
+    assert schedule.state_of("ill", "succeeded")["attempts"] == 3
     assert len({each.trigger_id for each in receiver.deliveries("/ill")}) == 1
     assert schedule.client.call("POST", path).status == 409
 
@@ -83,7 +45,7 @@ def test_what_was_given_up_is_redriven_one_by_one_and_in_bulk(schedule: Schedule
 def test_a_consumer_that_accepts_reports_with_its_token_and_with_it_alone(
     schedule: Schedule, receiver: Receiver
 ) -> None:
-    consumer, run = consumer_of(schedule, accepted(schedule, receiver, "slow"))
+    consumer, run = schedule.consumer_of(accepted(schedule, receiver, "slow"))
     beaten = consumer.call("POST", f"{run}/heartbeat")
     assert (beaten.status, beaten.body["state"]) == (200, "running")
     assert consumer.call("GET", run).status in {401, 403}
@@ -91,20 +53,20 @@ def test_a_consumer_that_accepts_reports_with_its_token_and_with_it_alone(
     forged = Client(schedule.client.api_url, "shr_" + "x" * 43)
     assert forged.call("POST", f"{run}/complete").status == 410
     assert consumer.call("POST", f"{run}/complete").status == 200
-    assert state_of(schedule, "slow", "succeeded")["attempts"] == 1
+    assert schedule.state_of("slow", "succeeded")["attempts"] == 1
     assert consumer.call("POST", f"{run}/heartbeat").status == 410
 
 
 def test_a_failure_that_a_consumer_reports_is_retried(schedule: Schedule, receiver: Receiver) -> None:
     delivery = accepted(schedule, receiver, "failing", retry={"initialDelay": "0s"})
-    consumer, run = consumer_of(schedule, delivery)
+    consumer, run = schedule.consumer_of(delivery)
     assert consumer.call("POST", f"{run}/fail", {"reason": "out of paper"}).status == 202
-    assert state_of(schedule, "failing", "succeeded")["attempts"] == 2
+    assert schedule.state_of("failing", "succeeded")["attempts"] == 2
     assert consumer.call("POST", f"{run}/complete").status == 410
 
 
 def test_a_run_that_is_cancelled_tells_its_consumer_to_stop(schedule: Schedule, receiver: Receiver) -> None:
-    consumer, run = consumer_of(schedule, accepted(schedule, receiver, "cancelled"))
+    consumer, run = schedule.consumer_of(accepted(schedule, receiver, "cancelled"))
     assert schedule.client.ask("POST", f"{run}/cancel")["state"] == "cancelled"
     assert consumer.call("POST", f"{run}/heartbeat").status == 410
 
@@ -128,6 +90,7 @@ def test_a_chain_of_three_runs_to_its_end_and_tells_of_it(schedule: Schedule, re
     assert schedule.runs("load")[0]["id"].startswith("chained-")
 
 
+@pytest.mark.comes_last
 def test_a_consumer_that_falls_silent_is_found_and_asked_again(silent: Receiver) -> None:
     first, second = silent.wait("/silent", 2, within_s=FOUND_S)
     assert [each.headers["sweephand-attempt"] for each in (first, second)] == ["1", "2"]

@@ -1,0 +1,31 @@
+"""What a delivery says of its trigger, and what every one of them has to be."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from infra.local.receiver import Delivery
+
+from sweephand.instants import Instant, from_datetime
+
+#: Deliveries are asked to be on time to the second (promise 5). A machine that runs a whole AWS beside
+#: the tests may stall; what the stack itself guarantees is measured by `make bench`.
+ON_TIME_MS = 5_000
+
+
+def instant(text: str) -> Instant:
+    """The instant that the API or a header names."""
+    return from_datetime(datetime.fromisoformat(text))
+
+
+def due_of(delivery: Delivery) -> Instant:
+    return instant(delivery.headers["sweephand-due"])
+
+
+def dues_of(deliveries: Iterable[Delivery]) -> list[Instant]:
+    """Earliest first, whatever the order in which they came."""
+    return sorted(due_of(each) for each in deliveries)
+
+
+def assert_signed_and_on_time(delivery: Delivery) -> None:
+    assert delivery.is_signed
+    assert 0 <= delivery.arrived_at - due_of(delivery) < ON_TIME_MS

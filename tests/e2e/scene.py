@@ -1,0 +1,34 @@
+"""A consumer and the jobs of its namespace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local.client import Client
+from infra.local.receiver import Receiver
+from tests.e2e.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Jobs of one namespace, and who receives them."""
+
+    schedule: Schedule
+    receiver: Receiver
+
+    @classmethod
+    @contextmanager
+    def of(cls, client: Client, namespace: str) -> Iterator["Scene"]:
+        """A consumer that verifies with the namespace's signing secrets.
+
+        Asked for beforehand: a consumer that asked when a trigger came would answer late, or never if all
+        that the local AWS does at once were deliveries that wait for it.
+        """
+        secrets = client.signing_secrets(namespace)
+        with Receiver(lambda: secrets) as receiver:
+            yield cls(Schedule(client, namespace), receiver)
+
+    def target(self, name: str) -> dict[str, Any]:
+        """The consumer's path of that name."""
+        return {"type": "http", "url": self.receiver.url(f"/{name}")}

@@ -1,0 +1,24 @@
+"""What lies in the wheel of a deployed stack."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from boto3.dynamodb.conditions import Key
+from infra.local.deploy import session
+
+#: Beyond the 240 s in which a job is armed directly: only timer, tick and sweep can deliver it.
+FAR_S = 270
+
+
+def timer_keys(stack: Mapping[str, Any]) -> list[str]:
+    """The sort keys of all timers."""
+    table = (
+        session().resource("dynamodb", endpoint_url=stack["awsEndpointUrl"]).Table(stack["tables"]["timers"])
+    )
+    shards = table.query(KeyConditionExpression=Key("pk").eq("leases") & Key("sk").begins_with("0"))["Items"]
+    assert shards, "there are no shards"
+    return [
+        str(item["sk"])
+        for shard in shards
+        for item in table.query(KeyConditionExpression=Key("pk").eq("shard#" + str(shard["sk"])))["Items"]
+    ]
