@@ -78,7 +78,7 @@ class Consumers:
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
         is_slow = fraction(code, 5) < self.slow_connections
-        if self._crashes(trigger.key.name, trigger.id):
+        if attempt.ended_after is None and self._crashes(trigger.key.name, trigger.id):
             self.gate.kill(f"about to request {trigger.id}")
         scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
         strand.is_leaving = True
