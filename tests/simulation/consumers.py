@@ -78,8 +78,6 @@ class Consumers:
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[trigger.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
         is_slow = fraction(code, 5) < self.slow_connections
-        if attempt.ended_after is None and self._crashes(trigger.key.name, trigger.id):
-            self.gate.kill(f"about to request {trigger.id}")
         scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
         strand.is_leaving = True
         try:
@@ -107,13 +105,6 @@ class Consumers:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
         self.overlapping = NONE
-
-    def _crashes(self, name: str, trigger_id: str) -> bool:
-        """Whether whoever makes a request of that trigger is to die of it."""
-        is_the_one = len(self.attempts) == self.overlapping.crashes_at
-        if self.crasher is None and is_the_one and self.overlapping.takes_turns(name):
-            self.crasher = trigger_id
-        return trigger_id == self.crasher
 
     def _answer(self, way: str, code: int) -> Answer:
         scheduler = self.scheduler

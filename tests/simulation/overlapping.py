@@ -47,7 +47,7 @@ _WORK: Final = 6
 class Overlapping:
     """The settings of a seed's jobs: by name, how each is, and how long its consumer may work.
 
-    The request of that number, `crashes_at`, kills whoever is about to make it, however often it is tried.
+    When `crashes_at` triggers were requested, the next kills whoever begins it, however often it is tried.
     """
 
     kinds: Mapping[str, str]
