@@ -148,7 +148,7 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
     skipped = id_of(event)
     if rule.mode == "allow":
         return "its job lets runs overlap"
-    if not _is_held(tale, turns, event.at, skipped):
+    if not _is_held(tale, turns, event.at, skipped) and not _is_passed(tale, turns, event, skipped):
         return "no other run was under way"
     if rule.mode == "wait":
         most = max(
@@ -177,6 +177,16 @@ def _was_line_troubled(tale: Tale, at: int) -> bool:
     """Whether something went wrong with a line soon after that moment."""
     mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS)
     return any("slots" in each.where for each in mishaps)
+
+
+def _is_passed(tale: Tale, turns: Turns, event: RunStored, skipped: str) -> bool:
+    """Whether one that waited was replaced by who gave the line on to another of those that waited."""
+    if not turns.lines or all(each.trigger_id != skipped for each in turns.lines[-1].waiting):
+        return False
+    until = event.at + PROCESS_MS
+    lines = (each for each in tale.turns_of[event.uid] if isinstance(each, LineStored))
+    following = next((each for each in lines if event.at <= each.at <= until), None)
+    return following is not None and following.holder is not None
 
 
 def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
