@@ -21,6 +21,7 @@ from tests.simulation.stories import (
     line,
     outage,
     paused_for_a_while,
+    place,
     removed,
     replaced,
     requested,
@@ -214,6 +215,20 @@ BROKEN: list[tuple[Callable[[], list[Event]], Mutation, str]] = [
         in_turn,
         without(of(Requested, due_s=240), of(RunStored, run_id=f"{NOON + 240_000}-0")),
         "did not begin by",
+    ),
+    (
+        in_turn,
+        with_(replace(line(500, None, 240), holder=replace(place(490), rev="9-z"))),
+        "is owed no more, and held the line",
+    ),
+    (
+        in_turn,
+        with_(
+            written("pause", "1-a", 901, paused_at=NOON + 901_000, cut=NOON + 5, since=NOON - 1),
+            replace(line(905, 890), waiting=(replace(place(902), is_asked_for=True),)),
+            answered("patch", "1-a", 2_200),
+        ),
+        "was asked for and waited",
     ),
 ]
 
