@@ -30,7 +30,7 @@ test: $(STACK) ## all tests, those on a deployed local stack begun first and loo
 sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which everything goes wrong, or tell the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
-bench: $(STACK) ## measure lateness, cost, start and schedules
+bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 check: lint types imports template ## everything that can be said without running it

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, fuzz, lateness, schedules, start
+from infra.bench import cost, deliveries, fuzz, lateness, schedules, slow, start
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -62,6 +62,14 @@ def _lateness(arguments: argparse.Namespace) -> Report | str:
     return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
 
 
+def _deliveries(_: argparse.Namespace) -> Report | str:
+    return deliveries.measure()
+
+
+def _slow(_: argparse.Namespace) -> Report | str:
+    return slow.measure()
+
+
 def _schedules(_: argparse.Namespace) -> Report | str:
     return schedules.measure()
 
@@ -73,6 +81,8 @@ def _fuzz(arguments: argparse.Namespace) -> Report | str:
 _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "cost": _cost,
     "start": _start,
+    "deliveries": _deliveries,
+    "slow": _slow,
     "lateness": _lateness,
     "schedules": _schedules,
     "fuzz": _fuzz,

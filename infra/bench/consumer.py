@@ -1,15 +1,30 @@
-"""A consumer on loopback that only notes when each request came: far quicker than what it measures."""
+"""A consumer on loopback that only notes when each request came: far quicker than what it measures.
+
+python -m infra.bench.consumer          # in a process of its own (elsewhere()): its URL, then what came
+"""
 
 import asyncio
+import json
+import re
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+
+#: A request to this path is answered so many seconds late.
+SLOW_PATH: Final = "/slow"
+SLOW_S: Final = 5
+
+_IS_SLOW: Final = f"POST {SLOW_PATH} ".encode()
+_LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,13 @@ class Consumer:
 
     def arrivals(self) -> Sequence[Arrival]:
         """What came so far, oldest first."""
-        return [_arrival(arrived_at, head) for arrived_at, head in self._came[:]]
+        return [_arrival(arrived_ns, head) for arrived_ns, head in self._came[:]]
+
+    def taken(self) -> Sequence[tuple[str, int]]:
+        """What came since this was asked last: trigger ids, and when in epoch ns. It is forgotten."""
+        came = self._came[:]
+        del self._came[: len(came)]
+        return [(_headers(head)["webhook-id"], arrived_ns) for arrived_ns, head in came]
 
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
@@ -72,7 +93,7 @@ class _Connection(asyncio.Protocol):
         self._came = came
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
-        self._began_at = 0
+        self._began_ns = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -80,19 +101,26 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._read:
-            self._began_at = time.time_ns() // 1_000_000
+            self._began_ns = time.time_ns()
         self._read += data
         head, end, body = self._read.partition(b"\r\n\r\n")
         if not end or len(body) < _length(head):
             return
-        self._came.append((self._began_at, head))
+        self._came.append((self._began_ns, head))
         self._read = b""
+        if head.startswith(_IS_SLOW):
+            asyncio.get_running_loop().call_later(SLOW_S, self._answer)
+        else:
+            self._answer()
+
+    def _answer(self) -> None:
         assert self._transport is not None
         self._transport.write(_ANSWER)
 
 
 def _length(head: bytes) -> int:
-    return int(_headers(head).get("content-length", "0"))
+    found = _LENGTH.search(head)
+    return int(found[1]) if found else 0
 
 
 def _headers(head: bytes) -> dict[str, str]:
@@ -101,7 +129,7 @@ def _headers(head: bytes) -> dict[str, str]:
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _arrival(arrived_at: int, head: bytes) -> Arrival:
+def _arrival(arrived_ns: int, head: bytes) -> Arrival:
     headers = _headers(head)
     return Arrival(
         trigger_id=headers["webhook-id"],
@@ -109,5 +137,42 @@ def _arrival(arrived_at: int, head: bytes) -> Arrival:
         job=headers["sweephand-job"],
         sequence=int(headers["sweephand-sequence"]),
         due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),
-        arrived_at=arrived_at,
+        arrived_at=arrived_ns // 1_000_000,
     )
+
+
+class Elsewhere(NamedTuple):
+    """A consumer in a process of its own: where it listens, and what Consumer.taken() says there."""
+
+    url: str
+    taken: Callable[[], Sequence[tuple[str, int]]]
+
+
+@contextmanager
+def elsewhere() -> Iterator[Elsewhere]:
+    """A consumer in a process of its own while it runs: what it does then costs the caller nothing."""
+    command = [sys.executable, "-m", __name__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        asks, says = process.stdin, process.stdout
+        assert asks is not None, "both were asked for"
+        assert says is not None, "both were asked for"
+
+        def taken() -> Sequence[tuple[str, int]]:
+            print(file=asks, flush=True)
+            return [(trigger_id, arrived_ns) for trigger_id, arrived_ns in json.loads(says.readline())]
+
+        try:
+            yield Elsewhere(says.readline().strip(), taken)
+        finally:
+            asks.close()  # which ends it
+
+
+def _main() -> None:
+    with Consumer() as consumer:
+        print(consumer.url, flush=True)
+        for _ in sys.stdin:
+            print(json.dumps(consumer.taken()), flush=True)
+
+
+if __name__ == "__main__":
+    _main()

@@ -206,9 +206,7 @@ def _report(groups: Mapping[str, Punctuality], created: _Created, loads: Sequenc
             "beyondDirectWindow": created.beyond,
             "loads": [round(load, 2) for load in loads],
         },
-        is_within=all(
-            not each.lost and not each.early and each.p99_ms <= _P99_MS for each in groups.values()
-        ),
+        is_within=all(map(_is_within, groups.values())),
         notes=(
             f"Created in {created.seconds:.0f} s, {created.jobs_per_s:.0f} a second; {wheel} by the wheel.",
             "From the due time to the first byte at the consumer. The local AWS, the functions, the consumer",

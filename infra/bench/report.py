@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Marks a figure that is over what the design allows.
+#: Marks a figure that misses what the design asks for.
 OVER = "!"
 
 

@@ -21,6 +21,23 @@ def targets() -> HttpTargets:
     return HttpTargets(HandClock(), allow_insecure=True)
 
 
+def test_head_and_body_leave_together(targets: HttpTargets, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    send = BoundedSocket.sendall
+
+    def noted(sock: BoundedSocket, data: bytes) -> None:
+        sent.append(bytes(data))
+        send(sock, data)
+
+    monkeypatch.setattr(BoundedSocket, "sendall", noted)
+    with Consumer() as consumer:
+        for _ in range(2):
+            assert targets.deliver(attempt_of(consumer.spec(), b'{"a":1}')).succeeded
+        assert [each.body for each in consumer.requests] == [b'{"a":1}'] * 2
+    assert len(sent) == 2
+    assert all(each.startswith(b"POST /hook") and each.endswith(b'\r\n\r\n{"a":1}') for each in sent)
+
+
 def hanging_up(connection: Connection) -> None:
     """Read a request, and close."""
     connection.request()

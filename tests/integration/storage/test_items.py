@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pynamodb.models import Model
 from tests.contract.builders import (
     NOON,
     UID,
@@ -24,6 +25,7 @@ from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect
+from sweephand.storage.jobs import JobItem
 from sweephand.storage.payloads import S3Payloads
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.timer import Cursor, OccurrenceTimer
@@ -32,6 +34,42 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 OWNER = "owner00000000001"
+
+
+def test_an_item_is_written_and_read_as_pynamodb_does_it() -> None:
+    full = JobItem(
+        pk="jobs#team#3",
+        sk="nightly",
+        uid=UID,
+        version="v1",
+        rev="1-v1",
+        since=0,
+        cut=NOON,
+        earlier=[["0-v0", 1, None]],
+        shard=3,
+        written={"description": "é \ud800"},
+        series={},
+        owner="admin",
+        created_at=NOON,
+        updated_at=NOON,
+        pause_reason="",
+    )
+
+    raw = full.serialize()
+
+    assert raw == Model.serialize(full)
+    stored = {**raw, "why": {"NULL": True}}
+    read, expected = JobItem.read(stored), JobItem.from_raw_data(dict(stored))
+    names = JobItem.get_attributes()
+    assert {name: getattr(read, name) for name in names} == {name: getattr(expected, name) for name in names}
+    assert (read.cut, read.earlier, read.pause_reason) == (NOON, [["0-v0", 1, None]], None)
+
+
+def test_what_an_item_must_have_is_missed_when_it_is_written() -> None:
+    item = JobItem(pk="jobs#team#3", sk="nightly")
+
+    with pytest.raises(AssertionError, match="of JobItem is not given"):
+        item.serialize()
 
 
 def items(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:

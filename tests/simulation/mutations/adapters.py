@@ -122,7 +122,7 @@ def counts_shards_first() -> Iterator[None]:
     def raise_shards(store: DynamoLeases, count: int) -> int:
         table = store._table
         stored = table.get(leases._SHARDS)
-        before = 0 if stored is None else ShardsItem.from_raw_data(dict(stored)).shards
+        before = 0 if stored is None else ShardsItem.read(stored).shards
         if before >= count:
             return before
         table.put(ShardsItem(*leases._SHARDS, shards=count))

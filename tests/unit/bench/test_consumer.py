@@ -1,7 +1,19 @@
 """The consumer of the lateness benchmark."""
 
 import urllib3
-from infra.bench.consumer import Consumer
+from infra.bench.consumer import Consumer, elsewhere
+
+
+def test_in_a_process_of_its_own_it_says_once_what_came() -> None:
+    with elsewhere() as consumer, urllib3.PoolManager(maxsize=1) as pool:
+        for number in range(2):
+            pool.request("POST", consumer.url, headers={"Webhook-Id": f"trigger-{number}"}, body=b"null")
+
+        first, second = consumer.taken(), consumer.taken()
+
+    assert [trigger_id for trigger_id, _ in first] == ["trigger-0", "trigger-1"]
+    assert first[0][1] <= first[1][1]
+    assert second == []
 
 
 def test_it_notes_each_request_of_a_connection_that_is_kept() -> None:

@@ -28,4 +28,4 @@ def from_datetime(moment: dt.datetime) -> Instant:
 
 def rfc3339(instant: Instant) -> str:
     """RFC 3339 in UTC with milliseconds, as every time that leaves Sweephand is written."""
-    return to_datetime(instant).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % SECOND_MS:03d}Z"
+    return to_datetime(instant).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

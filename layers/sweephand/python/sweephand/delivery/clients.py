@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.config import Config
 
+from sweephand import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,6 +30,7 @@ def sqs_client(region: str | None) -> "SQSClient":
         read_timeout=READ_TIMEOUT_S,
         retries={"mode": "standard", "total_max_attempts": TRIES_MAX},
         max_pool_connections=CONNECTIONS_MAX,
+        user_agent=f"Sweephand/{__version__}",  # as in storage.connect: boto3's own takes a fifth of its time
     )
     return boto3.client("sqs", region_name=region, config=config)
 

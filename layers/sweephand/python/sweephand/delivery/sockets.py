@@ -20,6 +20,9 @@ else:
 #: Far more than status, headers and the part of a body that is read; endless headers end here.
 RECEIVED_BYTES_MAX: Final = 262_144
 
+#: A call may end this much after its deadline.
+_LATE_MAX_S: Final = 0.01
+
 
 class AnswerTooLongError(OSError):
     """More than RECEIVED_BYTES_MAX came without the answer having been read."""
@@ -29,13 +32,14 @@ class _Bounded(_Socket):
     """What both kinds of socket do before each call that can block."""
 
     _ends: float | None = None
+    _armed_s: float | None = None
     _received: int = 0
 
     def settimeout(self, value: float | None, /) -> None:
         """End all further calls this many seconds from now (None: never), and count bytes from zero."""
-        super().settimeout(value)
         self._ends = None if value is None else monotonic() + value
         self._received = 0
+        self._arm(value)
 
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0) -> int:
         """As of any socket; TimeoutError at the deadline, AnswerTooLongError past the limit."""
@@ -65,7 +69,18 @@ class _Bounded(_Socket):
         left_s = self._ends - monotonic()
         if left_s <= 0:
             raise TimeoutError("timed out")
-        super().settimeout(left_s)
+        self._arm(left_s)
+
+    def _arm(self, timeout_s: float | None) -> None:
+        """Have the next call end in that time, or so little later that it does not matter.
+
+        Telling the socket is a call to the system, for which the thread lets go of the interpreter: that of
+        ten threads which deliver at once costs more than the call.
+        """
+        armed_s = self._armed_s
+        if not timeout_s or armed_s is None or not 0 <= armed_s - timeout_s <= _LATE_MAX_S:
+            super().settimeout(timeout_s)
+            self._armed_s = timeout_s
 
 
 class BoundedSocket(_Bounded, socket.socket):

@@ -73,7 +73,7 @@ def _item(key: Key) -> KeyItem:
 
 
 def _key(raw: RawItem) -> Key:
-    item = KeyItem.from_raw_data(dict(raw))
+    item = KeyItem.read(raw)
     return Key(
         id=item.sk,
         digest=item.digest,

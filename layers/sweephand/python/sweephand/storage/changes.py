@@ -43,7 +43,7 @@ class DynamoChanges:
         of_job = ChangeItem.pk == _partition(key)
         condition = of_job & (ChangeItem.sk < before) if before else of_job
         stretch = self._table.query(condition, limit, backwards=True)
-        items = [ChangeItem.from_raw_data(dict(raw)) for raw in stretch.items]
+        items = [ChangeItem.read(raw) for raw in stretch.items]
         changes = tuple(
             Change(int(time), item.who, cast("What", item.what), version, item.reason)
             for item in items

@@ -1,11 +1,13 @@
 """What every item of the two tables has in common, and how instants and JSON are written in one."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Self, cast
 
 from pynamodb.attributes import Attribute, UnicodeAttribute
-from pynamodb.constants import NUMBER, STRING
+from pynamodb.constants import NULL, NUMBER, STRING
 from pynamodb.models import Model
 
 from sweephand.instants import SECOND_MS, Instant
@@ -40,12 +42,66 @@ class JsonAttribute(Attribute[Any]):
         return json.loads(value)
 
 
+class _Form(NamedTuple):
+    """How an attribute is stored: its name here and there, its type, and the way there and back."""
+
+    name: str
+    stored_name: str
+    kind: str
+    serialize: Callable[[Any], Any]
+    deserialize: Callable[[Any], Any]
+    may_lack: bool
+
+
 class Item(Model):
     """One item of either table; `expires_at` is what DynamoDB's time to live goes by."""
 
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
     expires_at = IntegerAttribute(null=True)
+
+    @classmethod
+    def read(cls, raw: Mapping[str, Any]) -> Self:
+        """An item as the client gives it: its attributes by name, None for those that it lacks.
+
+        It is there to be read, and only looks like one that can be written. pynamodb's own `from_raw_data`
+        asks every attribute several times what it is, at reading and at every use, which took a tenth of the
+        delivery function's time.
+        """
+        values: dict[str, Any] = {}
+        for form in _forms(cls):
+            typed = raw.get(form.stored_name)
+            if typed is None or NULL in typed:
+                values[form.name] = None
+            else:
+                values[form.name] = form.deserialize(typed[form.kind])
+        return cast("Self", SimpleNamespace(**values))
+
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
+        """The item as the client takes it; an attribute that is None is left out."""
+        raw: dict[str, dict[str, Any]] = {}
+        for form in _forms(type(self)):
+            value = self.attribute_values.get(form.name)
+            if value is not None:
+                raw[form.stored_name] = {form.kind: form.serialize(value)}
+            else:
+                assert form.may_lack or not null_check, f"{form.name} of {type(self).__name__} is not given"
+        return raw
+
+
+@cache
+def _forms(model: type[Item]) -> tuple[_Form, ...]:
+    return tuple(
+        _Form(
+            name,
+            attribute.attr_name,
+            attribute.attr_type,
+            attribute.serialize,
+            attribute.deserialize,
+            attribute.null,
+        )
+        for name, attribute in model.get_attributes().items()
+    )
 
 
 def expiry(instant: Instant | None) -> int | None:

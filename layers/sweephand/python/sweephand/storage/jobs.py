@@ -164,7 +164,7 @@ def _removal(job: Job) -> int | None:
 
 
 def _job(raw: RawItem) -> Job:
-    item = JobItem.from_raw_data(dict(raw))
+    item = JobItem.read(raw)
     namespace = item.pk.split("#")[1]
     payload = Payload(item.digest, item.size, item.data, item.ref) if item.digest else None
     return Job(

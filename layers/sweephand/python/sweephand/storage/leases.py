@@ -58,9 +58,9 @@ class DynamoLeases:
             for raw in stretch.items:
                 beyond = raw["sk"]["S"]
                 if beyond == _TICK[1]:
-                    heartbeat_at = HeartbeatItem.from_raw_data(dict(raw)).at
+                    heartbeat_at = HeartbeatItem.read(raw).at
                 elif beyond == _SHARDS[1]:
-                    shards = ShardsItem.from_raw_data(dict(raw)).shards
+                    shards = ShardsItem.read(raw).shards
                 else:
                     leases.append(_lease(raw))
         return WheelState(tuple(leases), shards, heartbeat_at)
@@ -72,7 +72,7 @@ class DynamoLeases:
     def raise_shards(self, count: int) -> int:
         """Write the leases that are missing, then the number, unless it is that high already."""
         stored = self._table.get(_SHARDS)
-        shards = 0 if stored is None else ShardsItem.from_raw_data(dict(stored)).shards
+        shards = 0 if stored is None else ShardsItem.read(stored).shards
         for shard in range(shards, count):
             self._table.put(_item(Lease(shard, Cursor())), LeaseItem.pk.does_not_exist())
         if shards >= count:
@@ -82,7 +82,7 @@ class DynamoLeases:
         refusal = self._table.put(ShardsItem(*_SHARDS, shards=count), uncounted | lower)
         if refusal is None or refusal.stored is None:
             return count
-        return ShardsItem.from_raw_data(dict(refusal.stored)).shards
+        return ShardsItem.read(refusal.stored).shards
 
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
         """Take the shard for `owner`, if it is free or found to be this owner's already."""
@@ -153,7 +153,7 @@ def _item(lease: Lease) -> LeaseItem:
 
 
 def _lease(raw: RawItem) -> Lease:
-    item = LeaseItem.from_raw_data(dict(raw))
+    item = LeaseItem.read(raw)
     within = None if item.within is None else Occurrence(*item.within)
     return Lease(
         shard=int(item.sk),

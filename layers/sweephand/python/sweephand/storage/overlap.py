@@ -72,7 +72,7 @@ def _item(slot: Slot) -> SlotItem:
 
 
 def _slot(raw: RawItem) -> Slot:
-    item = SlotItem.from_raw_data(dict(raw))
+    item = SlotItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
     holder = Held(_message(item.holder, key, item.uid), item.since)

@@ -179,7 +179,7 @@ def _item(run: Run) -> RunItem:
 
 
 def _run(raw: RawItem) -> Run:
-    item = RunItem.from_raw_data(dict(raw))
+    item = RunItem.read(raw)
     _, namespace, name = item.pk.split("#")
     return Run(
         key=JobKey(namespace, name),

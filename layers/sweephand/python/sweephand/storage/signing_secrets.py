@@ -49,5 +49,5 @@ def _key(namespace: str) -> ItemKey:
 
 
 def _secrets(namespace: str, raw: RawItem) -> SigningSecrets:
-    item = SecretsItem.from_raw_data(dict(raw))
+    item = SecretsItem.read(raw)
     return SigningSecrets(namespace, item.version, tuple(SigningSecret(*each) for each in item.secrets))

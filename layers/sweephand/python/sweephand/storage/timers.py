@@ -132,7 +132,7 @@ def _item(timer: Timer) -> TimerItem:
 
 def _timers(raw: RawItem) -> Iterator[Timer]:
     """The timers of one item: one as yet; whoever reads takes any number."""
-    item = TimerItem.from_raw_data(dict(raw))
+    item = TimerItem.read(raw)
     shard = int(item.pk.rpartition("#")[2])
     key = JobKey(item.namespace, item.name)
     if item.series is not None:

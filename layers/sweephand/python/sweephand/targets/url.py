@@ -1,6 +1,7 @@
 """Which URLs may be called, and what parts one has: one strict grammar, so that nobody reads it otherwise."""
 
 import re
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final, NamedTuple
 
@@ -15,6 +16,9 @@ _PARTS: Final = re.compile(
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?")
 _LABEL: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+
+#: URLs kept as read, since each is read anew for every attempt: 2 MB if all are of the greatest length.
+_KEPT_MAX: Final = 1_024
 
 HOST_LENGTH_MAX: Final = 253
 PORT_MAX: Final = 65_535
@@ -42,6 +46,11 @@ def read_url(text: object, *, allow_insecure: bool) -> Url:
     """
     if not isinstance(text, str) or not text:
         raise UrlError("Give a URL, for instance https://example.com/hook.")
+    return _read(text, allow_insecure=allow_insecure)
+
+
+@lru_cache(_KEPT_MAX)
+def _read(text: str, *, allow_insecure: bool) -> Url:
     if len(text) > URL_LENGTH_MAX:
         raise UrlError(f"Give a URL of at most {URL_LENGTH_MAX} characters (urlLengthMax).")
     if not _CHARACTERS.fullmatch(text):

@@ -32,32 +32,18 @@ def encode(message: Message) -> str:
     """The message as compact JSON in ASCII, which every queue takes as it is."""
     match message:
         case TriggerMessage():
-            fields = {"kind": "trigger", **_of_trigger(message.trigger), "at": message.not_before}
-            fields |= {
-                "attempt": message.attempt,
-                "first": message.first_attempt_at,
-                "faults": message.faults,
-            }
+            fields = _of_attempt("trigger", message)
+            fields |= {"first": message.first_attempt_at, "faults": message.faults}
             if message.redrive is not None:
                 fields["redrive"] = list(message.redrive)
             if message.payload is not None:
                 fields["data"] = _of_payload(message.payload)
         case DeadlineMessage():
-            fields = {"kind": "deadline", **_of_trigger(message.trigger), "at": message.not_before}
-            fields |= {
-                "attempt": message.attempt,
-                "owner": message.owner,
-                "shard": message.shard,
-                "faults": message.faults,
-            }
+            fields = _of_attempt("deadline", message)
+            fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
         case FailureMessage():
-            fields = {"kind": "failure", **_of_trigger(message.trigger), "at": message.not_before}
-            fields |= {
-                "attempt": message.attempt,
-                "reason": message.reason,
-                "final": message.is_final,
-                "faults": message.faults,
-            }
+            fields = _of_attempt("failure", message)
+            fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
         case NoticeMessage():
             fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
             fields |= {
@@ -176,6 +162,11 @@ def _read(fields: Fields) -> Message:
             return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults, demand)
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
+
+
+def _of_attempt(kind: str, message: TriggerMessage | DeadlineMessage | FailureMessage) -> dict[str, Any]:
+    of_trigger = _of_trigger(message.trigger)
+    return {"kind": kind, **of_trigger, "at": message.not_before, "attempt": message.attempt}
 
 
 def _of_trigger(trigger: Trigger) -> dict[str, Any]:

@@ -89,9 +89,7 @@ class RetryTimer(NamedTuple):
     @property
     def sort_key(self) -> str:
         """Position, then trigger and attempt: each attempt of each trigger has one timer."""
-        trigger = self.message.trigger
-        unique = f"{trigger.rev}#retry#{trigger.id},{self.message.attempt}"
-        return f"{position_key(self.due_at)}#{self.key}#{unique}"
+        return _attempt_key("retry", self.message)
 
 
 class DeadlineTimer(NamedTuple):
@@ -113,9 +111,13 @@ class DeadlineTimer(NamedTuple):
     @property
     def sort_key(self) -> str:
         """Position, then trigger, attempt and whose acceptance: each look at each of them has one timer."""
-        trigger = self.message.trigger
-        unique = f"{trigger.rev}#deadline#{trigger.id},{self.message.attempt},{self.message.owner}"
-        return f"{position_key(self.due_at)}#{self.key}#{unique}"
+        return f"{_attempt_key('deadline', self.message)},{self.message.owner}"
+
+
+def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
+    trigger = message.trigger
+    unique = f"{trigger.rev}#{kind}#{trigger.id},{message.attempt}"
+    return f"{position_key(message.not_before)}#{trigger.key}#{unique}"
 
 
 Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer

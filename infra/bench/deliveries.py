@@ -1,0 +1,180 @@
+"""Deliveries per second of the delivery function, beside a bare urllib3 pool that posts the same."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import urllib3
+from infra.bench import consumer
+from infra.bench.function import BATCH_MAX, DATA, Function, alone, event
+from infra.bench.report import OVER, Report
+
+from sweephand.delivery.signing import delivery_headers
+from sweephand.ports import Attempt
+from sweephand.wheel.trigger import TriggerMessage
+
+#: Deliveries per second of the function, to those of the pool: at least.
+_AIM: Final = 0.6
+
+_ROUNDS: Final = 21
+_BATCHES: Final = 20
+
+#: Anything that signs: the pool's signatures are made beforehand, and are as long.
+_SECRETS: Final = ("whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz",)
+
+_SETTINGS: Final = (("failures", False), ("outcome", False), ("failures", True), ("outcome", True))
+
+
+class _Round(NamedTuple):
+    """Deliveries in a second and CPU µs for each: of the function, and of the pool beside it."""
+
+    function_per_s: float
+    pool_per_s: float
+    function_us: float
+    pool_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Race:
+    """One setting's rounds, and the calls to DynamoDB for each delivery."""
+
+    history: str
+    has_boto3: bool
+    rounds: Sequence[_Round]
+    calls: Mapping[str, float]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Function to pool, each round's by itself, in ascending order."""
+        return sorted(each.function_per_s / each.pool_per_s for each in self.rounds)
+
+    @property
+    def ratio(self) -> float:
+        """The median of them."""
+        return statistics.median(self.ratios)
+
+    def median(self, of: Callable[[_Round], float]) -> float:
+        """The median over the rounds."""
+        return statistics.median(map(of, self.rounds))
+
+
+def measure() -> Report:
+    """Race function and pool in turn, in a process for each setting, the consumer in another."""
+    with consumer.elsewhere() as receiver:
+        races = [alone(_race, receiver.url, history, has_boto3=has_boto3) for history, has_boto3 in _SETTINGS]
+    return Report(
+        title=f"Deliveries, {_ROUNDS} rounds of {_BATCHES * BATCH_MAX} each, ten at once",
+        columns=("history, DynamoDB", "a second", "bare pool", "ratio", "quartiles", "CPU us", "pool's"),
+        rows=[_row(race) for race in races],
+        figures={"races": [_figures(race) for race in races]},
+        is_within=all(race.ratio >= _AIM for race in races),
+        notes=(
+            "The handler with full batches, beside ten threads that post the same through one urllib3 pool,",
+            "signed beforehand; in turn, to a consumer in a process of its own. DynamoDB answers at once: in",
+            "boto3's place, or beneath it, so that boto3 does all of its work but the network's.",
+            *(f"Calls for each delivery, history {race.history}: {_told(race)}." for race in races[:2]),
+        ),
+    )
+
+
+def _race(url: str, history: str, *, has_boto3: bool) -> _Race:
+    function = Function(url, history, has_boto3=has_boto3)
+    parts = urlsplit(url)
+    assert parts.hostname is not None, "a consumer has an address"
+    pool = urllib3.HTTPConnectionPool(parts.hostname, parts.port, maxsize=BATCH_MAX)
+    with ThreadPoolExecutor(BATCH_MAX) as threads:
+
+        def post(shares: Sequence[Sequence[tuple[bytes, Mapping[str, str]]]]) -> None:
+            list(threads.map(lambda share: _post(pool, share), shares))
+
+        _round(function, post, 1)  # warms both up
+        function.dynamodb.calls.clear()
+        rounds = [_round(function, post, number) for number in range(_ROUNDS)]
+    delivered = _ROUNDS * _BATCHES * BATCH_MAX
+    calls = {name: count / delivered for name, count in sorted(function.dynamodb.calls.items())}
+    return _Race(history, has_boto3, rounds, calls)
+
+
+def _round(
+    function: Function,
+    post: Callable[[Sequence[Sequence[tuple[bytes, Mapping[str, str]]]]], None],
+    number: int,
+) -> _Round:
+    """Both once, each with as much to do, now the one first and now the other."""
+    batches = [function.batch() for _ in range(_BATCHES)]
+    events = [event(batch) for batch in batches]
+    posts = [_request(message) for batch in batches for message in batch]
+    shares = [posts[thread::BATCH_MAX] for thread in range(BATCH_MAX)]
+
+    def deliver() -> None:
+        for each in events:
+            function.handle(each)
+
+    if number % 2:
+        pool_s, pool_cpu_s = _timed(lambda: post(shares))
+        function_s, function_cpu_s = _timed(deliver)
+    else:
+        function_s, function_cpu_s = _timed(deliver)
+        pool_s, pool_cpu_s = _timed(lambda: post(shares))
+    count = len(posts)
+    microseconds = 1_000_000 / count
+    return _Round(
+        count / function_s, count / pool_s, function_cpu_s * microseconds, pool_cpu_s * microseconds
+    )
+
+
+def _timed(task: Callable[[], None]) -> tuple[float, float]:
+    """Seconds by the clock, and of this process's CPU."""
+    began, cpu_began = time.perf_counter(), time.process_time()
+    task()
+    return time.perf_counter() - began, time.process_time() - cpu_began
+
+
+def _post(pool: urllib3.HTTPConnectionPool, share: Sequence[tuple[bytes, Mapping[str, str]]]) -> None:
+    for body, headers in share:
+        response = pool.urlopen("POST", "/", body=body, headers=headers, retries=False)
+        assert response.status == 200, response.status  # noqa: PLR2004 - what the consumer answers
+
+
+def _request(message: TriggerMessage) -> tuple[bytes, Mapping[str, str]]:
+    """What the function sends for a message, but for the signature's secret."""
+    body = DATA.encode()
+    attempt = Attempt(message.trigger, message.attempt, {}, body, _SECRETS, sent_at=message.not_before)
+    ours = {"user-agent": "Sweephand/0.0.0", "content-type": "application/json"}
+    return body, {**ours, **delivery_headers(attempt, body)}
+
+
+def _row(race: _Race) -> tuple[str, ...]:
+    ratios = race.ratios
+    mark = "" if round(race.ratio, 2) >= _AIM else OVER
+    return (
+        f"{race.history}, {'beneath boto3' if race.has_boto3 else 'in its place'}",
+        f"{race.median(lambda each: each.function_per_s):.0f}",
+        f"{race.median(lambda each: each.pool_per_s):.0f}",
+        f"{mark}{race.ratio:.2f} of {_AIM:g}",
+        f"{ratios[len(ratios) // 4]:.2f}-{ratios[-1 - len(ratios) // 4]:.2f}",
+        f"{race.median(lambda each: each.function_us):.0f}",
+        f"{race.median(lambda each: each.pool_us):.0f}",
+    )
+
+
+def _told(race: _Race) -> str:
+    return ", ".join(f"{count:.2f} {name}" for name, count in race.calls.items())
+
+
+def _figures(race: _Race) -> dict[str, Any]:
+    return {
+        "history": race.history,
+        "boto3": race.has_boto3,
+        "perS": round(race.median(lambda each: each.function_per_s)),
+        "poolPerS": round(race.median(lambda each: each.pool_per_s)),
+        "ratio": round(race.ratio, 3),
+        "ratios": [round(ratio, 3) for ratio in race.ratios],
+        "cpuUs": round(race.median(lambda each: each.function_us)),
+        "poolCpuUs": round(race.median(lambda each: each.pool_us)),
+        "callsEach": {name: round(count, 3) for name, count in race.calls.items()},
+    }

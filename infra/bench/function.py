@@ -1,0 +1,151 @@
+"""The delivery function in a process: its real handler with its own adapters, and batches to call it with."""
+
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, ParamSpec, TypeVar
+from unittest.mock import patch
+
+import boto3
+from infra.bench.consumer import SLOW_PATH
+from infra.bench.instant_dynamodb import InstantDynamoDB
+
+from sweephand.jobs.definition import Definition, Payload
+from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.ports import JobStore
+from sweephand.schedules import Series
+from sweephand.wheel.codec import encode
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+#: What SQS hands over at once.
+BATCH_MAX: Final = 10
+
+DATA: Final = '{"tenant":4711,"task":"refresh"}'
+
+#: Jobs that take turns at being due.
+_JOBS: Final = 100
+
+_FOLDER: Final = Path(__file__).parents[2] / "functions" / "deliver"
+_CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
+_QUEUE: Final = "https://sqs.us-east-1.amazonaws.com/123456789012/"
+
+#: What template.yaml tells the function; the keys open nothing.
+_ENVIRONMENT: Final = {
+    "AWS_ACCESS_KEY_ID": "bench",
+    "AWS_SECRET_ACCESS_KEY": "bench",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # nobody listens there: nothing leaves this machine
+    "JOBS_TABLE": "jobs",
+    "TIMERS_TABLE": "timers",
+    "PAYLOAD_BUCKET": "payloads",
+    "DELIVERY_QUEUE_URL": f"{_QUEUE}delivery",
+    "DEAD_LETTER_QUEUE_URL": f"{_QUEUE}dead",
+    "ALLOW_INSECURE_TARGETS": "true",
+    "POWERTOOLS_SERVICE_NAME": "deliver",
+    "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",
+}
+
+
+class Function:
+    """The function, warm. One to a process: it changes the environment.
+
+    DynamoDB answers at once: beneath boto3, which then does all of its work but the network's, or in boto3's
+    place. `history` is the jobs', and `url` their consumer's; one more job's is a path that is slow.
+    """
+
+    def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
+        self.dynamodb = InstantDynamoDB()
+        self._sequence = 0
+        os.environ |= _ENVIRONMENT
+        sys.path.insert(0, str(_FOLDER))
+        with self._answering(has_boto3=has_boto3):
+            self._handler = importlib.import_module("handler").handler
+            store: JobStore = importlib.import_module("sweephand.runtime.parts").jobs()
+            self._jobs = [_job(f"job-{number:03d}", url, history) for number in range(_JOBS)]
+            self._slow_job = _job("slow", url.rstrip("/") + SLOW_PATH, history)
+            for job in (*self._jobs, self._slow_job):
+                assert store.put(job, None), "every write is granted"
+        self.handle(event(self.batch()))
+
+    def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
+        """While the function makes its clients: have them answered."""
+        if not has_boto3:
+            return patch.object(boto3, "client", lambda *_, **__: self.dynamodb)
+        boto3.setup_default_session()
+        assert boto3.DEFAULT_SESSION is not None, "it has just been made"
+        boto3.DEFAULT_SESSION.events.register(
+            "before-send.dynamodb",
+            self.dynamodb.answer,  # type: ignore[arg-type] # its answer is taken
+        )
+        return nullcontext()
+
+    def batch(self, *, has_slow: bool = False) -> Sequence[TriggerMessage]:
+        """Ten triggers due now, each of another job; with a slow one, the first is the slow consumer's."""
+        now = time.time_ns() // 1_000_000
+        messages: list[TriggerMessage] = []
+        for _ in range(BATCH_MAX):
+            job = self._slow_job if has_slow and not messages else self._jobs[self._sequence % _JOBS]
+            self._sequence += 1
+            # No two of one job are due at one instant.
+            due_at = now - self._sequence // _JOBS % 1_000
+            trigger = Trigger(job.key, job.uid, job.rev, due_at, self._sequence, armed_at=now)
+            messages.append(TriggerMessage(trigger, not_before=due_at))
+        return messages
+
+    def handle(self, records: Mapping[str, Any]) -> None:
+        """Invoke it with an event, all of which has to be dealt with."""
+        answer = self._handler(records, _CONTEXT)
+        assert answer == {"batchItemFailures": []}, answer
+
+
+def alone(task: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+    """What a task returns that runs in a fresh process, whose standard output (a function's log) is lost."""
+    with ProcessPoolExecutor(1, get_context("spawn"), _silence) as process:
+        return process.submit(task, *args, **named).result()
+
+
+def _silence() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def event(messages: Sequence[TriggerMessage]) -> Mapping[str, Any]:
+    """The messages as Lambda hands them over."""
+    return {
+        "Records": [
+            {
+                "messageId": str(number),
+                "receiptHandle": str(number),
+                "body": encode(message),
+                "attributes": {"ApproximateReceiveCount": "1"},
+            }
+            for number, message in enumerate(messages)
+        ]
+    }
+
+
+def _job(name: str, url: str, history: str) -> Job:
+    written = {"schedule": "@every 1m", "history": history, "target": {"type": "http", "url": url}}
+    return Job(
+        key=JobKey("bench", name),
+        uid=f"{name:0>16}",
+        version="v" * 16,
+        current=Revision("1-" + "v" * 16, since=0),
+        cut=0,
+        earlier=(),
+        shard=0,
+        definition=Definition(written, Payload.of(DATA)),
+        series=Series("@every 1m", "UTC", start_at=0),
+        created_at=0,
+        updated_at=0,
+        owner="bench",
+    )

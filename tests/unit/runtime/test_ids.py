@@ -1,0 +1,41 @@
+"""What is drawn from the system's randomness: of the promised length and characters, each as likely."""
+
+import os
+import re
+import string
+
+import pytest
+
+from sweephand.runtime import ids
+from sweephand.runtime.ids import SystemIds
+
+
+def test_a_token_is_sixteen_small_letters_and_digits() -> None:
+    drawn = {SystemIds().token() for _ in range(100)}
+
+    assert len(drawn) == 100
+    assert all(re.fullmatch("[0-9a-z]{16}", each) for each in drawn)
+
+
+def test_a_secret_is_43_letters_and_digits() -> None:
+    drawn = {SystemIds().secret() for _ in range(100)}
+
+    assert len(drawn) == 100
+    assert all(re.fullmatch("[0-9A-Za-z]{43}", each) for each in drawn)
+
+
+@pytest.mark.parametrize("characters", [string.digits + string.ascii_lowercase, string.ascii_letters])
+def test_every_character_stands_for_as_many_bytes_as_any_other(characters: str) -> None:
+    alphabet = ids._Alphabet.of(characters)
+
+    drawn = bytes(range(256)).translate(alphabet.table, alphabet.dropped).decode()
+
+    assert {drawn.count(each) for each in characters} == {256 // len(characters)}
+    assert set(drawn) == set(characters)
+
+
+def test_bytes_that_stand_for_no_character_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = iter([b"\xff" * 24, b"\xff" * 20 + b"\x00\x01\x02\x03", b"\x04" * 24])
+    monkeypatch.setattr(os, "urandom", lambda _: next(given))
+
+    assert SystemIds().token() == "0123444444444444"
