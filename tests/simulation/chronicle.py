@@ -8,6 +8,7 @@ from tests.simulation.trace import Event
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
+from sweephand.runs.overlap import Line, Slot
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import DeadlineTimer, Lease, OccurrenceTimer, RetryTimer, Timer
 
@@ -19,6 +20,7 @@ class Chronicle(Recorder):
         super().__init__(lambda: scheduler.now)
         self.figures: Counter[str] = Counter()
         self.paused: set[str] = set()
+        self.ended: set[str] = set()
         self.payloads: dict[tuple[str, str], str] = {}
         self.discarded: set[tuple[str, str]] = set()
         self._of_jobs: set[tuple[str, str]] = set()
@@ -51,7 +53,14 @@ class Chronicle(Recorder):
     def run_changed(self, before: Run | None, after: Run | None) -> None:
         """A run's item was written."""
         if after is not None:
+            (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
             self.run_stored(before, after)
+
+    def line_changed(self, before: Slot | None, after: Slot | None) -> None:
+        """A job's line was written, or is gone."""
+        slot = after or before
+        if slot is not None:
+            self.line_stored(slot.key, slot.uid, after.line if after is not None else Line())
 
     def timer_changed(self, _: Timer | None, after: Timer | None) -> None:
         """A timer was written."""

@@ -12,6 +12,7 @@ from tests.simulation.faults import Mask
 from tests.simulation.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
+from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
 from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
@@ -162,6 +163,7 @@ class Request:
     is_at_margins: bool
     chronicle: Chronicle
     flows: Flows
+    overlapping: Overlapping
 
     @property
     def at(self) -> Instant:
@@ -182,6 +184,7 @@ class Request:
         written["retry"] = random.choice(RETRIES)
         if random.random() < 1 / 4:
             written["history"] = "failures"
+        written |= self.overlapping.written(self.key.name, random)
         written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
@@ -263,6 +266,7 @@ def _delete_if_match(request: Request) -> None:
 def _patch(request: Request) -> tuple[str, str]:
     """Some fields anew, beside a label that makes it a change."""
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
+    fields = fields | request.overlapping.patched(request.key.name, request.random)
     labels = {"patch": str(request.number)}
 
     def patched(before: Definition) -> Definition:
@@ -406,6 +410,7 @@ class Clients:
         self._is_sparse = is_sparse
         self._is_at_margins = is_at_margins
         self._flows = flows
+        self._overlapping = Overlapping.of(seed)
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
 
@@ -435,6 +440,7 @@ class Clients:
                 self._is_at_margins,
                 self._chronicle,
                 self._flows,
+                self._overlapping,
             )
             told = action.ask(request)
             if told is not None:

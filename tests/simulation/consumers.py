@@ -8,6 +8,7 @@ from typing import Final
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.gate import Gate
+from tests.simulation.overlapping import NONE, Overlapping
 from tests.simulation.processes import Scheduler
 
 from sweephand.instants import MINUTE_MS, SECOND_MS
@@ -60,6 +61,8 @@ class Consumers:
     seed: int
     failures: float
     slow_connections: float
+    overlapping: Overlapping = NONE
+    crasher: str | None = None
     begin: Callable[[Attempt, int], None] = lambda *_: None
     accepts: float = _ACCEPTS
     attempts: Counter[str] = field(default_factory=Counter)
@@ -73,7 +76,8 @@ class Consumers:
         factor = _IN_FOCUS if "deliver" in troubles.focus else 1.0
         failures = min(_FAILURES * factor * troubles["consumers"], _FAILURES_MAX)
         slow_connections = _SLOW_CONNECTIONS * troubles["slowness"]
-        return cls(scheduler, chronicle, gate, seed, failures, slow_connections)
+        overlapping = Overlapping.of(seed)
+        return cls(scheduler, chronicle, gate, seed, failures, slow_connections, overlapping)
 
     def deliver(self, attempt: Attempt) -> Answer:
         """As ports.Targets promises."""
@@ -95,6 +99,8 @@ class Consumers:
             return Answer(succeeded=False, was_withdrawn=True)
         self.chronicle.figures["requests" if attempt.ended_after is None else "told"] += 1
         self.chronicle.requested(attempt._replace(sent_at=strand.process.machine.ahead_ms + scheduler.now))
+        if work_ms := self.overlapping.work_ms(trigger.key.name, code):
+            scheduler.sleep(work_ms)
         answer = self._answer(way, code)
         if attempt.run_token is not None:
             answer = self._accepted(attempt, answer, code)
@@ -112,6 +118,7 @@ class Consumers:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
         self.accepts = _ACCEPTS_IN_CALM
+        self.overlapping = NONE
 
     def _accepted(self, attempt: Attempt, answer: Answer, code: int) -> Answer:
         """The answer of a consumer that may report later: as a rule it does."""

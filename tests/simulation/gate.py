@@ -92,7 +92,7 @@ class Gate:
                 self._pause(f"before {where}")
             scheduler.sleep(latency_ms)
             if "kill" in kinds:
-                self._kill(f"before {where}")
+                self.kill(f"before {where}")
             if "throttle" in kinds and may_fail:
                 self._mishap("throttle", where)
                 raise StoreError(f"{where} was throttled")
@@ -112,7 +112,7 @@ class Gate:
             return
         if kinds:
             if "kill after" in kinds:
-                self._kill(f"after {where}")
+                self.kill(f"after {where}")
             if "pause after" in kinds:
                 self._pause(f"after {where}")
         answer_ms = self._answers[strand.process.turn % _LATENCIES]
@@ -161,7 +161,8 @@ class Gate:
     def _mishap(self, kind: str, where: str) -> None:
         self._chronicle.mishap(kind, f"{self._scheduler.strand.process.name} {where}")
 
-    def _kill(self, where: str) -> None:
+    def kill(self, where: str) -> None:
+        """End the running process here."""
         process = self._scheduler.strand.process
         self._mishap("kill", where)
         self._scheduler.kill(process, f"killed {where}")

@@ -11,6 +11,8 @@ from typing import Final
 from tests.simulation import (
     judging_ends,
     judging_jobs,
+    judging_overlap,
+    judging_patience,
     judging_reports,
     judging_requests,
     judging_runs,
@@ -62,6 +64,14 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_ends.only_ends_are_told,
     judging_ends.ends_have_one_identity,
     judging_ends.on_error_is_heeded,
+    judging_overlap.runs_take_turns,
+    judging_overlap.what_is_skipped_never_leaves,
+    judging_overlap.skips_have_their_reason,
+    judging_overlap.turns_come_in_order,
+    judging_overlap.lines_are_bounded,
+    judging_patience.who_waits_goes_promptly,
+    judging_patience.what_is_owed_no_more_leaves,
+    judging_patience.by_hand_passes_a_pause,
 )
 
 

@@ -53,7 +53,7 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
         # SQS gives a message up that was in the hands of too many processes that died.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
-    if has_overlap and any(each.state == "skipped" for each in tale.runs_at(life.uid, due_at)):
+    if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
         return True
     return _may_be_misfire(tale, life, reign, due_at)
 
@@ -70,7 +70,14 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
     if mode == "all" or not is_late(due_at):
         return False
-    later = {each.due_at for each in tale.requests if each.uid == life.uid and each.due_at > due_at}
+    fired = {each.due_at for each in tale.requests if each.uid == life.uid}
+    # What fires may come to be skipped for another run.
+    fired |= {
+        int(run_id.partition("-")[0])
+        for (uid, run_id), stored in tale.runs_of.items()
+        if uid == life.uid and stored[-1].reason == "overlap"
+    }
+    later = {each for each in fired if each > due_at}
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 

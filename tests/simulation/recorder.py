@@ -16,6 +16,8 @@ from tests.simulation.trace import (
     CursorStored,
     Deleted,
     Event,
+    InLine,
+    LineStored,
     Mishap,
     Outcome,
     Requested,
@@ -29,11 +31,12 @@ from tests.simulation.trace import (
 )
 
 from sweephand.instants import Instant
-from sweephand.jobs.job import Job
+from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Attempt, Queue, Targets
+from sweephand.runs.overlap import Line
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, Timer
-from sweephand.wheel.trigger import DeadLetter
+from sweephand.wheel.trigger import DeadLetter, TriggerMessage
 
 #: 202 Accepted: the consumer will report.
 _ACCEPTED: Final = 202
@@ -204,6 +207,12 @@ class Recorder:
             )
         )
 
+    def line_stored(self, key: JobKey, uid: str, line: Line) -> None:
+        """The line of a job was written, or is gone: then nobody is in it."""
+        holder = _in_line(line.holder.message) if line.holder is not None else None
+        waiting = tuple(map(_in_line, line.waiting))
+        self.events.append(LineStored(self._now(), key.name, uid, holder, waiting))
+
     def timer_stored(self, timer: Timer) -> None:
         """A timer was written, or written over itself."""
         kind = type(timer).__name__.removesuffix("Timer").lower()
@@ -339,6 +348,12 @@ def _outcome(attempt: Attempt, answer: Answer | None) -> Outcome:
     if not answer.succeeded:
         return "failed"
     return "accepted" if attempt.run_token is not None and answer.code == _ACCEPTED else "succeeded"
+
+
+def _in_line(message: TriggerMessage) -> InLine:
+    trigger = message.trigger
+    is_asked_for = trigger.demand is not None or message.redrive is not None
+    return InLine(trigger.id, trigger.due_at, trigger.rev, message.attempt, is_asked_for)
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:

@@ -29,7 +29,7 @@ from sweephand.jobs.definition import RetryPolicy
 from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 from sweephand.wheel import arm, expand, sweep, tick
-from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, Trigger, TriggerMessage
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -363,13 +363,24 @@ class Simulation:
         for message in self._sqs.messages():
             if isinstance(message, SpanMessage):
                 return False
-            is_trigger = isinstance(message, TriggerMessage)
-            if is_trigger and message.trigger.uid in self._chronicle.paused:
-                # It is put back until the job is resumed, which nobody does any more.
-                continue
             if isinstance(message, _FOLLOWING) and message.trigger.due_at > self._calm_at:
                 # Of what follows the runs that begin in the calm there is no end.
+                continue
+            if (
+                isinstance(message, TriggerMessage)
+                and message.redrive is None
+                and self._is_idle(message.trigger)
+            ):
                 continue
             if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
                 return False
         return True
+
+    def _is_idle(self, trigger: Trigger) -> bool:
+        """Whether nothing is to come of a trigger that is in the queue."""
+        is_held = trigger.demand is None or trigger.demand.kind == "chained"
+        if is_held and trigger.uid in self._chronicle.paused:
+            # It is put back until the job is resumed, which nobody does any more.
+            return True
+        # It waited in its job's line, too, and comes to find that it has run.
+        return trigger.id in self._chronicle.ended

@@ -88,9 +88,10 @@ class Watched(dict[Key, Value]):
 def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     """The stores that tests/contract proves equal to DynamoDB's."""
     jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
-    runs, payloads = MemoryRuns(), MemoryPayloads()
+    runs, slots, payloads = MemoryRuns(), MemorySlots(), MemoryPayloads()
     jobs._jobs = Watched(chronicle.job_changed)
     runs._runs = Watched(chronicle.run_changed)
+    slots._slots = Watched(chronicle.line_changed)
     leases._leases = Watched(chronicle.lease_changed)
     timers._timers = Watched(chronicle.timer_changed)
     payloads._payloads = chronicle.payloads
@@ -101,7 +102,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
-        slots=gate.wrapped(MemorySlots(), "slots"),
+        slots=gate.wrapped(slots, "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
         queue=QueuePort(gate, sqs),
     )

@@ -11,6 +11,8 @@ from tests.simulation.trace import (
     CursorStored,
     Deleted,
     Event,
+    InLine,
+    LineStored,
     Requested,
     RunStored,
     TimerStored,
@@ -67,6 +69,24 @@ def run(request: Requested, before: str | None, state: str) -> RunStored:
     """The record of an attempt, 40 ms after its request."""
     run_id = f"{request.due_at}-0"
     return RunStored(request.at + 40, "job", UID, run_id, before, state, request.attempt, None)
+
+
+def place(due_s: int) -> InLine:
+    """The first attempt of a minute's occurrence in the line of its job."""
+    due_at = NOON + due_s * 1_000
+    return InLine(f"{UID}-{due_at}-0", due_at, "1-a", 1, is_asked_for=False)
+
+
+def line(at_s: float, holder_s: int | None = None, *waiting_s: int) -> LineStored:
+    """The line of the job: who holds it and who waits, by when they were due."""
+    holder = place(holder_s) if holder_s is not None else None
+    return LineStored(NOON + round(at_s * 1_000), "job", UID, holder, tuple(map(place, waiting_s)))
+
+
+def skipped(due_s: int, *, late_ms: int = 20) -> RunStored:
+    """The record of a minute's occurrence that was skipped for another run."""
+    due_at = NOON + due_s * 1_000
+    return RunStored(due_at + late_ms, "job", UID, f"{due_at}-0", None, "skipped", 0, "o", "overlap")
 
 
 def delivered(due_s: int, rev: str = "1-a", **fields: Any) -> list[Event]:
@@ -203,6 +223,39 @@ def outage() -> list[Event]:
     )
 
 
+def in_turn() -> list[Event]:
+    """Each minute, one run at a time, and one may wait: the third minute's is not over before 5:05."""
+    third = [requested(180), requested(180, attempt=2, late_ms=125_000)]
+    fourth = requested(240, late_ms=65_200)
+    left_out = tuple(str(NOON + due_s * 1_000) for due_s in (180, 240, 300))
+    definition = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
+    return in_order(
+        (
+            replace(event, definition=definition) if isinstance(event, Written) else event
+            for event in every_minute()
+            if not isinstance(event, Requested | Concluded | RunStored)
+            or not any(each in str(event) for each in left_out)
+        ),
+        line(180.005, 180),
+        replace(run(third[0], None, "claimed"), at=third[0].at - 5),
+        third[0],
+        concluded(third[0], "failed"),
+        run(third[0], "claimed", "retrying"),
+        line(240.02, 180, 240),
+        skipped(300),
+        replace(run(third[1], "retrying", "claimed"), at=third[1].at - 5),
+        third[1],
+        concluded(third[1]),
+        run(third[1], "claimed", "succeeded"),
+        line(305.1, 240),
+        replace(run(fourth, None, "claimed"), at=fourth.at - 5),
+        fourth,
+        concluded(fourth),
+        run(fourth, "claimed", "succeeded"),
+        line(305.3),
+    )
+
+
 #: All of them, for whoever holds that they are fine.
 STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     every_minute,
@@ -211,4 +264,5 @@ STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     replaced,
     removed,
     outage,
+    in_turn,
 )

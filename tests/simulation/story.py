@@ -14,6 +14,8 @@ from tests.simulation.trace import (
     Concluded,
     Deleted,
     Event,
+    InLine,
+    LineStored,
     Mishap,
     Requested,
     RunAnswered,
@@ -230,6 +232,22 @@ def _run_stored(event: RunStored, subject: Subject) -> str | None:
     return f"  run {event.run_id}: {event.before} → {event.state} attempt {event.attempts}"
 
 
+def _line_stored(event: LineStored, subject: Subject) -> str | None:
+    if not subject.has_job(event.uid):
+        return None
+    if event.holder is None:
+        return "  line free"
+    # Of a long line the places are told that lie before those of the subject.
+    told = [_in_line(each, subject) for each in event.waiting]
+    return f"  line held by {_in_line(event.holder, subject)}, {len(told)} wait: {' '.join(told[:8])}"
+
+
+def _in_line(place: InLine, subject: Subject) -> str:
+    mark = "*" if subject.dues and place.due_at in subject.dues else ""
+    by_hand = " asked for" if place.is_asked_for else ""
+    return f"{mark}{_time(place.due_at)[6:]}{by_hand}/{place.attempt}"
+
+
 def _called(call: Call, subject: Subject) -> str | None:
     """A call that touches the subject."""
     touched = "; ".join(_touched(call.arguments, subject))
@@ -322,6 +340,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     RunAnswered: _run_answered,
     Buried: _buried,
     RunStored: _run_stored,
+    LineStored: _line_stored,
     Call: _called,
     JobKey: _key,
     TriggerMessage: _trigger,

@@ -12,6 +12,7 @@ from tests.simulation.trace import (
     Concluded,
     CursorStored,
     Event,
+    LineStored,
     Requested,
     RunAnswered,
     RunAsked,
@@ -149,6 +150,15 @@ class Tale:
             for (of, run_id), stored in self.runs_of.items()
             if of == uid and run_id.startswith(str(due_at))
         ]
+
+    @cached_property
+    def turns_of(self) -> dict[str, list[Requested | RunStored | LineStored]]:
+        """By uid what tells of a job's runs, and of its line if they take turns."""
+        turns: dict[str, list[Requested | RunStored | LineStored]] = defaultdict(list)
+        for each in self.events:
+            if isinstance(each, Requested | RunStored | LineStored):
+                turns[each.uid].append(each)
+        return turns
 
     @cached_property
     def timers(self) -> list[TimerStored]:

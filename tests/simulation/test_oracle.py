@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.simulation.broken_ends import BROKEN_ENDS
@@ -18,13 +19,17 @@ from tests.simulation.stories import (
     delivered,
     every_minute,
     in_order,
+    in_turn,
+    line,
     outage,
     paused_for_a_while,
+    place,
     removed,
     replaced,
     requested,
     retried,
     run,
+    skipped,
     timer,
     written,
 )
@@ -35,6 +40,7 @@ from tests.simulation.trace import (
     Concluded,
     CursorStored,
     Event,
+    LineStored,
     Requested,
     RunAsked,
     RunStored,
@@ -50,6 +56,9 @@ def test_nothing_is_said_against_a_story_in_which_all_was_kept(story: Callable[[
 
 THIRD = NOON + 180_000
 SIXTH = NOON + 360_000
+
+#: What the job of that story says.
+TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
 BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # Nothing lost.
@@ -144,6 +153,44 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
             answered("patch", "1-a", 1_200),
         ),
         "and nothing follows",
+    ),
+    # One run at a time.
+    (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
+    (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
+    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "was asked for, and skipped"),
+    (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may"),
+    (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
+    (
+        in_turn,
+        lambda events: in_order(without(of(RunStored), of(Requested))(events), skipped(720)),
+        "no other run was under way",
+    ),
+    (in_turn, with_(line(305.08, 300)), "came before that of"),
+    (in_turn, with_(line(301, 180, 240, 300)), "2 waited"),
+    (in_turn, without(lambda each: isinstance(each, LineStored) and each.at > NOON + 305_000), "had no turn"),
+    (
+        in_turn,
+        later(of(RunStored, run_id=f"{NOON + 240_000}-0", state="succeeded"), 100_000),
+        "which was claimed since",
+    ),
+    (
+        in_turn,
+        without(of(Requested, due_s=240), of(RunStored, run_id=f"{NOON + 240_000}-0")),
+        "did not begin by",
+    ),
+    (
+        in_turn,
+        with_(replace(line(500, None, 240), holder=replace(place(490), rev="9-z"))),
+        "is owed no more, and held the line",
+    ),
+    (
+        in_turn,
+        with_(
+            written("pause", "1-a", 901, paused_at=NOON + 901_000, cut=NOON + 5, since=NOON - 1),
+            replace(line(905, 890), waiting=(replace(place(902), is_asked_for=True),)),
+            answered("patch", "1-a", 2_200),
+        ),
+        "was asked for and waited",
     ),
 ]
 

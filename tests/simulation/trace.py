@@ -177,6 +177,31 @@ class RunStored:
 
 
 @dataclass(frozen=True, slots=True)
+class InLine:
+    """A trigger in a job's line: `attempt` is the one that waits, or that took the line.
+
+    `is_asked_for` if somebody asked for it, by hand or again; else its schedule did.
+    """
+
+    trigger_id: str
+    due_at: Instant
+    rev: str
+    attempt: int
+    is_asked_for: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineStored:
+    """The line of a job whose runs take turns changed: who holds it, None if nobody does, and who waits."""
+
+    at: Instant
+    name: str
+    uid: str
+    holder: InLine | None
+    waiting: tuple[InLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TimerStored:
     """A timer was written, or written over itself."""
 
@@ -221,6 +246,7 @@ Event: TypeAlias = (
     | RunAnswered
     | Buried
     | RunStored
+    | LineStored
     | TimerStored
     | CursorStored
     | Mishap

@@ -125,6 +125,8 @@ class Watch:
                 chronicle.job_changed(_read(jobs._job, before), _read(jobs._job, after))
             case "runs":
                 chronicle.run_changed(_read(runs._run, before), _read(runs._run, after))
+            case "overlap":
+                chronicle.line_changed(_read(overlap._slot, before), _read(overlap._slot, after))
             case "shard":
                 for timer in timers._timers(after) if after else ():
                     chronicle.timer_changed(None, timer)

@@ -7,7 +7,16 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from tests.simulation.mutations import adapters, arming, completing, delivering, pausing, sweeping
+from tests.simulation.mutations import (
+    adapters,
+    arming,
+    catching_up,
+    completing,
+    delivering,
+    overlapping,
+    pausing,
+    sweeping,
+)
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
 from tests.simulation.trace import Requested
@@ -21,9 +30,11 @@ __all__ = [
     "adapters",
     "arming",
     "catch",
+    "catching_up",
     "completing",
     "cost",
     "delivering",
+    "overlapping",
     "pausing",
     "sweeping",
 ]

@@ -22,8 +22,10 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.jobs.job import Revision
 from sweephand.ports import Answer
 from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
+from sweephand.runs.reading import JobRead
 from sweephand.timing import ATTEMPT_CLAIM_MS
 
 MODES = ("skip", "wait", "waitLatest")
@@ -169,6 +171,23 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
     assert world.slots.get(key_of()) is None
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_name(mode: str) -> None:
+    world = World()
+    (old,) = triggers(world, mode, 0)
+    read = JobRead(stored(world), world.clock.time)
+    # Whoever has read the job is stopped, and goes on within the second for which a read is good.
+    world.delete()
+    world.put(dueTime="0s", overlap=mode, **SLOW)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    world.run_until(NOON + 500)
+    line = world.slots.get(key_of())
+    assert line is not None
+    assert handle(world, old, read).outcome == "dropped"
+    assert world.slots.get(key_of()) == line
+    assert delivered(world) == [0]
+
+
 def test_those_that_wait_come_after_a_change_to_allow() -> None:
     world = scene("wait", 0, 1, 2)
     world.put(schedule="@every 1s", dueTime="0s", ttl="60s", **SLOW)
@@ -220,6 +239,78 @@ def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> No
     world.run_until(world.clock.time + 30 * MINUTE)
     assert delivered(world) == [0, 5, 5, 0]
     assert set(states(world).values()) == {"succeeded"}
+
+
+@pytest.mark.parametrize("mode", ["wait", "waitLatest"])
+def test_one_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
+    world = scene(mode, 0, 1)
+    second = message_of(stored(world), 1)
+    take_back(world, NOON + 500)
+    assert handle(world, second).outcome == "dropped"
+    assert waiting_in(world) == []
+    world.run_until(NOON + 50_000)
+    assert delivered(world) == [0, 0]
+    assert world.slots.get(key_of()) is None
+
+
+def test_one_that_is_owed_no_more_when_its_turn_comes_gives_the_line_on_when_nobody_can_deliver_it() -> None:
+    world = scene("wait", 0, 1, 2)
+    # The clock of whoever replaces the job is behind that of whoever had the second trigger wait.
+    take_back(world, NOON + 500, owes=2)
+    world.run_until(NOON + 500 + ATTEMPT_CLAIM_MS - 1)
+    assert delivered(world) == [0, 0]
+    assert waiting_in(world) == [2]
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
+    assert delivered(world) == [0, 0, 2]
+    assert set(states(world)) == {0, 2}
+    assert world.slots.get(key_of()) is None
+
+
+def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_line_on_after_the_claim() -> (
+    None
+):
+    world = World()
+    (message,) = triggers(world, "skip", 0)
+
+    def connect() -> None:
+        world.consumers.connecting = lambda: None
+        take_back(world, NOON - 500)
+        world.clock.time += 1_001
+
+    world.consumers.connecting = connect
+    assert handle(world, message).outcome == "leaving"
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
+    assert not delivered(world)
+    assert world.slots.get(key_of()) is None
+
+
+def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_message_is_dropped() -> None:
+    world = scene("wait", 0, 1)
+    earlier = message_of(stored(world), 1)
+    take_back(world, NOON + 500, owes=1)
+    world.clock.time = NOON + 2_000
+    later = message_of(stored(world), 1)
+    assert handle(world, later).outcome == "waiting"
+    assert handle(world, earlier).outcome == "dropped"
+    assert waiting_in(world) == [1]
+    world.run_until(NOON + 50_000)
+    assert delivered(world) == [0, 0, 1]
+
+
+def waiting_in(world: World) -> list[int]:
+    """Who waits in the line, in seconds after noon."""
+    slot = world.slots.get(key_of())
+    return [(each.trigger.due_at - NOON) // 1_000 for each in slot.line.waiting] if slot else []
+
+
+def take_back(world: World, cut: int, *, owes: int | None = None) -> None:
+    """Replace the job as of a moment before a trigger was due; the new revision owes what comes from then."""
+    job = stored(world)
+    since = NOON + (owes * 1_000 - 1 if owes is not None else 24 * 60 * MINUTE)
+    earlier = job.current._replace(until=cut)
+    change(world, current=Revision("2-x", since), earlier=(earlier,), cut=cut)
+    if owes is not None:
+        world.queue.send([(message_of(stored(world), owes), 0)])
 
 
 def test_a_redrive_waits_for_its_turn_and_is_never_skipped() -> None:

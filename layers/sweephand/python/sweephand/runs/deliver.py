@@ -46,6 +46,9 @@ from sweephand.wheel.trigger import (
     TriggerMessage,
 )
 
+#: What becomes of a message that does not get a turn, nor waits for one.
+NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
+
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
@@ -165,15 +168,24 @@ class Deliverer:
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
             return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
+        return self._dropped(message, read)
+
+    def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
+        job = read.job
+        if job is not None and job.uid == message.trigger.uid and job.definition.overlap.is_limited:
+            until = self._turns.leave(message, job)
+            if until is not None:
+                return self._put_back(message, until, "leaving")
         return Delivered("dropped")
 
     def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
-        turn = self._turns.arrive(message, job)
+        turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
             return self._put_back(message, turn.look_again_at, "waiting")
         if turn.outcome != "go":
-            return Delivered("skipped" if turn.outcome == "skip" else "repeated")
+            return Delivered(NO_TURNS[turn.outcome])
         delivered = self._deliver(message, read, job)
         if delivered.outcome in ENDED:
             # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.

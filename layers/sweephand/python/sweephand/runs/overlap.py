@@ -25,8 +25,8 @@ LINE_RETENTION_MS: Final = 60 * DAY_MS
 #: What becomes of one that arrives: its turn, or not yet, or never.
 Verdict = Literal["go", "wait", "skip"]
 
-#: The same, or `over`: it has had its turn, and this is a duplicate.
-Outcome = Literal["go", "wait", "skip", "over"]
+#: The same, or `over`: it has had its turn, and this is a duplicate; or `gone`: its job is.
+Outcome = Literal["go", "wait", "skip", "over", "gone"]
 
 
 class Held(NamedTuple):
@@ -64,9 +64,23 @@ class Line(NamedTuple):
         left = tuple(each for each in self.waiting if each.trigger.id != message.trigger.id)
         return self._replace(waiting=left)
 
+    def is_held_by(self, message: TriggerMessage) -> bool:
+        """Whether that very attempt holds it, by that revision: another may owe a trigger of its name."""
+        return self.holder is not None and _is_same(self.holder.message, message)
+
+    def without_exactly(self, message: TriggerMessage) -> "Line":
+        """The line without that very attempt, if it waits."""
+        return self._replace(waiting=tuple(each for each in self.waiting if not _is_same(each, message)))
+
     def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
         """The line with another holder, who waits no more."""
         return self.without(message)._replace(holder=Held(message._replace(faults=0), now))
+
+    def taken_over_by(self, message: TriggerMessage) -> "Line":
+        """The line when its holder comes by another revision, which may outlive the one that it came by."""
+        if self.holder is None or self.holder.message.attempt != message.attempt or self.is_held_by(message):
+            return self
+        return self._replace(holder=self.holder._replace(message=message._replace(faults=0)))
 
     def handed_on(self, now: Instant) -> "Line":
         """The line when its holder's run is over: the first of those that wait holds it now."""
@@ -105,7 +119,7 @@ def arrived(
     the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
-        return Arrival("go", line)
+        return Arrival("go", line.taken_over_by(message))
     woken = None
     if line.holder is None or has_ended:
         if not line.waiting or _order(message) <= _order(line.waiting[0]):
@@ -157,6 +171,28 @@ def yields_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
     if job.paused_at is None or (run is not None and run.attempts >= holder.message.attempt):
         return None
     return holder.since + ATTEMPT_CLAIM_MS
+
+
+def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | None:
+    """When a holder that `job` does not owe any more may give the line on; None if that is not its to do.
+
+    Whoever read the job when it was still owed, and may be delivering it, is gone by then.
+    """
+    if run is not None and (run.state != "claimed" or run.attempts > message.attempt):
+        # It was begun in time, and its end hands the line on.
+        return None
+    revision = job.revision(message.trigger.rev)
+    cut = revision.until if revision is not None and revision.until is not None else job.cut
+    claimed_until = run.claimed_until or 0 if run is not None else 0
+    return max(cut + ATTEMPT_CLAIM_MS, claimed_until)
+
+
+def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:
+    return (message.trigger.id, message.trigger.rev, message.attempt) == (
+        other.trigger.id,
+        other.trigger.rev,
+        other.attempt,
+    )
 
 
 def _is_fresh(message: TriggerMessage) -> bool:

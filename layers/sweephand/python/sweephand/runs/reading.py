@@ -26,9 +26,11 @@ class Reading:
 
     def fresh(self, key: JobKey, read: JobRead) -> JobRead:
         """The same read if it is a second old at most, else a new one."""
+        return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.anew(key)
+
+    def anew(self, key: JobKey) -> JobRead:
+        """A new read, however good another would be."""
         now = self._clock.now()
-        if now - read.at <= JOB_READ_AGE_MAX_MS:
-            return read
         return JobRead(self._jobs.get(key), now)
 
 

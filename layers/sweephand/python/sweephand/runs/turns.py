@@ -1,5 +1,6 @@
 """Taking turns: a trigger's way into its job's line, and out of it when its run is over."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sweephand.errors import StoreError
@@ -16,6 +17,7 @@ from sweephand.runs.overlap import (
     arrived,
     gives_up_at,
     is_over,
+    leaves_at,
     yields_at,
 )
 from sweephand.runs.run import Run
@@ -61,16 +63,19 @@ class Turns:
         self._clock = clock
         self._ids = ids
 
-    def arrive(self, message: TriggerMessage, job: Job) -> Turn:
+    def arrive(self, message: TriggerMessage, job: Job, look_again: Callable[[], Job | None]) -> Turn:
         """Take the line for a trigger, have it wait, or record it as skipped.
 
+        `look_again` reads the job anew: where another of its name has a line, that may be the later one.
         With `go` it is the only trigger of the job whose run is not over, until handed_on() is called after
         its run or nothing has been seen of it for an hour. StoreError: nothing is decided.
         """
         for _ in range(TRIES_MAX):
             slot = self._slots.get(job.key)
-            line = slot.line if slot is not None and slot.uid == job.uid else Line()
             now = self._clock.now()
+            if slot is not None and slot.uid != job.uid and not _is_same_job(look_again(), job):
+                return Turn("gone", now)
+            line = slot.line if slot is not None and slot.uid == job.uid else Line()
             state = self._state(line, message, job, now)
             if state is None:
                 return Turn("over", now)
@@ -82,6 +87,33 @@ class Turns:
             # What has a run cannot be skipped: it began or ended in this very moment.
             if arrival.verdict != "skip" or self._skip(message.trigger, job):
                 return Turn(arrival.verdict, state.look_again_at)
+        raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+
+    def leave(self, message: TriggerMessage, job: Job) -> Instant | None:
+        """Take a trigger that `job` does not owe any more out of its line; when to try again, None if done.
+
+        Its run stays as it is: a later revision may owe a trigger of the same name, whose message comes by
+        itself, and takes the line over from this one.
+        """
+        trigger = message.trigger
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(job.key)
+            if slot is None or slot.uid != job.uid:
+                return None
+            now = self._clock.now()
+            line = slot.line.without_exactly(message)
+            if line.is_held_by(message):
+                until = leaves_at(message, self._runs.of(trigger), job)
+                if until is None:
+                    self.hand_on(trigger)
+                    return None
+                if until > now:
+                    # A second at least: the queue rounds less down to none, and would show it again at once.
+                    return max(until, now + SECOND_MS)
+                line = line.handed_on(now)
+            woken = line.holder.message if line.holder and line.holder != slot.line.holder else None
+            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+                return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
 
     def hand_on(self, trigger: Trigger) -> None:
@@ -155,6 +187,10 @@ class Turns:
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
         return self._runs.record(run)
+
+
+def _is_same_job(job: Job | None, other: Job) -> bool:
+    return job is not None and job.uid == other.uid
 
 
 def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> Arrival:

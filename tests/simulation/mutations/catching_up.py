@@ -1,0 +1,27 @@
+"""What may be wrong with catching up: a misfire is one when a sweep or a resume finds it, never later."""
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import mutation
+
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
+from sweephand.wheel.trigger import TriggerMessage
+
+
+@mutation("Catch-up is decided when a trigger is delivered: what had to wait is a misfire, too")
+def catches_up_at_delivery() -> Iterator[None]:
+    deliver = Deliverer._trigger
+
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead) -> Delivered:
+        rule = read.job.definition.catchup if read.job is not None else None
+        late_ms = self._clock.now() - message.trigger.due_at
+        is_first = message.attempt == 1 and message.trigger.demand is None
+        if rule is not None and is_first and rule.mode != "all" and late_ms > rule.window_ms:
+            return Delivered("dropped")
+        return deliver(self, message, read)
+
+    with patch.object(Deliverer, "_trigger", judged):
+        yield

@@ -1,0 +1,296 @@
+"""What may be wrong with taking turns: who holds a job's line, who waits in it, and who is skipped."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
+
+from sweephand.instants import MINUTE_MS, Instant
+from sweephand.jobs.definition import Overlap
+from sweephand.jobs.job import Job, JobKey
+from sweephand.runs import turns
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.overlap import Arrival, Held, Line, Slot, arrived, gives_up_at, is_over
+from sweephand.runs.run import Run
+from sweephand.runs.settle import Delivered
+from sweephand.runs.turns import Turns
+from sweephand.wheel.trigger import Message, TriggerMessage
+
+#: Where no limit is.
+_NO_LIMIT = 10**9
+
+
+def _arriving(change: Callable[[Line, TriggerMessage, Overlap, Arrival], Arrival]) -> Any:
+    """What becomes of one that arrives, changed."""
+
+    def changed(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+        return change(line, message, rule, arrived(line, message, rule, **kwargs))
+
+    return patch.object(turns, "arrived", changed)
+
+
+@mutation("A run that is over does not free its job's line")
+def frees_no_line() -> Iterator[None]:
+    with patch.object(Turns, "hand_on", lambda *_: None):
+        yield
+
+
+@mutation("Who is skipped frees the line of the run that is under way")
+def frees_by_skipping() -> Iterator[None]:
+    def freed(_: Line, __: TriggerMessage, ___: Overlap, arrival: Arrival) -> Arrival:
+        return arrival._replace(line=Line()) if arrival.verdict == "skip" else arrival
+
+    with _arriving(freed):
+        yield
+
+
+@mutation("A run that ends frees the line whoever holds it")
+def frees_anybody_s_line() -> Iterator[None]:
+    hand_on = Turns.hand_on
+
+    def handed_on(self: Turns, trigger: Any) -> None:
+        slot = self._slots.get(trigger.key)
+        if slot is None or slot.uid != trigger.uid or slot.line.holder is None:
+            return
+        if slot.line.holder.id == trigger.id:
+            hand_on(self, trigger)
+            return
+        line = slot.line.handed_on(self._clock.now())
+        self._is_changed(slot.key, slot.uid, slot, line, line.holder.message if line.holder else None)
+
+    with patch.object(Turns, "hand_on", handed_on):
+        yield
+
+
+@mutation("The last of those that wait has the next turn")
+def hands_on_to_the_last() -> Iterator[None]:
+    def handed_on(line: Line, now: Instant) -> Line:
+        return line.held_by(line.waiting[-1], now) if line.waiting else Line()
+
+    with patch.object(Line, "handed_on", handed_on):
+        yield
+
+
+@mutation("One that arrives as a run ends passes those that wait")
+def passes_those_that_wait() -> Iterator[None]:
+    def passed(
+        line: Line, message: TriggerMessage, rule: Overlap, *, has_ended: bool, now: Instant, **kwargs: Any
+    ) -> Arrival:
+        if line.holder is None or has_ended:
+            return Arrival("go", line.held_by(message, now))
+        return arrived(line, message, rule, has_ended=has_ended, now=now, **kwargs)
+
+    with patch.object(turns, "arrived", passed):
+        yield
+
+
+@mutation("Any number may wait")
+def waits_without_limit() -> Iterator[None]:
+    def unbounded(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+        limit = _NO_LIMIT if rule.mode == "wait" else rule.wait_max
+        return arrived(line, message, rule._replace(wait_max=limit), **kwargs)
+
+    with patch.object(turns, "arrived", unbounded):
+        yield
+
+
+@mutation("Fewer may wait than waitLimit says")
+def waits_for_less() -> Iterator[None]:
+    def bounded(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+        return arrived(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
+
+    with patch.object(turns, "arrived", bounded):
+        yield
+
+
+@mutation("waitLatest keeps the oldest")
+def keeps_the_oldest() -> Iterator[None]:
+    def oldest(line: Line, message: TriggerMessage, _: Overlap, arrival: Arrival) -> Arrival:
+        # Whoever would take the place of others is skipped instead.
+        return Arrival("skip", line) if arrival.replaced and not line.has(message) else arrival
+
+    with _arriving(oldest):
+        yield
+
+
+@mutation("waitLatest replaces those that wait without a record")
+def replaces_silently() -> Iterator[None]:
+    def silent(_: Line, __: TriggerMessage, ___: Overlap, arrival: Arrival) -> Arrival:
+        return arrival._replace(replaced=())
+
+    with _arriving(silent):
+        yield
+
+
+@mutation("A line is written whatever it has become since it was read")
+def takes_without_condition() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        slots = ports["slots"]
+
+        def stored(key: JobKey) -> str | None:
+            slot = slots.get(key)
+            return slot.version if slot is not None else None
+
+        def put(slot: Slot, replacing: str | None) -> bool:
+            del replacing
+            while not slots.put(slot, stored(slot.key)):
+                pass
+            return True
+
+        def delete(slot: Slot) -> bool:
+            while not slots.delete(slot._replace(version=stored(slot.key) or slot.version)):
+                pass
+            return True
+
+        ports["slots"] = Instead(slots, put=put, delete=delete)
+
+    with built(Deliverer, change):
+        yield
+
+
+@mutation("A line is held for ever by one of which nothing is seen any more")
+def waits_for_the_dead() -> Iterator[None]:
+    with everywhere("gives_up_at", lambda *_: None):
+        yield
+
+
+@mutation("A holder is given up after two minutes")
+def gives_up_soon() -> Iterator[None]:
+    with everywhere("ABANDONED_MS", 2 * MINUTE_MS):
+        yield
+
+
+@mutation("A run that is to be tried again is taken for over")
+def lets_retries_overlap() -> Iterator[None]:
+    def over(message: TriggerMessage, run: Run | None) -> bool:
+        return is_over(message, run) or (run is not None and run.state == "retrying")
+
+    with patch.object(turns, "is_over", over):
+        yield
+
+
+@mutation("A run whose claim has ended is taken for over")
+def takes_claims_for_turns() -> Iterator[None]:
+    def given_up(holder: Held, run: Run | None, job: Job) -> Instant | None:
+        if run is not None and run.state == "claimed":
+            return run.claimed_until
+        return gives_up_at(holder, run, job)
+
+    with everywhere("gives_up_at", given_up):
+        yield
+
+
+def _waits_in_line_alone() -> Any:
+    """Who waits is not in the queue as well."""
+    put_back = Deliverer._put_back
+
+    def dropped(deliverer: Deliverer, message: Message, until: Instant, why: str) -> Delivered:
+        return Delivered(why) if why == "waiting" else put_back(deliverer, message, until, why)
+
+    return patch.object(Deliverer, "_put_back", dropped)
+
+
+@mutation("Who waits is in the line alone, not in the queue")
+def waits_in_line_alone() -> Iterator[None]:
+    with _waits_in_line_alone():
+        yield
+
+
+def _written_first() -> Any:
+    """Whom a write makes the holder is sent after it, not before."""
+    is_changed: Any = Turns._is_changed
+
+    def changed(self: Turns, *args: Any) -> bool:
+        *others, woken = args
+        is_written: bool = is_changed(self, *others, None)
+        if is_written and woken is not None:
+            self._queue.send([(woken, 0)])
+        return is_written
+
+    return patch.object(Turns, "_is_changed", changed)
+
+
+@mutation("Who waits is in the line alone, and sent when the line has been handed on: killed between, lost")
+def sends_after_handing_on() -> Iterator[None]:
+    with _waits_in_line_alone(), _written_first():
+        yield
+
+
+@mutation("The line is handed on before the next one is sent", masked_by="the message of whoever waits")
+def hands_on_before_sending() -> Iterator[None]:
+    with _written_first():
+        yield
+
+
+@mutation("The line is handed on, and the next one is not told")
+def wakes_nobody() -> Iterator[None]:
+    is_changed: Any = Turns._is_changed
+
+    def silent(self: Turns, *args: Any) -> bool:
+        *others, _ = args
+        is_written: bool = is_changed(self, *others, None)
+        return is_written
+
+    with patch.object(Turns, "_is_changed", silent):
+        yield
+
+
+@mutation("Who is skipped leaves no record")
+def skips_silently() -> Iterator[None]:
+    with patch.object(Turns, "_skip", lambda *_: True):
+        yield
+
+
+@mutation("Who was asked for is skipped like any other")
+def skips_what_was_asked_for() -> Iterator[None]:
+    def plain(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+        fresh = message._replace(trigger=replace(message.trigger, demand=None))
+        arrival = arrived(line, fresh, rule, **kwargs)
+        return arrival if arrival.verdict == "skip" else arrived(line, message, rule, **kwargs)
+
+    with patch.object(turns, "arrived", plain):
+        yield
+
+
+@mutation("A pause lets nobody pass who was asked for by hand")
+def yields_to_nobody() -> Iterator[None]:
+    with everywhere("yields_at", lambda *_: None):
+        yield
+
+
+@mutation("A line outlives its job and holds another of its name")
+def keeps_lines_of_the_deleted() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        slots = ports["slots"]
+
+        def get(key: JobKey) -> Slot | None:
+            slot: Slot | None = slots.get(key)
+            return slot and slot._replace(uid=_Any(slot.uid))
+
+        ports["slots"] = Instead(slots, get=get)
+
+    with built(Deliverer, change):
+        yield
+
+
+@mutation("A trigger that is owed no more keeps its place in the line")
+def keeps_places() -> Iterator[None]:
+    with patch.object(Turns, "leave", lambda *_: None):
+        yield
+
+
+class _Any(str):
+    """A uid that is equal to every other."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str)
+
+    def __ne__(self, other: object) -> bool:
+        return not isinstance(other, str)
+
+    def __hash__(self) -> int:
+        return super().__hash__()

@@ -1,0 +1,156 @@
+"""The runs of a job and its line, as a trace shows them moment by moment, and the rules in force."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tests.simulation.lives import Life
+from tests.simulation.tale import Tale
+from tests.simulation.trace import InLine, LineStored, Requested, RunStored
+
+#: A delivery function is ended after 90 s: what it had read is no older when it acts.
+PROCESS_MS = 91_000
+
+#: How many may wait where a job does not say (semantics.md, `waitLimit`).
+WAIT_LIMIT_DEFAULT = 100
+
+#: The states after which a run is over.
+OVER = {"succeeded", "failed", "skipped", "cancelled"}
+
+Event = Requested | RunStored | LineStored
+
+
+class Rule(NamedTuple):
+    """What a job says of triggers that come due while a run of it is not over."""
+
+    mode: str
+    limit: int
+
+
+@dataclass(slots=True)
+class Begun:
+    """A run that is not over: since when, when something was seen of it last, and its state if it has one."""
+
+    since: int
+    seen_at: int
+    state: str | None = None
+
+
+@dataclass(slots=True)
+class Turns:
+    """The runs of one job and its line, as they are at one moment of the trace.
+
+    `begun` are the runs that are not over, `over` says when the others were. `lines` is every line up to
+    now, `held_since` when the last was given to who holds it. `waiting` are those that were seen waiting and
+    had no turn yet, and since when; `places` is what was last in the line of each.
+    """
+
+    life: Life
+    retries: dict[str, int]
+    begun: dict[str, Begun] = field(default_factory=dict)
+    over: dict[str, int] = field(default_factory=dict)
+    lines: list[LineStored] = field(default_factory=list)
+    held_since: int = 0
+    waiting: dict[str, tuple[InLine, int]] = field(default_factory=dict)
+    had_turn: set[str] = field(default_factory=set)
+    places: dict[str, InLine] = field(default_factory=dict)
+
+    def take(self, event: Event) -> None:
+        """Go on by one event."""
+        if isinstance(event, LineStored):
+            self._take_line(event)
+            return
+        trigger_id = id_of(event)
+        if isinstance(event, RunStored) and event.state in OVER:
+            self.begun.pop(trigger_id, None)
+            self.waiting.pop(trigger_id, None)
+            self.over[trigger_id] = event.at
+        elif isinstance(event, RunStored) or trigger_id not in self.over:
+            self.over.pop(trigger_id, None)
+            run = self.begun.setdefault(trigger_id, Begun(event.at, event.at))
+            run.seen_at = event.at
+            if isinstance(event, RunStored):
+                run.state = event.state
+
+    def _take_line(self, event: LineStored) -> None:
+        if event.holder is not None:
+            if self.holder is None or self.holder.trigger_id != event.holder.trigger_id:
+                self.held_since = event.at
+            self.had_turn.add(event.holder.trigger_id)
+            self.waiting.pop(event.holder.trigger_id, None)
+            self.places[event.holder.trigger_id] = event.holder
+        self.lines.append(event)
+        for each in event.waiting:
+            self.places[each.trigger_id] = each
+            if each.trigger_id not in self.over:
+                self.waiting.setdefault(each.trigger_id, (each, event.at))
+
+    def is_taken_back(self, trigger_id: str, at: int) -> bool:
+        """Whether the revision by which a trigger came into the line does not owe it any more."""
+        place = self.places.get(trigger_id)
+        return place is not None and is_taken_back(self.life, place, at)
+
+    @property
+    def holder(self) -> InLine | None:
+        """Who holds the line."""
+        return self.lines[-1].holder if self.lines else None
+
+    def lines_since(self, at: int) -> Iterator[LineStored]:
+        """Every line that stood at that moment or since, the last one first."""
+        for line in reversed(self.lines):
+            yield line
+            if line.at < at:
+                return
+
+    def fresh_in(self, line: LineStored) -> list[InLine]:
+        """Of those that wait in a line who came by the schedule and had no turn: the rule is for them."""
+        return [
+            each
+            for each in line.waiting
+            if each.attempt == 1
+            and not each.is_asked_for
+            and each.trigger_id not in self.had_turn
+            and each.trigger_id not in self.begun
+        ]
+
+
+def id_of(event: Requested | RunStored) -> str:
+    """The id of the trigger that it tells of."""
+    return event.trigger_id if isinstance(event, Requested) else f"{event.uid}-{event.run_id}"
+
+
+def rules(life: Life, from_at: int, to_at: int) -> list[Rule]:
+    """The rules that stood at some moment between two instants; those of the last version after its end."""
+    stood = list(life.stood(from_at, to_at)) or [len(life.writes) - 1]
+    written = (life.writes[number].definition for number in stood)
+    return [Rule(each.get("overlap", "allow"), each.get("waitLimit", WAIT_LIMIT_DEFAULT)) for each in written]
+
+
+def may_overlap(life: Life, from_at: int, to_at: int) -> bool:
+    """Whether runs that began in between may have been let run beside each other."""
+    return any(each.mode == "allow" for each in rules(life, from_at - PROCESS_MS, to_at))
+
+
+def is_taken_back(life: Life, place: InLine, at: int) -> bool:
+    """Whether the revision by which a trigger came into its job's line does not owe it any more."""
+    if place.is_asked_for or place.attempt > 1:
+        return False
+    reigns = (life.reign(place.rev, number) for number in life.stood(at - PROCESS_MS, at))
+    return any(reign is None or not reign.owns(place.due_at) for reign in reigns)
+
+
+def moments(tale: Tale) -> Iterator[tuple[Turns, Event]]:
+    """Each event of each job whose runs take turns at some time, and how things were just before it."""
+    retries: dict[str, int] = {}
+    for timer in tale.timers:
+        if timer.kind == "retry":
+            trigger_id = timer.sort_key.rpartition("#")[2].partition(",")[0]
+            retries[trigger_id] = max(retries.get(trigger_id, 0), timer.due_at)
+    for uid, events in tale.turns_of.items():
+        life = tale.lives.get(uid)
+        if life is None or all(each.definition.get("overlap", "allow") == "allow" for each in life.writes):
+            continue
+        turns = Turns(life, retries)
+        for event in events:
+            yield turns, event
+            turns.take(event)
