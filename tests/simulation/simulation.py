@@ -341,11 +341,11 @@ class Simulation:
             if isinstance(message, SpanMessage):
                 return False
             demand = message.trigger.demand
-            is_held = demand is None or demand.kind == "chained"
+            is_redriven = isinstance(message, TriggerMessage) and message.redrive is not None
+            is_held = (demand is None or demand.kind == "chained") and not is_redriven
             if is_held and message.trigger.uid in self._chronicle.paused:
                 # It is put back until the job is resumed, which nobody does any more.
                 continue
-            is_redriven = isinstance(message, TriggerMessage) and message.redrive is not None
             if message.trigger.id in self._chronicle.ended and not is_redriven:
                 # It waited in its job's line, too, and comes to find that it has run.
                 continue
