@@ -4,12 +4,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tests.fakes.world import definition, key_of
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
 from tests.simulation.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
+from tests.simulation.forms import (
+    BOUND,
+    CATCH_UPS,
+    DENSE,
+    LISTS,
+    MARGINAL,
+    MODES,
+    PATCHES,
+    RETRIES,
+    SPARSE,
+    SPARSE_PATCHES,
+)
 from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
 from tests.simulation.overlapping import Overlapping
@@ -20,100 +32,9 @@ from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.jobs.definition import CatchUpMode, Definition, Payload
+from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Written
-
-#: Schedules that fire often.
-DENSE: Final[tuple[dict[str, Any], ...]] = (
-    {"schedule": "@every 7s"},
-    {"schedule": "@every 17s"},
-    {"schedule": "@every 23s"},
-    {"schedule": "@every 61s"},
-    {"schedule": "@every 61s", "dueTime": "30s"},
-    {"schedule": "@every 61s", "dueTime": "239s"},
-    {"schedule": "@every 121s"},
-    {"schedule": "@every 290s"},
-    {"schedule": "*/20 * * * * *"},
-    {"schedule": "30 * * * * *", "timezone": "Europe/Paris"},
-    {"schedule": "* * * * *"},
-    {"schedule": "@every 5s"},
-    {"schedule": "rate(1 minute)"},
-    {"schedule": "R/PT47S"},
-    {"schedule": "cron(* * * * ? *)"},
-    {"schedule": {"second": "5,25"}, "timezone": "America/New_York"},
-    {"schedule": "TZ=Asia/Kathmandu 0 */2 * * * *"},
-    {"schedule": "@every 61s", "jitter": "1m"},
-    {"schedule": "* * * * *", "jitter": "3m"},
-)
-
-#: Schedules that end, in every way, and one-offs near the border of 240 s.
-BOUND: Final[tuple[dict[str, Any], ...]] = (
-    {"schedule": "@every 23s", "repeats": 3},
-    {"schedule": "@every 59s", "repeats": 7},
-    {"schedule": "@every 23s", "ttl": "90s"},
-    {"schedule": "@every 31s", "ttl": "400s"},
-    {"schedule": "@every 41s", "dueTime": "250s", "ttl": "300s"},
-    {"schedule": "@every 13s", "repeats": 4, "retention": "1m"},
-    {"dueTime": "0s"},
-    {"dueTime": "5s", "retention": "30s"},
-    {"dueTime": "20s"},
-    {"dueTime": "239s"},
-    {"dueTime": "241s"},
-    {"dueTime": "270s"},
-    {"dueTime": "400s"},
-    {"schedule": "R5/PT47S"},
-    {"schedule": "R7/PT90S", "dueTime": "PT30S"},
-    {"schedule": "rate(2 minutes)", "repeats": 4, "ttl": "PT1H"},
-    {"dueTime": "20s", "jitter": "5m"},
-)
-
-#: What begins about as far ahead as a sweep reads, and is swept at any second of a minute.
-MARGINAL: Final[tuple[dict[str, Any], ...]] = ({}, {"schedule": "@every 61s"}, {"schedule": "@every 121s"})
-
-#: Whole seconds between the instants of a list, and how many it has: it travels twenty at a time.
-LISTS: Final = ((7, 45), (31, 30), (120, 6))
-
-#: Schedules for seeds that last for days.
-SPARSE: Final[tuple[dict[str, Any], ...]] = (
-    {"schedule": "@hourly"},
-    {"schedule": "@every 50m"},
-    {"schedule": "@every 1h30m"},
-    {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"},
-    {"schedule": "15 */6 * * *", "timezone": "America/New_York"},
-    {"schedule": "0 0 9 * * MON-FRI", "timezone": "Australia/Lord_Howe"},
-    {"schedule": "@daily"},
-    {"schedule": "@every 7h", "repeats": 5},
-    {"schedule": "@hourly", "ttl": "20h"},
-    {"dueTime": "10h"},
-    {"dueTime": "50h"},
-    {"schedule": "0 30 1 * * *", "timezone": "Europe/Paris", "dst": {"overlap": "both", "gap": "skip"}},
-    {"schedule": "45 1 * * *", "timezone": "Australia/Lord_Howe", "dst": {"overlap": "last"}},
-    {"schedule": "cron(0 */8 ? * 2-6 *)", "timezone": "America/Santiago"},
-    {"schedule": "@hourly", "jitter": "1h"},
-    {"schedule": "R/P1D", "timezone": "Europe/Dublin"},
-)
-
-#: What becomes of an outage's misfires.
-CATCH_UPS: Final[tuple[dict[str, Any] | None, ...]] = (
-    None,
-    None,
-    {"mode": "all"},
-    {"mode": "none"},
-    {"mode": "latest", "window": "5m"},
-    {"mode": "none", "window": "10m"},
-)
-
-#: Retrying has to be over soon after the calm begins: delays within the queue, and some in the wheel.
-RETRIES: Final[tuple[dict[str, Any], ...]] = (
-    {"maxAttempts": 1},
-    {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
-    {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
-    {"maxAttempts": 6, "initialDelay": "1s", "maxDelay": "20s"},
-    {"maxAttempts": 4, "maxAge": "60s", "initialDelay": "20s"},
-    {"maxAttempts": 2, "maxAge": "30s", "initialDelay": "5s"},
-    {"maxAttempts": 2, "initialDelay": "32m"},
-)
 
 #: Instants at which cron schedules fire, and how far around them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS
@@ -302,20 +223,6 @@ def _backfill(request: Request) -> None:
         request.key, since=since - MINUTE_MS, until=since, requested_at=request.at
     )
 
-
-#: What a PATCH writes beside a label: nothing, a bound, a schedule, a limit of time.
-PATCHES: Final[tuple[dict[str, Any], ...]] = (
-    {},
-    {},
-    {"repeats": 30},
-    {"schedule": "@every 31s"},
-    {"ttl": "10m"},
-)
-
-SPARSE_PATCHES: Final[tuple[dict[str, Any], ...]] = ({}, {}, {"repeats": 30}, {"schedule": "@every 4h"})
-
-#: What a resume may ask for; None is the job's own mode.
-MODES: Final[tuple[CatchUpMode | None, ...]] = (None, "latest", "all", "none")
 
 #: All that clients ask for, by name. A new verb is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
