@@ -87,18 +87,18 @@ def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_ha
     assert slots.get(KEY) is None
 
 
-def test_of_several_that_take_one_line_one_has_it(raced: Stores) -> None:
+def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
     rivals = [slot(f"version00000010{each}") for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: raced.slots.put(each, None), rivals))
+        won = list(pool.map(lambda each: stores.slots.put(each, None), rivals))
     assert won.count(True) == 1
-    assert raced.slots.get(KEY) == rivals[won.index(True)]
+    assert stores.slots.get(KEY) == rivals[won.index(True)]
 
 
-def test_of_several_that_change_one_line_one_does(raced: Stores) -> None:
-    assert raced.slots.put(slot(MINE), None)
+def test_of_several_that_change_one_line_one_does(stores: Stores) -> None:
+    assert stores.slots.put(slot(MINE), None)
     rivals = [slot(f"version00000010{each}", waiting=each) for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: raced.slots.put(each, MINE), rivals))
+        won = list(pool.map(lambda each: stores.slots.put(each, MINE), rivals))
     assert won.count(True) == 1
-    assert raced.slots.get(KEY) == rivals[won.index(True)]
+    assert stores.slots.get(KEY) == rivals[won.index(True)]

@@ -51,8 +51,8 @@ def test_a_write_that_is_repeated_succeeds_again(store: SecretStore) -> None:
         assert store.put(secrets("version000000002"), replacing="version000000001")
 
 
-def test_of_several_that_make_the_first_secrets_one_succeeds(raced: Stores) -> None:
-    store = raced.secrets
+def test_of_several_that_make_the_first_secrets_one_succeeds(stores: Stores) -> None:
+    store = stores.secrets
     rivals = [secrets(f"version00000000{number}") for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda rival: store.put(rival, replacing=None), rivals))
