@@ -103,17 +103,20 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
         asked, verb = answer.asked, answer.asked.verb
         if answer.error is not None or not asked.run_id:
             continue
-        stored = tale.runs_of.get((asked.uid, asked.run_id), [])
+        runs = [tale.runs_of.get(run, []) for run in tale.meant_by(asked)]
         what = (
             f"{asked.name}: the {verb} of run {asked.run_id} of {asked.uid}, answered at {told(answer.at)},"
         )
         became = {"complete": "succeeded", "cancel": "cancelled"}.get(verb)
-        if became is not None and not any(each.state == became and each.at <= answer.at for each in stored):
+        if became is not None and not any(
+            each.state == became and each.at <= answer.at for stored in runs for each in stored
+        ):
             yield f"{what} was acknowledged, and the run never {became}"
         if verb in SAID:
             states = GOING_ON | SAID[verb] | ({became} if became else set())
             if not any(
                 asked.attempt in (None, each.attempts) and each.state in states
+                for stored in runs
                 for each in _stood(stored, answer)
             ):
                 yield f"{what} was taken from attempt {asked.attempt}, which was not the one that went on"
@@ -121,16 +124,13 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
 
 def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
     """A consumer that reports on the attempt that goes on is not told to stop."""
-    names = defaultdict(set)
-    for uid, run_id in tale.runs_of:
-        names[tale.runs_of[uid, run_id][0].name, run_id].add(uid)
     for answer in tale.run_answers:
         asked = answer.asked
         if answer.error not in REFUSALS or asked.verb not in SAID:
             continue
         stood = list(_stood(tale.runs_of.get((asked.uid, asked.run_id), []), answer))
         goes_on = all(each.state in GOING_ON and each.attempts == asked.attempt for each in stood)
-        is_another = len(names[asked.name, asked.run_id]) > 1
+        is_another = len(tale.namesakes[asked.name, asked.run_id]) > 1
         if stood and goes_on and not is_another:
             what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
             yield f"{what} was refused at {told(answer.at)}, and attempt {asked.attempt} goes on"

@@ -49,7 +49,9 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
     if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
         return True
-    if any(reason.startswith("received ") for reason in reasons):
+    if any(reason.startswith("received ") for reason in reasons) or any(
+        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.spans_buried
+    ):
         # SQS gives a message up that was in the hands of too many processes that died.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import Final
 from zlib import crc32
@@ -118,7 +118,7 @@ class Sqs:
 
     def bury(self, trigger_id: str | None, reason: str, body: str) -> None:
         """A message in the dead-letter queue; `body` is as it travelled."""
-        self._chronicle.add(Buried(self._scheduler.now, trigger_id, reason, _kind_of(body)))
+        self._chronicle.add(_letter(Buried(self._scheduler.now, trigger_id, reason), body))
         self._chronicle.figures["dead letters"] += 1
 
     def calm(self) -> None:
@@ -182,9 +182,13 @@ def _trigger_id(body: str) -> str | None:
     return None if isinstance(message, SpanMessage) else message.trigger.id
 
 
-def _kind_of(body: str) -> str:
-    """What of a trigger was given up: itself, or its `deadline`, `failure` or `notice`."""
+def _letter(letter: Buried, body: str) -> Buried:
+    """With what was given up: a trigger, its `deadline`, `failure` or `notice`, or a `span` of triggers."""
     try:
-        return type(decode(body)).__name__.removesuffix("Message").lower()
+        message = decode(body)
     except PoisonError:
-        return "poison"
+        return replace(letter, of="poison")
+    letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
+    if isinstance(message, SpanMessage):
+        return replace(letter, uid=message.uid, span=(message.first.due_at, message.until))
+    return letter

@@ -86,6 +86,11 @@ class Tale:
         return {each.trigger_id: each.at for each in letters if each.trigger_id is not None}
 
     @cached_property
+    def spans_buried(self) -> list[tuple[str, tuple[int, int]]]:
+        """Whose triggers travelled as one that was given up, and the first and last of their due times."""
+        return [(each.uid, each.span) for each in self.of(Buried) if each.span is not None]
+
+    @cached_property
     def given_up(self) -> dict[str, set[str]]:
         """What of a trigger was given up: itself, a `deadline`, a reported `failure`, a `notice`."""
         found: dict[str, set[str]] = defaultdict(set)
@@ -104,7 +109,24 @@ class Tale:
         """The same by uid and run id."""
         found: dict[tuple[str, str], list[RunAsked]] = defaultdict(list)
         for each in self.run_asked:
-            found[each.uid, each.run_id].append(each)
+            for run in self.meant_by(each):
+                found[run].append(each)
+        return found
+
+    def meant_by(self, asked: RunAsked) -> list[tuple[str, str]]:
+        """The runs that something may have been asked of, by uid and run id.
+
+        By a name alone it is the one that began last, of all jobs that have had the job's name.
+        """
+        uids = self.namesakes[asked.name, asked.run_id] if asked.is_by_name else set()
+        return [(uid, asked.run_id) for uid in sorted({asked.uid} | uids)]
+
+    @cached_property
+    def namesakes(self) -> dict[tuple[str, str], set[str]]:
+        """The uids of a run's name, by the names of job and run."""
+        found: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (uid, run_id), stored in self.runs_of.items():
+            found[stored[0].name, run_id].add(uid)
         return found
 
     @cached_property

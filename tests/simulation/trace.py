@@ -136,6 +136,11 @@ class RunAsked:
     run_id: str = ""
     attempt: int | None = None
 
+    @property
+    def is_by_name(self) -> bool:
+        """Whether nothing but the run's name was given, which runs of two jobs of one name can share."""
+        return self.verb in ("cancel", "redrive") or self.attempt is None
+
 
 @dataclass(frozen=True, slots=True)
 class RunAnswered:
@@ -152,13 +157,16 @@ class RunAnswered:
 class Buried:
     """A dead letter was accepted; without `trigger_id` it was no trigger of ours.
 
-    What was given up is the trigger itself, or `of` something else about it: its deadline, say.
+    What was given up is the trigger itself, or `of` something else about it: its deadline, say. A span of
+    triggers that travelled as one is that of `uid`, from its first due time through its last.
     """
 
     at: Instant
     trigger_id: str | None
     reason: str
     of: str = "trigger"
+    uid: str = ""
+    span: tuple[Instant, Instant] | None = None
 
 
 @dataclass(frozen=True, slots=True)
