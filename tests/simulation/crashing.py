@@ -1,4 +1,4 @@
-"""A trigger that kills whoever is about to begin it, however often it is tried."""
+"""A trigger that kills whoever has begun it, however often it is tried."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from sweephand.runs.run import Run
 
 
 class Crashing:
-    """ports.RunStore in which the claim of one trigger is the end of who makes it.
+    """ports.RunStore in which the claim of one trigger is the end of who was granted it.
 
     It is that of a job whose runs take turns, when so many requests were made as the seed says. So it holds
     its job's line, and goes to the dead-letter queue after it was received as often as may be.
@@ -31,9 +31,10 @@ class Crashing:
         is_the_one = len(consumers.attempts) == overlapping.crashes_at
         if consumers.crasher is None and is_the_one and overlapping.takes_turns(run.key.name):
             consumers.crasher = run.trigger_id
-        if run.trigger_id == consumers.crasher:
+        refused_by = self._runs.claim(run, now)
+        if run.trigger_id == consumers.crasher and refused_by is None:
             self._gate.kill(f"claiming {run.trigger_id}")
-        return self._runs.claim(run, now)
+        return refused_by
 
 
 def crashing(runs: RunStore, consumers: Consumers, gate: Gate) -> RunStore:

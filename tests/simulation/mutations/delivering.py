@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
+from tests.simulation import sqs
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
 from sweephand.instants import HOUR_MS, SECOND_MS
@@ -104,6 +105,12 @@ def ignores_claims() -> Iterator[None]:
 @mutation("A claim has no end")
 def claims_for_ever() -> Iterator[None]:
     with everywhere("ATTEMPT_CLAIM_MS", 10**12):
+        yield
+
+
+@mutation("What a crashed function held is shown again while its claims stand (180 s)")
+def shows_what_is_claimed() -> Iterator[None]:
+    with patch.object(sqs, "VISIBILITY_MS", 180 * SECOND_MS):
         yield
 
 
