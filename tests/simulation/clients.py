@@ -103,8 +103,8 @@ class Request:
         if (catch_up := random.choice(CATCH_UPS)) is not None:
             written["catchup"] = catch_up
         written["retry"] = random.choice(RETRIES)
-        if random.random() < 1 / 4:
-            written["history"] = "failures"
+        if (history := random.random()) < 1 / 2:
+            written["history"] = "failures" if history < 1 / 4 else "full"
         written |= self.overlapping.written(self.key.name, random)
         written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
         self.known.definition = definition(data=self.new_data(), **written)

@@ -13,6 +13,7 @@ from tests.simulation.processes import Scheduler
 
 from sweephand.instants import MINUTE_MS, SECOND_MS
 from sweephand.ports import Answer, Attempt
+from sweephand.wheel.trigger import Trigger
 
 WHERE: Final = "consumers.deliver"
 
@@ -85,6 +86,8 @@ class Consumers:
         strand = scheduler.strand
         kinds = self.gate.enter(WHERE, may_fail=False)
         trigger = attempt.trigger
+        if attempt.ended_after is None and self._crashes(trigger):
+            self.gate.kill(f"making a request of {trigger.id}")
         self.attempts[attempt.id] += 1
         code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[attempt.id])
         way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
@@ -109,6 +112,16 @@ class Consumers:
             self.chronicle.figures["failed answers"] += 1
         self.gate.leave(WHERE, kinds, may_fail=False)
         return answer
+
+    def _crashes(self, trigger: Trigger) -> bool:
+        """Whether the trigger kills whoever has claimed it, however often it is tried: one of a seed may.
+
+        It is of a job whose runs take turns, so that it holds its job's line until it is a dead letter.
+        """
+        is_the_one = len(self.attempts) == self.overlapping.crashes_at
+        if self.crasher is None and is_the_one and self.overlapping.takes_turns(trigger.key.name):
+            self.crasher = trigger.id
+        return trigger.id == self.crasher
 
     def _failures(self, attempt: Attempt) -> float:
         """The chance that an attempt fails: one that has failed before is likely to fail again."""

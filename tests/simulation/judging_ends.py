@@ -83,11 +83,16 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
     """Whoever is to be told of the end of a run is, and a job that follows it is triggered."""
     known = {each.end for each in followed(tale)}
     for end, at in _ends(tale):
-        life = tale.lives[end.uid]
+        life = tale.lives.get(end.uid)
+        if life is None:
+            # Of a job that never was: what was armed for it crashed too many.
+            continue
         on_complete = _in_force(life, at)
         if on_complete is None or at > tale.through or end in known:
             continue
-        is_given_up = "notice" in tale.given_up.get(end.trigger_id, ())
+        # What we ourselves gave up is told of if its job can be read at that moment.
+        is_ours = tale.buried.get(end.trigger_id, "").startswith(OUR_FAULT)
+        is_given_up = is_ours or "notice" in tale.given_up.get(end.trigger_id, ())
         if not is_given_up and _is_owed(tale, end, at, on_complete):
             what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
             yield f"{what}, and nobody was told"

@@ -12,14 +12,20 @@ from collections.abc import Iterator
 from tests.simulation.lives import told
 from tests.simulation.tale import Tale
 from tests.simulation.trace import LineStored, Mishap, Requested, RunStored
-from tests.simulation.turns import PROCESS_MS, Rule, Turns, id_of, may_overlap, moments, rules
+from tests.simulation.turns import (
+    ABANDONED_MS,
+    PROCESS_MS,
+    SIMULATED_SKEW_MS,
+    Rule,
+    Turns,
+    id_of,
+    may_overlap,
+    moments,
+    rules,
+)
 
-#: A run of which nothing was seen for so long is not waited for.
-ABANDONED_MS = 3_600_000
-
-#: Two functions' clocks differ by less than this (protocol.md, "Clocks"), and the simulator's by 60 s.
+#: Two functions' clocks differ by less than this (protocol.md, "Clocks").
 SKEW_MS = 90_000
-SIMULATED_SKEW_MS = 60_000
 
 #: A claim lasts 180 s. An attempt that follows is in the queue for at most 900 s, or has a timer.
 CLAIM_MS = 180_000
@@ -43,6 +49,9 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             continue
         for trigger_id, run in turns.begun.items():
             if trigger_id == event.trigger_id or may_overlap(turns.life, run.since, event.at):
+                continue
+            if turns.met_late(trigger_id) or turns.met_late(event.trigger_id):
+                # It came back in the very moment in which it was not waited for any longer.
                 continue
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
             is_claim_over = run.state == "claimed" and event.at >= claimed_until - SIMULATED_SKEW_MS

@@ -6,7 +6,6 @@ from typing import Final
 
 from tests.fakes.world import OneSecret
 from tests.simulation.consumers import Consumers
-from tests.simulation.crashing import crashing
 from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.sqs import Sqs
@@ -211,7 +210,7 @@ class Fleet:
         clock, ports = self.clock(machine), self._ports
         deliverer = Deliverer(
             jobs=ports.jobs,
-            runs=crashing(ports.runs, self._consumers, self._consumers.gate),
+            runs=ports.runs,
             slots=ports.slots,
             timers=ports.timers,
             queue=ports.queue,

@@ -18,6 +18,9 @@ BAD_DAY_MS = 24 * 3_600_000
 #: Sweephand gives a message up when it failed to handle it that often.
 FAULTS_MAX = 60
 
+#: What is said of a message that too many processes died over, by SQS and by us.
+CRASHED = ("received ", "Sweephand failed to handle it: ")
+
 #: Found later than this (catchup.window) an occurrence is a misfire.
 WINDOW_DEFAULT = "1h"
 
@@ -49,10 +52,10 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
     if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
         return True
-    if any(reason.startswith("received ") for reason in reasons) or any(
+    if any(reason.startswith(CRASHED) for reason in reasons) or any(
         uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.spans_buried
     ):
-        # SQS gives a message up that was in the hands of too many processes that died.
+        # A message is given up that was in the hands of too many processes that died.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):

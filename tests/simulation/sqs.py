@@ -20,8 +20,8 @@ from sweephand.wheel.codec import decode
 from sweephand.wheel.trigger import Message, SpanMessage
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/test_platform.py).
-VISIBILITY_MS: Final = 300 * SECOND_MS
-RECEIVES_MAX: Final = 5
+VISIBILITY_MS: Final = 180 * SECOND_MS
+RECEIVES_MAX: Final = 6
 
 _DELAY_S_MAX: Final = 900
 

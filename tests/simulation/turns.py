@@ -11,6 +11,10 @@ from tests.simulation.trace import InLine, LineStored, Requested, RunStored
 #: A delivery function is ended after 90 s: what it had read is no older when it acts.
 PROCESS_MS = 91_000
 
+#: A run of which nothing was seen for so long is not waited for, by clocks that differ.
+ABANDONED_MS = 3_600_000
+SIMULATED_SKEW_MS = 60_000
+
 #: How many may wait where a job does not say (semantics.md, `waitLimit`).
 WAIT_LIMIT_DEFAULT = 100
 
@@ -29,11 +33,15 @@ class Rule(NamedTuple):
 
 @dataclass(slots=True)
 class Begun:
-    """A run that is not over: since when, when something was seen of it last, and its state if it has one."""
+    """A run that is not over: since when, when something was seen of it last, and its state if it has one.
+
+    `back_at` is when it began, or was heard of again after an hour of silence.
+    """
 
     since: int
     seen_at: int
     state: str | None = None
+    back_at: int = 0
 
 
 @dataclass(slots=True)
@@ -41,8 +49,9 @@ class Turns:
     """The runs of one job and its line, as they are at one moment of the trace.
 
     `begun` are the runs that are not over, `over` says when the others were. `lines` is every line up to
-    now, `held_since` when the last was given to who holds it. `waiting` are those that were seen waiting and
-    had no turn yet, and since when; `places` is what was last in the line of each.
+    now, `held_since` when the last was given to who holds it, `abandoned` from whom it was taken since
+    nothing was seen of them, and when. `waiting` are those that were seen waiting and had no turn yet, and
+    since when; `places` is what was last in the line of each.
     """
 
     life: Life
@@ -51,6 +60,7 @@ class Turns:
     over: dict[str, int] = field(default_factory=dict)
     lines: list[LineStored] = field(default_factory=list)
     held_since: int = 0
+    abandoned: dict[str, int] = field(default_factory=dict)
     waiting: dict[str, tuple[InLine, int]] = field(default_factory=dict)
     had_turn: set[str] = field(default_factory=set)
     places: dict[str, InLine] = field(default_factory=dict)
@@ -67,7 +77,9 @@ class Turns:
             self.over[trigger_id] = event.at
         elif isinstance(event, RunStored) or trigger_id not in self.over:
             self.over.pop(trigger_id, None)
-            run = self.begun.setdefault(trigger_id, Begun(event.at, event.at))
+            run = self.begun.setdefault(trigger_id, Begun(event.at, event.at, back_at=event.at))
+            if event.at - run.seen_at >= ABANDONED_MS - SIMULATED_SKEW_MS:
+                run.back_at = event.at
             run.seen_at = event.at
             if isinstance(event, RunStored):
                 run.state = event.state
@@ -75,6 +87,8 @@ class Turns:
     def _take_line(self, event: LineStored) -> None:
         if event.holder is not None:
             if self.holder is None or self.holder.trigger_id != event.holder.trigger_id:
+                if self.holder is not None and self._is_unseen(self.holder.trigger_id, event.at):
+                    self.abandoned[self.holder.trigger_id] = event.at
                 self.held_since = event.at
             self.had_turn.add(event.holder.trigger_id)
             self.waiting.pop(event.holder.trigger_id, None)
@@ -89,6 +103,18 @@ class Turns:
         """Whether the revision by which a trigger came into the line does not owe it any more."""
         place = self.places.get(trigger_id)
         return place is not None and is_taken_back(self.life, place, at)
+
+    def _is_unseen(self, holder: str, at: int) -> bool:
+        """Whether nothing was seen for an hour of who holds the line, but for what came just now."""
+        run = self.begun.get(holder)
+        is_back = run is None or run.back_at >= at - PROCESS_MS
+        silent_since = self.held_since if run is None or is_back else run.seen_at
+        return at - silent_since >= ABANDONED_MS - SIMULATED_SKEW_MS
+
+    def met_late(self, trigger_id: str) -> bool:
+        """Whether a run went on as the line was taken from its trigger, which had been waited for in vain."""
+        run, taken_at = self.begun.get(trigger_id), self.abandoned.get(trigger_id)
+        return run is not None and taken_at is not None and abs(run.back_at - taken_at) <= PROCESS_MS
 
     @property
     def holder(self) -> InLine | None:

@@ -3,6 +3,8 @@
 import pytest
 from tests.template.stack import Stack, told
 
+from sweephand.runs.batch import CRASHES_MAX
+
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
 def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
@@ -51,7 +53,7 @@ def test_messages_wait_for_two_weeks_and_poison_goes_to_the_dead_letters(stack: 
     assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 24 * 3600}
     redrive = queues["DeliveryQueue"]["RedrivePolicy"]
     assert told(redrive["deadLetterTargetArn"]) == "DeadLetterQueue.Arn"
-    assert redrive["maxReceiveCount"] == 5
+    assert redrive["maxReceiveCount"] == CRASHES_MAX + 1
 
 
 def test_queues_are_encrypted(stack: Stack) -> None:

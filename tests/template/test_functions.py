@@ -5,7 +5,6 @@ from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand import limits, timing
 from sweephand.instants import SECOND_MS
-from sweephand.runs.batch import ALONE_RESERVE_MS
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
@@ -31,13 +30,9 @@ def test_a_delivery_function_outlives_the_slowest_target(stack: Stack) -> None:
     assert limit_s * SECOND_MS + timing.CLOCK_SKEW_MAX_MS <= timing.ATTEMPT_CLAIM_MS
 
 
-def test_a_message_is_shown_again_only_after_its_delivery_function_and_its_claims_are_gone(
-    stack: Stack,
-) -> None:
-    limit_ms = stack.properties("DeliverFunction")["Timeout"] * SECOND_MS
-    assert stack.properties("DeliveryQueue")["VisibilityTimeout"] * SECOND_MS == timing.VISIBILITY_MS
-    begun_within_ms = limit_ms - ALONE_RESERVE_MS
-    assert begun_within_ms + timing.ATTEMPT_CLAIM_MS + timing.CLOCK_SKEW_MAX_MS <= timing.VISIBILITY_MS
+def test_a_message_is_shown_again_only_after_its_delivery_function_is_gone(stack: Stack) -> None:
+    limit_s = stack.properties("DeliverFunction")["Timeout"]
+    assert stack.properties("DeliveryQueue")["VisibilityTimeout"] >= 2 * limit_s
 
 
 def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:

@@ -93,11 +93,7 @@ def denies_own_run() -> Iterator[None]:
         yield
 
 
-@mutation(
-    "An empty page of a query is taken for its end",
-    stores=wire,
-    masked_by="the cursor, which has not moved: the next tick asks again",
-)
+@mutation("An empty page of a query is taken for its end", stores=wire)
 def stops_at_empty_pages() -> Iterator[None]:
     query = Table.query
 

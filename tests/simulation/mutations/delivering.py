@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation import sqs
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
-from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.ports import Answer, Attempt, always
+from sweephand.runs import later as waiting
 from sweephand.runs.attempt import Attempts
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
@@ -108,9 +108,16 @@ def claims_for_ever() -> Iterator[None]:
         yield
 
 
-@mutation("What a crashed function held is shown again while its claims stand (180 s)")
-def shows_what_is_claimed() -> Iterator[None]:
-    with patch.object(sqs, "VISIBILITY_MS", 180 * SECOND_MS):
+@mutation("What is put back forgets how many functions crashed over it")
+def forgets_crashes() -> Iterator[None]:
+    put_back = waiting.Later.put_back
+
+    def forgetting(later: waiting.Later, message: Message, until: Instant) -> None:
+        if isinstance(message, TriggerMessage):
+            message = message._replace(crashes=0)
+        put_back(later, message, until)
+
+    with patch.object(waiting.Later, "put_back", forgetting):
         yield
 
 

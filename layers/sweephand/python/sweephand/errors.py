@@ -12,7 +12,7 @@ SweephandError
 │   ├── GoneError             what this was about is over, and whoever asks should stop: 410
 │   └── PreconditionError     If-Match or If-None-Match lost: 412
 ├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
-├── PoisonError               a message that cannot be read: it goes to the dead-letter queue
+├── PoisonError               a message that cannot be read or handled: it goes to the dead-letter queue
 └── StoreError                a store or queue did not do what was asked, after the SDK's own retries
 
 A room hangs its own where they belong: below BadRequestError, schedules its ScheduleError and web its
@@ -85,7 +85,7 @@ class UnavailableError(SweephandError):
 
 
 class PoisonError(SweephandError):
-    """A message that cannot be read, now or ever; the message says what about it."""
+    """A message that cannot be read, or not be handled, now or ever; the message says what about it."""
 
 
 class StoreError(SweephandError):

@@ -70,10 +70,6 @@ BULK_PATIENCE_MS: Final = 10 * SECOND_MS
 #: its holder is gone.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
-#: What a crashed delivery function held is shown again after this (template.yaml), by when its claims are
-#: over by anybody's clock: refused, it would be put back as new, and its crashes be counted anew.
-VISIBILITY_MS: Final = 300 * SECOND_MS
-
 #: A consumer's deadline is over by the clock of whoever looks when it is past by this: another's clock
 #: wrote it.
 DEADLINE_GRACE_MS: Final = CLOCK_SKEW_MAX_MS

@@ -17,6 +17,10 @@ from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMe
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
 
+#: A trigger that so many functions have crashed over is a dead letter. After one more SQS would move it
+#: (template.yaml), and nobody would record that its run is over.
+CRASHES_MAX = 5
+
 #: A message that Sweephand itself failed to handle this often is a dead letter: with the growing
 #: delays, after about half a day.
 FAULTS_MAX = 60
@@ -87,10 +91,10 @@ class BatchHandler:
         readable: list[tuple[Received, Message]] = []
         for received in batch:
             try:
-                readable.append((received, self._decode(received.body)))
+                readable.append((received, _counted(self._decode(received.body), received)))
             except PoisonError as error:
                 handled.append(self._poison(received, error))
-        alone = [each for each in readable if each[0].receives >= ALONE_FROM_RECEIVES and len(batch) > 1]
+        alone = [each for each in readable if _receives(*each) >= ALONE_FROM_RECEIVES and len(batch) > 1]
         together = [each for each in readable if each not in alone]
         handled += self._together(together)
         if alone:
@@ -131,27 +135,41 @@ class BatchHandler:
 
     def _one(self, received: Received, message: Message, read: JobRead) -> Handled:
         try:
+            if isinstance(message, TriggerMessage) and message.crashes >= CRASHES_MAX:
+                return self._crashed(received, message)
             return Handled(received, self._deliverer.handle(message, read))
         except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
             return self._faulty(received, message, error)
+
+    def _crashed(self, received: Received, message: TriggerMessage) -> Handled:
+        """Give up what crashed too many, once the last of them holds its run no longer."""
+        now, held_until = self._clock.now(), self._deliverer.held_until(message)
+        if held_until is not None and held_until > now:
+            delay_ms = max(held_until - now, SECOND_MS)
+            return self._again(received, message, Delivered("claimed"), delay_ms, None)
+        reason = f"Sweephand failed to handle it: {message.crashes} functions crashed over it."
+        return self._given_up(received, message, reason, PoisonError(reason))
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
         # A deadline is never given up: nobody else would find that a consumer is gone.
         if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage):
             reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
-            letter = DeadLetter(received.body, reason)
-            if isinstance(message, TriggerMessage):
-                letter = letter._replace(trigger=message.trigger, attempts=message.attempt - 1)
-            handled = self._buried(received, letter, error)
-            if handled.is_done and isinstance(message, TriggerMessage):
-                # What has failed until now may fail at this, too: then the letter alone tells of it.
-                with suppress(StoreError):
-                    self._deliverer.give_up(message, reason)
-            return handled
+            return self._given_up(received, message, reason, error)
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
         again = message._replace(faults=message.faults + 1)
         return self._again(received, again, Delivered("fault"), delay_ms, error)
+
+    def _given_up(self, received: Received, message: Message, reason: str, error: Exception) -> Handled:
+        letter = DeadLetter(received.body, reason)
+        if isinstance(message, TriggerMessage):
+            letter = letter._replace(trigger=message.trigger, attempts=message.attempt - 1)
+        handled = self._buried(received, letter, error)
+        if handled.is_done and isinstance(message, TriggerMessage):
+            # What has failed until now may fail at this, too: then the letter alone tells of it.
+            with suppress(StoreError):
+                self._deliverer.give_up(message, reason)
+        return handled
 
     def _again(
         self, received: Received, message: Message, said: Delivered, delay_ms: int, error: Exception | None
@@ -171,6 +189,18 @@ class BatchHandler:
         except Exception as worse:  # noqa: BLE001 - not buried, so it must stay in the queue
             return Handled(received, Delivered("fault"), is_done=False, error=worse)
         return Handled(received, Delivered("buried"), error=error)
+
+
+def _counted(message: Message, received: Received) -> Message:
+    """The message with the crashes that the queue has counted, for the copies that are sent of it."""
+    if received.receives > 1 and isinstance(message, TriggerMessage):
+        return message._replace(crashes=message.crashes + received.receives - 1)
+    return message
+
+
+def _receives(received: Received, message: Message) -> int:
+    """How often it was received by a function that did not live to say so, and now."""
+    return message.crashes + 1 if isinstance(message, TriggerMessage) else received.receives
 
 
 def _key(message: Message) -> JobKey:

@@ -1,5 +1,6 @@
 """Delivering: what becomes of one message, from the queue to its consumer and into the record."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -48,6 +49,9 @@ from sweephand.wheel.trigger import (
 
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
+
+#: Too old to be used.
+_UNREAD: Final = JobRead(None, 0)
 
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
@@ -141,6 +145,12 @@ class Deliverer:
         takes_turns = read.job.definition.overlap.is_limited
         return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
 
+    def held_until(self, message: TriggerMessage) -> Instant | None:
+        """Until when somebody has claimed this very attempt; None if nobody has."""
+        run = self._runs.of(message.trigger)
+        is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
+        return run.claimed_until if run is not None and is_claimed else None
+
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
 
@@ -149,7 +159,14 @@ class Deliverer:
         now = self._clock.now()
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
-            self._runs.record(replace(run, state="failed", ended_at=now, reason=reason))
+            failed = replace(run, state="failed", ended_at=now, reason=reason)
+            # What has failed until now, a job that cannot be read say, may fail at this, too: then record and
+            # letter alone tell of it.
+            with suppress(Exception):
+                job = self._reading.fresh(failed.key, _UNREAD).job
+                if job is not None and job.uid == failed.uid:
+                    self._settler.give_up(failed, job)
+            self._runs.record(failed)
         self._turns.hand_on(message.trigger)
 
     def _split(self, span: SpanMessage) -> Delivered:

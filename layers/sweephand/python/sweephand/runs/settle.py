@@ -135,18 +135,22 @@ class Settler:
         )
         if isinstance(decision, GiveUp):
             self._bury(message, job, answer, decision)
-            if decision.is_gone or job.definition.pauses_on_error:
-                reason = f"Run {message.trigger.run_id} failed. {decision.reason}"
-                self._pauses.pause(job.key, uid=job.uid, reason=reason)
             failed = replace(run, state="failed", reason=decision.reason)
-            self._completions.ended(job, failed)
-            self._have_told(failed, job)
+            self.give_up(failed, job, pauses=decision.is_gone)
             return failed
         # Never early: whoever made the attempt may have had a clock ahead of this one.
         at = max(decision.at, message.trigger.due_at)
-        following = message._replace(attempt=message.attempt + 1, not_before=at, faults=0)
+        following = message._replace(attempt=message.attempt + 1, not_before=at, faults=0, crashes=0)
         self._later.send_at(following, job.shard)
         return replace(run, state="retrying", next_attempt_at=at, reason=answer.error, ended_at=None)
+
+    def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
+        """Do what its job wants when a run has failed for good, before that is recorded."""
+        if pauses or job.definition.pauses_on_error:
+            reason = f"Run {failed.run_id} failed. {failed.reason}"
+            self._pauses.pause(job.key, uid=job.uid, reason=reason)
+        self._completions.ended(job, failed)
+        self._have_told(failed, job)
 
     def _have_told(self, run: Run, job: Job) -> None:
         if job.definition.on_complete is not None:

@@ -38,6 +38,8 @@ def encode(message: Message) -> str:
                 fields["redrive"] = list(message.redrive)
             if message.payload is not None:
                 fields["data"] = _of_payload(message.payload)
+            if message.crashes:
+                fields["crashes"] = message.crashes
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
@@ -118,6 +120,7 @@ def _read(fields: Fields) -> Message:
                 faults=fields.number("faults"),
                 redrive=fields.redrive(),
                 payload=fields.payload(),
+                crashes=fields.number_or_none("crashes") or 0,
             )
         case "deadline":
             return DeadlineMessage(

@@ -54,9 +54,10 @@ class TriggerMessage(NamedTuple):
     """A trigger on its way: which attempt comes next, and when it may begin.
 
     `first_attempt_at` is when the first attempt of its round began, from which the retry policy counts its
-    age; None before that. `faults` counts how often Sweephand itself failed to handle it. What was given up
-    and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from there.
-    `payload` is delivered instead of the job's data, if it was asked for with data of its own.
+    age; None before that. `faults` counts how often Sweephand itself failed to handle it, and `crashes` how
+    often the function that tried ended without a word: the queue counts that anew with each copy. What was
+    given up and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from
+    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own.
     """
 
     trigger: Trigger
@@ -66,6 +67,7 @@ class TriggerMessage(NamedTuple):
     faults: int = 0
     redrive: Redrive | None = None
     payload: Payload | None = None
+    crashes: int = 0
 
     @property
     def attempt_of_round(self) -> int:
