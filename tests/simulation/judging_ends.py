@@ -60,8 +60,8 @@ def redrives_are_attempted(tale: Tale) -> Iterator[str]:
                 before = [each for each in stored if each.at <= answer.asked.at]
                 meanwhile = [each for each in stored if answer.asked.at < each.at <= answer.at]
                 is_meant = stored[0].name.startswith(answer.asked.name) and not meanwhile
-                life = tale.lives[uid]
-                goes_on = life.reigns()[-1].occurrences.next_after(answer.at) is not None
+                life = tale.lives.get(uid)
+                goes_on = life is not None and life.reigns()[-1].occurrences.next_after(answer.at) is not None
                 if before and before[-1].state == "failed" and is_meant and goes_on:
                     yield from _unattempted(tale, uid, run_id, before[-1].attempts)
 
@@ -146,10 +146,13 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
 
 
 def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[str]:
-    trigger_id, life = f"{uid}-{run_id}", tale.lives[uid]
+    trigger_id, life = f"{uid}-{run_id}", tale.lives.get(uid)
     requests: list[Requested] = tale.requests_of.get(trigger_id, [])
     is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT) or trigger_id in tale.ended_by_hand
-    if life.deleted_at is None and not is_given_up and all(each.attempt <= attempts for each in requests):
+    if life is None or life.deleted_at is not None:
+        # A job that never was has a run at most if what was armed for it crashed too many.
+        return
+    if not is_given_up and all(each.attempt <= attempts for each in requests):
         yield f"{life.name}: {trigger_id} was redriven after attempt {attempts}, and no other left"
 
 
