@@ -2,14 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
-from pydantic.alias_generators import to_camel
+from pydantic import Field, WithJsonSchema
 
 from sweephand import limits
 from sweephand.access.key import Role
 from sweephand.web.names import NAME_PATTERN
-
-DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
+from sweephand.web.target_documents import DURATION_RULE, Document, EndTarget, Target
 
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
 LATER = frozenset(
@@ -19,54 +17,6 @@ LATER = frozenset(
         "priority",
     }
 )
-
-
-class Document(BaseModel):
-    """A JSON object of which every field is known; null stands for a field left out."""
-
-    model_config = ConfigDict(
-        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
-    )
-
-
-class HttpTarget(Document):
-    """An HTTPS endpoint: it receives `data` as the body, signed by Standard Webhooks."""
-
-    type: Literal["http"] = Field(description="An HTTPS endpoint.")
-    url: str = Field(
-        max_length=limits.URL_LENGTH_MAX,
-        description="An https URL of a public address (http and loopback where the stack allows it).",
-    )
-    method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] | None = Field(
-        None, description="The method; POST by default."
-    )
-    headers: dict[str, str] | None = Field(
-        None,
-        max_length=limits.HEADERS_MAX,
-        description="Headers to send; those of Standard Webhooks, `sweephand-`, `host` and framing are "
-        "Sweephand's. Callers with the role `read` see the names, not the values.",
-    )
-    timeout: str | None = Field(
-        None, description=f"A duration of at most {limits.TARGET_TIMEOUT_S_MAX} s; 15s by default."
-    )
-
-
-class SqsTarget(Document):
-    """An SQS queue: each trigger is a message of `data`, with one attribute `sweephand`."""
-
-    type: Literal["sqs"] = Field(description="An SQS queue.")
-    queue_url: str = Field(description="The URL of the queue.")
-    message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
-
-
-class JobTarget(Document):
-    """Another job of the namespace, triggered when a run has ended; its `data` is what is told of the end."""
-
-    type: Literal["job"] = Field(description="Another job of the namespace.")
-    name: str = Field(description="The name of that job.")
-    when: Literal["succeeded", "failed", "always"] | None = Field(
-        None, description="After which ends it is triggered; succeeded by default."
-    )
 
 
 class Retry(Document):
@@ -116,40 +66,6 @@ class CatchUp(Document):
         f"{limits.CATCHUP_WINDOW_S_MIN}s, at most {limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
     )
 
-
-Target = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {
-            "oneOf": [
-                {"$ref": "#/components/schemas/HttpTarget"},
-                {"$ref": "#/components/schemas/SqsTarget"},
-            ],
-            "discriminator": {
-                "propertyName": "type",
-                "mapping": {
-                    "http": "#/components/schemas/HttpTarget",
-                    "sqs": "#/components/schemas/SqsTarget",
-                },
-            },
-        }
-    ),
-]
-
-_KINDS = {"http": "HttpTarget", "sqs": "SqsTarget", "job": "JobTarget"}
-
-EndTarget = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {
-            "oneOf": [{"$ref": f"#/components/schemas/{model}"} for model in _KINDS.values()],
-            "discriminator": {
-                "propertyName": "type",
-                "mapping": {kind: f"#/components/schemas/{model}" for kind, model in _KINDS.items()},
-            },
-        }
-    ),
-]
 
 _SCHEDULE = (
     "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "

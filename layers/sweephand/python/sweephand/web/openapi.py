@@ -11,11 +11,12 @@ from pydantic_core import core_schema
 
 from sweephand import __version__
 from sweephand.limits import NAME_LENGTH_MAX
-from sweephand.web.documents import HttpTarget, JobTarget, NamedJobDocument, SqsTarget
+from sweephand.web.documents import NamedJobDocument
 from sweephand.web.names import NAME_PATTERN
 from sweephand.web.operation import Gives, NoQuery, Operation
 from sweephand.web.problems import CONTENT_TYPE, KINDS
 from sweephand.web.resources import ProblemResource
+from sweephand.web.target_documents import HttpTarget, JobTarget, SqsTarget
 
 _REFS: Final = "#/components/schemas/{model}"
 

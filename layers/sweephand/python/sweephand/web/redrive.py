@@ -10,7 +10,8 @@ from sweephand.web import cursor
 from sweephand.web.documents import FilterDocument
 from sweephand.web.filters import read_filter
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
-from sweephand.web.resources import CountResource, RedriveResource
+from sweephand.web.resources import CountResource
+from sweephand.web.run_resources import RedriveResource
 from sweephand.web.runs import RUN_PATH
 from sweephand.web.services import Services
 

@@ -11,7 +11,7 @@ from sweephand.runs.report import Reporter
 from sweephand.web import json_text
 from sweephand.web.documents import FailureDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
-from sweephand.web.resources import ReportResource, RunResource, report_resource, run_resource
+from sweephand.web.run_resources import ReportResource, RunResource, report_resource, run_resource
 from sweephand.web.runs import RUN_PATH
 from sweephand.web.services import Services
 from sweephand.web.validation import check

@@ -1,19 +1,18 @@
-"""What callers are shown: jobs, runs, keys and the rest, each made in one place."""
+"""What callers are shown: jobs, keys and the rest, each made in one place."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
-from sweephand.instants import Instant, rfc3339
+from sweephand.instants import rfc3339
 from sweephand.jobs.change import Change, What
 from sweephand.jobs.read import JobState, View
-from sweephand.runs.pending import Pending, PendingState
-from sweephand.runs.run import Run, State
 from sweephand.web import json_text
+from sweephand.web.run_resources import RunResource, Time, run_resource, time_or_none
 
 #: What stands in place of a target's header value for a caller who may only read.
 HIDDEN = "(hidden)"
@@ -22,48 +21,6 @@ _TARGETS = frozenset({"target", "onComplete"})
 
 #: What a clock change did to a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
-
-Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
-
-
-class RunResource(TypedDict):
-    """The record of delivering one trigger."""
-
-    id: Annotated[
-        str,
-        Field(
-            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
-            "`backfill-` or `chained-` before and a token behind it if it was asked for."
-        ),
-    ]
-    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
-    state: Annotated[
-        State | PendingState,
-        Field(
-            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
-        ),
-    ]
-    dueAt: Time
-    sequence: Annotated[
-        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
-    ]
-    attempts: int
-    startedAt: Time | None
-    endedAt: Time | None
-    latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
-    nextAttemptAt: Time | None
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
-    responseCode: int | None
-    answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
-    reason: Annotated[
-        str | None,
-        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
-    ]
-    count: NotRequired[
-        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
-    ]
-    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
 
 
 class JobResource(TypedDict):
@@ -240,17 +197,10 @@ class JobPage(TypedDict):
     nextCursor: NotRequired[str]
 
 
-class RunPage(TypedDict):
-    """Some runs, newest due time first; `nextCursor` as long as there may be more."""
-
-    items: list[RunResource]
-    nextCursor: NotRequired[str]
-
-
 class TriggerResource(TypedDict):
     """A trigger that was asked for."""
 
-    id: Annotated[str, Field(description="The name of its run: there is a record once an attempt is over.")]
+    id: Annotated[str, Field(description="The name of its run, `enqueued` until an attempt is over.")]
     triggerId: str
     dueAt: Time
 
@@ -261,24 +211,6 @@ class BackfillResource(TypedDict):
     count: int
     firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
     lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
-
-
-class RedriveResource(TypedDict):
-    """A run that is tried anew."""
-
-    id: str
-    triggerId: str
-    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
-
-
-class ReportResource(TypedDict):
-    """A run as its consumer is told of it."""
-
-    id: str
-    state: State
-    attempt: int
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
 
 
 class CountResource(TypedDict):
@@ -322,7 +254,7 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         "name": job.key.name,
         "rev": job.rev,
         "state": view.state,
-        "nextRun": _time(view.next_run_at),
+        "nextRun": time_or_none(view.next_run_at),
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
         "owner": job.owner,
@@ -345,57 +277,6 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
     return resource
 
 
-def run_resource(run: Run) -> RunResource:
-    """A run's record."""
-    shown: RunResource = {
-        "id": run.run_id,
-        "triggerId": run.trigger_id,
-        "state": run.state,
-        "dueAt": rfc3339(run.due_at),
-        "sequence": run.sequence,
-        "attempts": run.attempts,
-        "startedAt": _time(run.started_at),
-        "endedAt": _time(run.ended_at),
-        "latenessMs": run.lateness_ms,
-        "nextAttemptAt": _time(run.next_attempt_at),
-        "responseCode": run.response_code,
-        "answer": run.answer,
-        "reason": run.reason,
-    }
-    if run.last_due_at is not None:
-        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
-    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
-    return shown
-
-
-def report_resource(run: Run) -> ReportResource:
-    """What a consumer is told of the run that it reports on."""
-    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
-    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
-    return shown
-
-
-def pending_resource(pending: Pending) -> RunResource:
-    """A trigger to come, as its run will be."""
-    return {
-        "id": pending.run_id,
-        "triggerId": pending.trigger_id,
-        "state": pending.state,
-        "dueAt": rfc3339(pending.due_at),
-        "sequence": pending.sequence,
-        "attempts": 0,
-        "startedAt": None,
-        "endedAt": None,
-        "latenessMs": None,
-        "nextAttemptAt": None,
-        "responseCode": None,
-        "answer": None,
-        "reason": pending.reason,
-    }
-
-
 def change_resource(change: Change) -> ChangeResource:
     """A change of a job."""
     return {"time": rfc3339(change.at), "who": change.who, "what": change.what, "reason": change.reason}
@@ -408,7 +289,7 @@ def key_resource(key: Key) -> KeyResource:
         "namespace": key.namespace,
         "role": key.role,
         "createdAt": rfc3339(key.created_at),
-        "expiresAt": _time(key.expires_at),
+        "expiresAt": time_or_none(key.expires_at),
         "description": key.description,
     }
 
@@ -420,15 +301,11 @@ def secrets_resource(secrets: Iterable[SigningSecret]) -> SecretsResource:
             {
                 "secret": each.secret,
                 "createdAt": rfc3339(each.created_at),
-                "expiresAt": _time(each.expires_at),
+                "expiresAt": time_or_none(each.expires_at),
             }
             for each in secrets
         ]
     }
-
-
-def _time(instant: Instant | None) -> str | None:
-    return None if instant is None else rfc3339(instant)
 
 
 def _without_values(target: Mapping[str, Any]) -> dict[str, Any]:

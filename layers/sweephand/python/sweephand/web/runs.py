@@ -8,7 +8,7 @@ from sweephand.runs.pending import Pending, by_hand, in_line, pending
 from sweephand.web import cursor
 from sweephand.web.operation import Gives, NoQuery, Operation, Reply, Request
 from sweephand.web.query import RunsQuery
-from sweephand.web.resources import RunPage, RunResource, pending_resource, run_resource
+from sweephand.web.run_resources import RunPage, RunResource, pending_resource, run_resource
 from sweephand.web.services import Services
 
 
