@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import Any
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working
@@ -13,22 +11,19 @@ from sweephand.errors import StoreError
 from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.batch import ALONE_RESERVE_MS, CRASHES_MAX, FAULTS_MAX, BatchHandler, Handled, Received
-from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.runs.batch import ALONE_RESERVE_MS, FAULTS_MAX, BatchHandler, Handled, Received
 from sweephand.wheel.arm import Armable, arm
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.trigger import SpanMessage, TriggerMessage
 
 HOUR = 3_600_000
 
-TOLD = {"type": "http", "url": "https://example.com/told"}
 
-
-def due(number: int = 3, **written: Any) -> tuple[World, list[Received]]:
+def due(number: int = 3) -> tuple[World, list[Received]]:
     """A world with so many jobs that are due now, and the batch in which the queue shows them."""
     world = World()
     for each in range(number):
-        world.put(f"job-{each}", dueTime="10s", **written)
+        world.put(f"job-{each}", dueTime="10s")
     world.clock.time = NOON + 10_000
     return world, world.queue.take()
 
@@ -174,65 +169,6 @@ def test_a_batch_of_one_suspect_needs_no_ceremony() -> None:
     calls = calls_of(world, lambda: world.deliver([batch[0]._replace(receives=5)]))
     assert "before queue.acknowledge" not in calls
     assert delivered(world) == ["job-0"]
-
-
-def test_a_trigger_takes_along_how_often_it_crashed_into_every_copy() -> None:
-    world, batch = due(1)
-    world.announce = refusing(is_span=False)
-    world.deliver([batch[0]._replace(receives=3)])
-    ((_, copy),) = world.queue.waiting
-    assert isinstance(copy, TriggerMessage)
-    assert copy.crashes == 2
-    world.clock.time += 1_000
-    (received,) = world.queue.take()
-    world.deliver([received._replace(receives=2)])
-    ((_, copy),) = world.queue.waiting
-    assert isinstance(copy, TriggerMessage)
-    assert (copy.crashes, decode(encode(copy))) == (3, copy)
-
-
-def test_the_next_attempt_has_crashed_nobody_yet() -> None:
-    world, batch = due(1)
-    world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
-    world.deliver([batch[0]._replace(receives=3)])
-    ((_, following),) = world.queue.waiting
-    assert isinstance(following, TriggerMessage)
-    assert (following.attempt, following.crashes) == (2, 0)
-
-
-def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and_a_failed_run() -> None:
-    world, _ = due(1, history="full", onError="pause", onComplete=TOLD)
-    world.queue.reappear()
-    world.announce = crashing
-    receives = 1
-    for _ in range(20):
-        if world.queue.buried:
-            break
-        received = world.queue.take(1, receives)
-        with suppress(KeyboardInterrupt):
-            world.deliver(received)
-        # SQS shows it again when its claim has a moment left.
-        world.clock.time += ATTEMPT_CLAIM_MS - 1_000
-        receives = receives + 1 if world.queue.in_flight else 1
-        world.queue.reappear()
-    ((letter, _),) = world.queue.buried
-    assert f"{CRASHES_MAX} functions crashed over it" in letter.reason
-    assert letter.trigger is not None
-    run = world.runs.get(key_of("job-0"), letter.trigger.run_id)
-    assert run is not None
-    assert (run.state, run.reason) == ("failed", letter.reason)
-    working(world)
-    world.run_until(world.clock.time + 10_000, ticking=False)
-    assert [attempt.ended_after for attempt in world.consumers.attempts] == [1]
-    job = world.jobs.get(key_of("job-0"))
-    assert job is not None
-    assert letter.reason in (job.pause_reason or "")
-
-
-def crashing(call: str) -> None:
-    """The process ends when it has claimed an attempt, and makes the request."""
-    if call == "before consumers.deliver":
-        raise KeyboardInterrupt
 
 
 def test_a_suspect_that_fails_is_put_back_like_any_other() -> None:

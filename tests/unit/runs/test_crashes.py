@@ -1,0 +1,82 @@
+"""Triggers that crash whoever delivers them: they are counted, and come to an end."""
+
+from contextlib import suppress
+from typing import Any
+
+from tests.fakes.faults import failing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.ports import Answer
+from sweephand.runs.batch import CRASHES_MAX, Received
+from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.wheel.codec import decode, encode
+from sweephand.wheel.trigger import TriggerMessage
+
+TOLD = {"type": "http", "url": "https://example.com/told"}
+
+
+def due(**written: Any) -> tuple[World, list[Received]]:
+    """A world with a job that is due now, and the batch in which the queue shows it."""
+    world = World()
+    world.put("job", dueTime="10s", **written)
+    world.clock.time = NOON + 10_000
+    return world, world.queue.take()
+
+
+def test_a_trigger_takes_along_how_often_it_crashed_into_every_copy() -> None:
+    world, batch = due(history="full")
+    failing(world, "runs.claim")
+    world.deliver([batch[0]._replace(receives=3)])
+    ((_, copy),) = world.queue.waiting
+    assert isinstance(copy, TriggerMessage)
+    assert copy.crashes == 2
+    world.clock.time += 1_000
+    (received,) = world.queue.take()
+    world.deliver([received._replace(receives=2)])
+    ((_, copy),) = world.queue.waiting
+    assert isinstance(copy, TriggerMessage)
+    assert (copy.crashes, decode(encode(copy))) == (3, copy)
+
+
+def test_the_next_attempt_has_crashed_nobody_yet() -> None:
+    world, batch = due()
+    world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    world.deliver([batch[0]._replace(receives=3)])
+    ((_, following),) = world.queue.waiting
+    assert isinstance(following, TriggerMessage)
+    assert (following.attempt, following.crashes) == (2, 0)
+
+
+def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and_a_failed_run() -> None:
+    world, _ = due(history="full", onError="pause", onComplete=TOLD)
+    world.queue.reappear()
+    world.announce = crashing
+    receives = 1
+    for _ in range(20):
+        if world.queue.buried:
+            break
+        received = world.queue.take(1, receives)
+        with suppress(KeyboardInterrupt):
+            world.deliver(received)
+        # SQS shows it again when its claim has a moment left.
+        world.clock.time += ATTEMPT_CLAIM_MS - 1_000
+        receives = receives + 1 if world.queue.in_flight else 1
+        world.queue.reappear()
+    ((letter, _),) = world.queue.buried
+    assert f"{CRASHES_MAX} functions crashed over it" in letter.reason
+    assert letter.trigger is not None
+    run = world.runs.get(key_of(), letter.trigger.run_id)
+    assert run is not None
+    assert (run.state, run.reason) == ("failed", letter.reason)
+    working(world)
+    world.run_until(world.clock.time + 10_000, ticking=False)
+    assert [attempt.ended_after for attempt in world.consumers.attempts] == [1]
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert letter.reason in (job.pause_reason or "")
+
+
+def crashing(call: str) -> None:
+    """The process ends when it has claimed an attempt, and makes the request."""
+    if call == "before consumers.deliver":
+        raise KeyboardInterrupt
