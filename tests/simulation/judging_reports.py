@@ -9,7 +9,7 @@ from tests.simulation.judging_runs import OUR_FAULT, taken_back
 from tests.simulation.lives import Life, told
 from tests.simulation.owed import owed
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Concluded, RunAnswered, RunStored
+from tests.simulation.trace import Concluded, Mishap, RunAnswered, RunStored
 
 #: What counts where a job does not say (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
@@ -86,15 +86,23 @@ def claims_end(tale: Tale) -> Iterator[str]:
         is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
         # By another's clock a pause or a cut lies before what was due, and it is owed no more.
         is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
-        # Claimed by one version of its job, it may succeed by another that keeps no record of successes.
-        is_unrecorded = any(write.definition.get("history") == "failures" for write in life.writes) and any(
-            each.outcome == "succeeded" and each.at > last.at
+        # Claimed by one version of its job, it may succeed by another that keeps no record of successes, or
+        # that is content if it cannot be written.
+        keeps_none = any(write.definition.get("history") == "failures" for write in life.writes)
+        is_unrecorded = any(
+            each.outcome == "succeeded" and each.at > last.at and (keeps_none or _is_troubled(tale, each.at))
             for each in tale.conclusions_of.get(trigger_id, [])
         )
         if is_given_up or is_taken_back or is_unrecorded:
             continue
         if last.at + CLAIM_MS + GRACE_MS + LOOK_MS < tale.through:
             yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
+
+
+def _is_troubled(tale: Tale, at: int) -> bool:
+    """Whether something went wrong with a record soon after that moment."""
+    mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + READ_BEFORE_MS)
+    return any("runs" in each.where for each in mishaps)
 
 
 def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:

@@ -47,6 +47,20 @@ def test_the_next_attempt_has_crashed_nobody_yet() -> None:
     assert (following.attempt, following.crashes) == (2, 0)
 
 
+def test_a_claim_left_by_who_crashed_is_ended_though_the_job_claims_no_more() -> None:
+    world, batch = due(history="full")
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        world.deliver(batch)
+    working(world)
+    world.put("job", dueTime="10s", history="failures")
+    world.clock.time += ATTEMPT_CLAIM_MS
+    world.deliver([batch[0]._replace(receives=2)])
+    run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert run is not None
+    assert run.state == "succeeded"
+
+
 def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and_a_failed_run() -> None:
     world, _ = due(history="full", onError="pause", onComplete=TOLD)
     world.queue.reappear()

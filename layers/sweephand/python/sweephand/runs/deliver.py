@@ -214,7 +214,8 @@ class Deliverer:
         definition = job.definition
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
-        is_claimed = message.attempt > 1 or must_be_claimed
+        # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
+        is_claimed = message.attempt > 1 or message.crashes > 0 or must_be_claimed
         if is_claimed:
             run = _begun(run, message, self._clock.now())
             if is_async:
