@@ -110,6 +110,9 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
             is_before = (each.due_at, each.trigger_id) < (holder.due_at, holder.trigger_id)
             if not is_before or may_overlap(turns.life, since, event.at):
                 continue
+            if turns.is_claimed(each.trigger_id):
+                # Who claimed it when its job let runs overlap is dead: it can be put out, and not be skipped.
+                continue
             if not turns.is_taken_back(each.trigger_id, event.at):
                 yield (
                     f"{event.name}: at {told(event.at)} the turn of {holder.trigger_id} came before that of "

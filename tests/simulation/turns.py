@@ -111,6 +111,11 @@ class Turns:
         silent_since = self.held_since if run is None or is_back else run.seen_at
         return at - silent_since >= ABANDONED_MS - SIMULATED_SKEW_MS
 
+    def is_claimed(self, trigger_id: str) -> bool:
+        """Whether somebody has claimed an attempt of it."""
+        run = self.begun.get(trigger_id)
+        return run is not None and run.state == "claimed"
+
     def met_late(self, trigger_id: str) -> bool:
         """Whether a run went on as the line was taken from its trigger, which had been waited for in vain."""
         run, taken_at = self.begun.get(trigger_id), self.abandoned.get(trigger_id)
