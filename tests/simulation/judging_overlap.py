@@ -53,6 +53,9 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if turns.met_late(trigger_id) or turns.met_late(event.trigger_id):
                 # It came back in the very moment in which it was not waited for any longer.
                 continue
+            if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
+                # Whoever gives a run up claims it, and makes no request of it.
+                continue
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
             is_claim_over = run.state == "claimed" and event.at >= claimed_until - SIMULATED_SKEW_MS
             if is_claim_over and turns.is_taken_back(trigger_id, event.at):
@@ -181,7 +184,7 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
                 reign for number in turns.life.readable(event.at) for reign in turns.life.reigns(number)
             )
             has_newer = any(due_at < each for reign in reigns for each in reign.dues(latest))
-        return None if has_newer else "no newer one had come"
+        return None if has_newer or _is_gone(turns, event.at) else "no newer one had come"
     return None
 
 
@@ -198,7 +201,14 @@ def _is_passed(tale: Tale, turns: Turns, event: RunStored, skipped: str) -> bool
     until = event.at + PROCESS_MS
     lines = (each for each in tale.turns_of[event.uid] if isinstance(each, LineStored))
     following = next((each for each in lines if event.at <= each.at <= until), None)
-    return following is not None and following.holder is not None
+    is_given_on = following is not None and following.holder is not None
+    # Between the skip and its line whoever gives it on may die, or the job go.
+    return is_given_on or _was_line_troubled(tale, event.at) or _is_gone(turns, event.at)
+
+
+def _is_gone(turns: Turns, at: int) -> bool:
+    """Whether the job was deleted by the time when whoever acts at that moment has done all of it."""
+    return turns.life.deleted_at is not None and turns.life.deleted_at <= at + PROCESS_MS
 
 
 def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:

@@ -51,7 +51,9 @@ def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
     for trigger_id, requests in tale.requests_of.items():
         made: set[int] = set()
         for request in requests:
-            if request.attempt > 1 and request.attempt - 1 not in made:
+            # What we ourselves gave up, without an attempt perhaps, can be redriven.
+            is_anew = tale.redriven_from.get(trigger_id) == request.attempt and trigger_id in tale.buried
+            if request.attempt > 1 and request.attempt - 1 not in made and not is_anew:
                 yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
             made.add(request.attempt)
 
