@@ -62,6 +62,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         st.none() | st.builds(Redrive, counts, st.none() | instants),
         st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
         counts,
+        st.booleans(),
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:

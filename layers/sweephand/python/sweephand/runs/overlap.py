@@ -57,7 +57,7 @@ class Line(NamedTuple):
     def joined_by(self, message: TriggerMessage) -> "Line":
         """The line with one more that waits, in its place."""
         others = [each for each in self.waiting if each.trigger.id != message.trigger.id]
-        return self._replace(waiting=tuple(sorted((*others, message._replace(faults=0)), key=_order)))
+        return self._replace(waiting=tuple(sorted((*others, _owed(message)), key=_order)))
 
     def without(self, message: TriggerMessage) -> "Line":
         """The line without one of those that wait."""
@@ -74,13 +74,13 @@ class Line(NamedTuple):
 
     def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
         """The line with another holder, who waits no more."""
-        return self.without(message)._replace(holder=Held(message._replace(faults=0), now))
+        return self.without(message)._replace(holder=Held(_owed(message), now))
 
     def taken_over_by(self, message: TriggerMessage) -> "Line":
         """The line when its holder comes by another revision, which may outlive the one that it came by."""
         if self.holder is None or self.holder.message.attempt != message.attempt or self.is_held_by(message):
             return self
-        return self._replace(holder=self.holder._replace(message=message._replace(faults=0)))
+        return self._replace(holder=self.holder._replace(message=_owed(message)))
 
     def handed_on(self, now: Instant) -> "Line":
         """The line when its holder's run is over: the first of those that wait holds it now."""
@@ -185,6 +185,11 @@ def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | N
     cut = revision.until if revision is not None and revision.until is not None else job.cut
     claimed_until = run.claimed_until or 0 if run is not None else 0
     return max(cut + ATTEMPT_CLAIM_MS, claimed_until)
+
+
+def _owed(message: TriggerMessage) -> TriggerMessage:
+    """The message as a line keeps it: whoever has a place in one was judged to be owed when it arrived."""
+    return message._replace(faults=0, is_owed=True)
 
 
 def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:

@@ -140,7 +140,9 @@ class Settler:
             return failed
         # Never early: whoever made the attempt may have had a clock ahead of this one.
         at = max(decision.at, message.trigger.due_at)
-        following = message._replace(attempt=message.attempt + 1, not_before=at, faults=0, crashes=0)
+        following = message._replace(
+            attempt=message.attempt + 1, not_before=at, faults=0, crashes=0, is_owed=False
+        )
         self._later.send_at(following, job.shard)
         return replace(run, state="retrying", next_attempt_at=at, reason=answer.error, ended_at=None)
 

@@ -40,6 +40,8 @@ def encode(message: Message) -> str:
                 fields["data"] = _of_payload(message.payload)
             if message.crashes:
                 fields["crashes"] = message.crashes
+            if message.is_owed:
+                fields["owed"] = True
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
@@ -121,6 +123,7 @@ def _read(fields: Fields) -> Message:
                 redrive=fields.redrive(),
                 payload=fields.payload(),
                 crashes=fields.number_or_none("crashes") or 0,
+                is_owed=fields.truth_or_none("owed") or False,
             )
         case "deadline":
             return DeadlineMessage(

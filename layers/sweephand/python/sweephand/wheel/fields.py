@@ -65,6 +65,10 @@ class Fields:
             raise PoisonError(f"`{name}` in a message is true or false.")
         return value
 
+    def truth_or_none(self, name: str) -> bool | None:
+        """The same, or None where it is null or left out."""
+        return None if self._fields.get(name) is None else self.truth(name)
+
     def redrive(self) -> Redrive | None:
         """The redrive of a trigger, or None."""
         if self._fields.get("redrive") is None:

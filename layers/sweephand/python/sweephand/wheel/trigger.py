@@ -57,7 +57,9 @@ class TriggerMessage(NamedTuple):
     age; None before that. `faults` counts how often Sweephand itself failed to handle it, and `crashes` how
     often the function that tried ended without a word: the queue counts that anew with each copy. What was
     given up and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from
-    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own.
+    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own. One
+    that `is_owed` was judged so when it was due and has had to wait since, perhaps for longer than its job
+    remembers the revision that owes it.
     """
 
     trigger: Trigger
@@ -68,6 +70,7 @@ class TriggerMessage(NamedTuple):
     redrive: Redrive | None = None
     payload: Payload | None = None
     crashes: int = 0
+    is_owed: bool = False
 
     @property
     def attempt_of_round(self) -> int:
