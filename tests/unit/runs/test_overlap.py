@@ -26,7 +26,7 @@ from sweephand.jobs.job import Revision
 from sweephand.ports import Answer
 from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
 from sweephand.runs.reading import JobRead
-from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 
 MODES = ("skip", "wait", "waitLatest")
 
@@ -371,10 +371,10 @@ ACCEPTED = Answer(succeeded=True, code=202)
 ASYNC: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "2m", "maxRunTime": "10m"}
 
 
-def working(mode: str, *dues_s: int) -> World:
+def working(mode: str, *dues_s: int, **written: Any) -> World:
     """A consumer that works on the first trigger; the others have been received once."""
     world = World()
-    messages = triggers(world, mode, *dues_s, **ASYNC, retry={"maxAttempts": 1})
+    messages = triggers(world, mode, *dues_s, **{**ASYNC, **written}, retry={"maxAttempts": 1})
     world.consumers.answering = alone(world, repeat(ACCEPTED))
     for message in messages:
         world.clock.time = max(world.clock.time, message.not_before)
@@ -424,12 +424,22 @@ def raising(error: BaseException) -> None:
 
 
 def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None:
-    world = working("skip", 0)
-    run = runs_of(world)[0]
-    assert run.run_until is not None
+    world = working("skip", 0, heartbeatTimeout="30m", maxRunTime="1d")
     world.queue.waiting.clear()
-    world.clock.time = run.run_until + 10 * ABANDONED_MS
+    for _ in range(20):
+        world.clock.time += 29 * MINUTE
+        world.reporter().heartbeat(key_of(), f"{NOON}-0", runs_of(world)[0].token)
     assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+
+
+def test_a_run_whose_deadline_nobody_looks_at_is_not_waited_for_forever() -> None:
+    world = working("skip", 0)
+    world.queue.waiting.clear()
+    world.clock.time = runs_of(world)[0].deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS - 1
+    assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+    world.clock.time += 1
+    world.consumers.answering = lambda _: ACCEPTED
+    assert handle(world, message_of(stored(world), 2)).outcome == "running"
 
 
 @pytest.mark.parametrize("mode", MODES)

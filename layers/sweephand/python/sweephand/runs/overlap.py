@@ -11,7 +11,7 @@ from sweephand.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.jobs.definition import Overlap
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs.run import Run
-from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.wheel.trigger import TriggerMessage
 
 #: A holder of which nothing was seen for so long is not waited for any more: its message went to the
@@ -148,16 +148,16 @@ def is_over(message: TriggerMessage, run: Run | None) -> bool:
     return run.state != "failed" or run.attempts >= message.attempt
 
 
-def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
-    """When a holder whose run is not over is not waited for any more; None for one that is running.
+def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant:
+    """When a holder whose run is not over is not waited for any more.
 
     Counted from the last that was to be seen of it. A resume gives it its time anew: the pause held its
     message up.
     """
     last_seen_at = max(holder.since, job.cut)
     if run is not None and run.state == "running":
-        # Its consumer reports, or its deadline ends it.
-        return None
+        # Its consumer reports, or its deadline ends it: unless the look at it went to the dead-letter queue.
+        return run.deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS
     if run is not None:
         last_seen_at = max(last_seen_at, run.claimed_until or 0, run.next_attempt_at or 0)
     return last_seen_at + ABANDONED_MS

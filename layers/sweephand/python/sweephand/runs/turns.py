@@ -144,7 +144,7 @@ class Turns:
         # A second at least: the queue rounds less down to none, and would show it again at once.
         coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
         return _State(
-            has_ended=is_over(holder.message, run) or (give_up_at is not None and give_up_at <= now),
+            has_ended=is_over(holder.message, run) or give_up_at <= now,
             yields=yield_at is not None and yield_at <= now,
             has_begun=own is not None or message.attempt > 1,
             look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
