@@ -254,10 +254,10 @@ def test_a_redriven_run_goes_on_with_a_token_of_its_own() -> None:
 
 def test_a_run_is_not_forgotten_before_it_is_over_and_then_kept_as_asked() -> None:
     world = World()
-    worker = running(world, historyRetention="1h", maxRunTime="2d")
+    worker = running(world, historyRetention="36h", maxRunTime="2d")
     assert run_of(world).expires_at == NOON + 10_000 + 2 * DAY + TIMER_RETENTION_MS
     world.clock.time += DAY
-    assert worker.complete().expires_at == NOON + 10_000 + DAY + HOUR
+    assert worker.complete().expires_at == NOON + 10_000 + DAY + 36 * HOUR
 
 
 def test_a_job_stays_for_as_long_as_its_consumers_may_work_for_it() -> None:

@@ -12,6 +12,7 @@ from sweephand.runs.completion import Completions
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
 from sweephand.runs.turns import Turns
+from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.trigger import FailureMessage
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
@@ -137,13 +138,15 @@ class Reporter:
     def _ended(self, run: Run) -> Run:
         """The run with its end, which is now and is told of, kept for as long as its job asks."""
         now, job = self._clock.now(), self._jobs.get(run.key)
+        # An attempt may be on its way for so long, and has to find that the run is cancelled.
+        needed_until = (run.next_attempt_at or 0) + TIMER_RETENTION_MS
         run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
         if job is None or job.uid != run.uid:
             return run
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
         self._completions.ended(job, run)
-        return replace(run, expires_at=now + job.definition.history_retention_ms)
+        return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 
 
 #: The states in which a consumer may have the trigger.

@@ -144,7 +144,10 @@ class Settler:
             attempt=message.attempt + 1, not_before=at, faults=0, crashes=0, is_owed=False
         )
         self._later.send_at(following, job.shard)
-        return replace(run, state="retrying", next_attempt_at=at, reason=answer.error, ended_at=None)
+        # As with one that is running: what is not over must not be forgotten.
+        expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)
+        retrying = replace(run, state="retrying", next_attempt_at=at, ended_at=None)
+        return replace(retrying, reason=answer.error, expires_at=expires_at)
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
         """Do what its job wants when a run has failed for good, before that is recorded."""
