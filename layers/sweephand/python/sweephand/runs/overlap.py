@@ -5,6 +5,7 @@ run is over, and others may wait in the order in which they are due. What is dec
 store's condition sees to it that nobody else has decided meanwhile (runs/turns.py).
 """
 
+import json
 from typing import Final, Literal, NamedTuple
 
 from sweephand.instants import DAY_MS, HOUR_MS, Instant
@@ -12,6 +13,7 @@ from sweephand.jobs.definition import Overlap
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs.run import Run
 from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.wheel.codec import encode
 from sweephand.wheel.trigger import TriggerMessage
 
 #: A holder of which nothing was seen for so long is not waited for any more: its message went to the
@@ -21,6 +23,10 @@ ABANDONED_MS: Final = HOUR_MS
 
 #: A line is kept so long after its last change: longer than any run can be retried or can run.
 LINE_RETENTION_MS: Final = 60 * DAY_MS
+
+#: What was asked for, with data of its own as a rule, may take so many bytes of a line. An item has 400 KB;
+#: a thousand triggers of a schedule take a quarter of that, in the short form that the store has for them.
+ASKED_BYTES_MAX: Final = 200_000
 
 #: What becomes of one that arrives: its turn, or not yet, or never.
 Verdict = Literal["go", "wait", "skip"]
@@ -53,6 +59,10 @@ class Line(NamedTuple):
     def has(self, message: TriggerMessage) -> bool:
         """Whether that trigger waits."""
         return any(each.trigger.id == message.trigger.id for each in self.waiting)
+
+    def has_room_for(self, message: TriggerMessage) -> bool:
+        """Whether the line can be stored with one more, however many may wait."""
+        return _is_fresh(message) or sum(map(_bytes, (*self.waiting, message))) <= ASKED_BYTES_MAX
 
     def joined_by(self, message: TriggerMessage) -> "Line":
         """The line with one more that waits, in its place."""
@@ -127,7 +137,7 @@ def arrived(
         line = line.handed_on(now)
         woken = line.holder.message if line.holder else None
     must_wait = has_begun or message.trigger.demand is not None
-    has_place = len(line.waiting) < rule.wait_max or line.has(message)
+    has_place = line.has(message) or (len(line.waiting) < rule.wait_max and line.has_room_for(message))
     if has_place and (must_wait or rule.mode == "wait" or line.has(message)):
         return Arrival("wait", line.joined_by(message), woken)
     if must_wait:
@@ -203,6 +213,11 @@ def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:
 def _is_fresh(message: TriggerMessage) -> bool:
     """Whether a newer one may take its place: it has not been attempted, and nobody asked for it."""
     return message.attempt == 1 and message.trigger.demand is None
+
+
+def _bytes(message: TriggerMessage) -> int:
+    """How many a trigger takes in a line beyond the short form: a message is JSON, and text in JSON there."""
+    return 0 if _is_fresh(message) else len(json.dumps(encode(message)))
 
 
 def _order(message: TriggerMessage) -> tuple[Instant, int, str]:
