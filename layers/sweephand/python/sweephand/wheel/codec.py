@@ -183,7 +183,7 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _of_demand(demand: Demand | None) -> dict[str, Any]:
-    return {} if demand is None else {"demand": list(demand)}
+    return {} if demand is None else {"demand": list(demand if demand.link else demand[:2])}
 
 
 def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
