@@ -23,6 +23,11 @@ class Demand(NamedTuple):
     link: int = 0
 
 
+def is_exempt(demand: Demand | None) -> bool:
+    """Whether a trigger is delivered though its job is paused: somebody asked for it, not a run."""
+    return demand is not None and demand.kind != "chained"
+
+
 @dataclass(frozen=True, slots=True)
 class RunName:
     """What the name of a run says. Those of a schedule have no demand; others are told apart by theirs."""
