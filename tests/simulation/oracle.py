@@ -50,6 +50,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_runs.later_attempts_have_one_holder,
     judging_runs.dead_letters_have_a_reason,
     judging_runs.every_trigger_ends,
+    judging_runs.runs_end_with_their_job,
     judging_reports.every_end_has_a_cause,
     judging_reports.no_run_hangs,
     judging_reports.claims_end,

@@ -154,6 +154,15 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         ),
         "and nothing follows",
     ),
+    (
+        retried,
+        lambda events: in_order(
+            without(of(Requested, attempt=3), of(Concluded, attempt=3), of(RunStored, attempts=3))(events),
+            deleted(400),
+            answered("delete", "", 1_900),
+        ),
+        "is retrying, and its job was deleted",
+    ),
     # One run at a time.
     (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),

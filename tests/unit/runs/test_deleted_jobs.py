@@ -64,6 +64,17 @@ def test_a_run_that_succeeded_or_has_got_further_stays_as_it_is() -> None:
     assert run_of(world).state == "succeeded"
 
 
+def test_a_retry_that_crashes_whoever_has_it_ends_its_run_too() -> None:
+    world = failed_once()
+    ((_, retry),) = waiting(world)
+    world.queue.waiting.clear()
+    world.delete()
+    world.clock.time += HOUR
+    world.queue.send([(retry._replace(crashes=CRASHES_MAX), 0)])
+    world.deliver(world.queue.take())
+    assert run_of(world).state == "cancelled"
+
+
 @pytest.mark.parametrize("recreated", [False, True])
 def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*, recreated: bool) -> None:
     world = World()

@@ -160,6 +160,7 @@ class Deliverer:
         with suppress(Exception):
             job, is_read = self._reading.anew(message.trigger.key).job, True
         if is_read and (job is None or job.uid != message.trigger.uid):
+            self._end_with_its_job(message)
             return
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
