@@ -41,8 +41,8 @@ SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "fai
 def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
     """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
 
-    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt moves nothing; who needs none
-    speaks of the one that goes on.
+    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt moves
+    nothing; who needs none speaks of the one that goes on.
     """
     for stored in tale.runs_of.values():
         for each in stored:

@@ -106,7 +106,8 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
         # Who recorded it after that may have been slow: its retry had come, and found nothing to end.
         is_before = last.at <= life.deleted_at
         if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
-            yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {told(life.deleted_at)}"
+            deleted_at = told(life.deleted_at)
+            yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {deleted_at}"
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:

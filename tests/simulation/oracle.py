@@ -31,6 +31,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_requests.only_what_is_owed_is_requested,
     judging_requests.nothing_begins_after_a_cancel,
     judging_requests.skipped_misfires_stay_skipped,
+    judging_requests.skipped_misfires_are_recorded,
     judging_requests.triggers_have_one_identity,
     judging_requests.repeats_are_exact,
     judging_requests.data_is_of_the_present,

@@ -86,6 +86,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (paused_for_a_while, with_(*delivered(180, late_ms=31_100, attempt=2)), "its job was paused"),
     # Misfires of a pause.
     (paused_for_a_while, with_(*delivered(300, "2-b", late_ms=91_000)), "was a misfire of the pause"),
+    (paused_for_a_while, without(of(RunStored, reason="misfire")), "and there is no record of it"),
     # What was asked for.
     (every_minute, with_(answered("trigger", "1-a", 300)), "triggers by hand of"),
     # One identity.

@@ -97,6 +97,15 @@ def test_a_chained_trigger_says_which_link_it_is() -> None:
     assert decode(encode(asked)) == asked
 
 
+def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
+    assert '"skipped"' not in encode(SPAN)
+    skipped = SPAN._replace(are_skipped=True)
+    assert encode(skipped) == encode(SPAN)[:-1] + ',"skipped":true}'
+    assert decode(encode(skipped)) == skipped
+    with pytest.raises(PoisonError, match="`skipped` in a message"):
+        decode(encode(SPAN)[:-1] + ',"skipped":1}')
+
+
 ODD_DEMANDS: list[Any] = [
     "manual",
     [],

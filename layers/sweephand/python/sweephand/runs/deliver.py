@@ -25,6 +25,7 @@ from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
+from sweephand.runs.spans import Spans
 from sweephand.runs.tell import Teller
 from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
@@ -33,11 +34,9 @@ from sweephand.timing import (
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
     OVERTAKEN_PATIENCE_MS,
-    QUEUE_DELAY_MAX_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
-from sweephand.wheel.arm import delay_of, split
 from sweephand.wheel.trigger import (
     DeadlineMessage,
     FailureMessage,
@@ -108,6 +107,7 @@ class Deliverer:
             clock=clock,
             ids=ids,
         )
+        self._spans = Spans(reading=self._reading, runs=runs, queue=queue, later=self._later, clock=clock)
         self._watch = Watch(
             jobs=jobs,
             runs=runs,
@@ -121,7 +121,7 @@ class Deliverer:
     def handle(self, message: Message, read: JobRead) -> Delivered:
         """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
         if isinstance(message, SpanMessage):
-            return self._split(message)
+            return self._spans.handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return self._put_back(message, message.not_before, "early")
         while self._clock.now() < message.not_before:
@@ -170,11 +170,6 @@ class Deliverer:
                     self._settler.give_up(failed, job)
             self._runs.record(failed)
         self._turns.hand_on(message.trigger)
-
-    def _split(self, span: SpanMessage) -> Delivered:
-        now = self._clock.now()
-        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
-        return Delivered("split")
 
     def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
         self._later.put_back(message, until)

@@ -65,6 +65,10 @@ class Fields:
             raise PoisonError(f"`{name}` in a message is true or false.")
         return value
 
+    def is_set(self, name: str) -> bool:
+        """True, or left out."""
+        return name in self._fields and self.truth(name)
+
     def redrive(self) -> Redrive | None:
         """The redrive of a trigger, or None."""
         if self._fields.get("redrive") is None:
