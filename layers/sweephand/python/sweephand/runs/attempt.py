@@ -68,6 +68,9 @@ class Attempts:
                 # Something took long.
                 if latest.job is None or liveness_of(message, latest) != "alive":
                     return Withdrawn(latest)
+                if latest.job.definition.is_async and run_token is None:
+                    # Its consumer is to report now, and would have nothing to report with.
+                    raise StoreError(f"{job.key}: its `completion` has just changed")
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
                 read, job = latest, latest.job
