@@ -32,16 +32,7 @@ def encode(message: Message) -> str:
     """The message as compact JSON in ASCII, which every queue takes as it is."""
     match message:
         case TriggerMessage():
-            fields = _of_attempt("trigger", message)
-            fields |= {"first": message.first_attempt_at, "faults": message.faults}
-            if message.redrive is not None:
-                fields["redrive"] = list(message.redrive)
-            if message.payload is not None:
-                fields["data"] = _of_payload(message.payload)
-            if message.crashes:
-                fields["crashes"] = message.crashes
-            if message.is_owed:
-                fields["owed"] = True
+            fields = _of_trigger_message(message)
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
@@ -71,6 +62,8 @@ def encode(message: Message) -> str:
                 "faults": message.faults,
             }
             fields |= _of_demand(message.demand)
+            if message.are_skipped:
+                fields["skipped"] = True
     return _written({"v": VERSION, **fields})
 
 
@@ -123,7 +116,7 @@ def _read(fields: Fields) -> Message:
                 redrive=fields.redrive(),
                 payload=fields.payload(),
                 crashes=fields.number_or_none("crashes") or 0,
-                is_owed=fields.truth_or_none("owed") or False,
+                is_owed=fields.is_set("owed"),
             )
         case "deadline":
             return DeadlineMessage(
@@ -164,10 +157,34 @@ def _read(fields: Fields) -> Message:
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
             uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
-            demand = fields.demand()
-            return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults, demand)
+            return SpanMessage(
+                fields.key(),
+                uid,
+                rev,
+                series,
+                first,
+                until,
+                armed_at,
+                faults,
+                fields.demand(),
+                are_skipped=fields.is_set("skipped"),
+            )
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
+
+
+def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
+    fields = _of_attempt("trigger", message)
+    fields |= {"first": message.first_attempt_at, "faults": message.faults}
+    if message.redrive is not None:
+        fields["redrive"] = list(message.redrive)
+    if message.payload is not None:
+        fields["data"] = _of_payload(message.payload)
+    if message.crashes:
+        fields["crashes"] = message.crashes
+    if message.is_owed:
+        fields["owed"] = True
+    return fields
 
 
 def _of_attempt(kind: str, message: TriggerMessage | DeadlineMessage | FailureMessage) -> dict[str, Any]:
@@ -186,7 +203,7 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _of_demand(demand: Demand | None) -> dict[str, Any]:
-    return {} if demand is None else {"demand": list(demand)}
+    return {} if demand is None else {"demand": list(demand if demand.link else demand[:2])}
 
 
 def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
