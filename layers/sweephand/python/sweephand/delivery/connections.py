@@ -9,7 +9,6 @@ import logging
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
-from contextvars import ContextVar
 from http.client import RemoteDisconnected
 from threading import Lock
 from time import monotonic
@@ -21,7 +20,7 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from sweephand.delivery.egress import Egress
 from sweephand.delivery.sockets import BoundedSocket
-from sweephand.ports import always
+from sweephand.delivery.wanted import check
 from sweephand.targets.url import Url
 
 # Of an answer that it cannot parse, and of a pool that is full, urllib3 logs a warning with the whole URL
@@ -37,14 +36,6 @@ HOSTS_MAX: Final = 64
 
 #: A connection that was idle for longer is not used again: whatever stands between may have forgotten it.
 IDLE_MAX_S: Final = 60
-
-
-#: Asked in the thread of a request when its connection stands, before a byte of it leaves.
-is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=always)
-
-
-class WithdrawnError(Exception):
-    """The request was not wanted any more when it could have been sent."""
 
 
 class StaleConnectionError(ConnectionError):
@@ -86,8 +77,7 @@ class _Guarded(HTTPConnection):
         """
         if self.is_closed:
             self.connect()
-        if not is_wanted.get()():
-            raise WithdrawnError
+        check()
         held = self._held = bytearray()
         try:
             super().request(*args, **options)

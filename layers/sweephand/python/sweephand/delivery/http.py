@@ -13,10 +13,11 @@ from urllib3.util import Timeout
 
 from sweephand import __version__
 from sweephand.delivery.answers import answer_to
-from sweephand.delivery.connections import Pools, StaleConnectionError, WithdrawnError, is_wanted
+from sweephand.delivery.connections import Pools, StaleConnectionError
 from sweephand.delivery.egress import Egress, EgressError
 from sweephand.delivery.signing import delivery_headers
 from sweephand.delivery.sockets import tls_context
+from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.instants import SECOND_MS
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
@@ -65,7 +66,7 @@ class HttpTargets:
         try:
             response = self._response(target, attempt)
         except WithdrawnError:
-            return Answer(succeeded=False, error="The attempt was called off.", was_withdrawn=True)
+            return WITHDRAWN
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, target))
         finally:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.instants import rfc3339
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer, Attempt
@@ -45,6 +46,7 @@ class SqsTargets:
             return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
         if queue.is_one_of(self._own_queues):
             return Answer(succeeded=False, error="The target is a queue of the stack itself.", is_final=True)
+        asked = is_wanted.set(attempt.is_wanted)
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,
@@ -52,11 +54,15 @@ class SqsTargets:
                 MessageAttributes={"sweephand": _attribute(attempt)},
                 **_order(queue, attempt),
             )
+        except WithdrawnError:
+            return WITHDRAWN
         except ClientError as error:
             told = error.response["Error"]
             return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
         except BotoCoreError as error:
             return Answer(succeeded=False, error=f"SQS did not answer: {error}")
+        finally:
+            is_wanted.reset(asked)
         return Answer(succeeded=True)
 
 
