@@ -94,3 +94,34 @@ def crashing(call: str) -> None:
     """The process ends when it has claimed an attempt, and makes the request."""
     if call == "before consumers.deliver":
         raise KeyboardInterrupt
+
+
+def test_who_waits_for_days_is_not_given_up_for_crashes_that_were_not_over_it() -> None:
+    world, (received,) = due()
+    world.pause()
+    for _ in range(3 * CRASHES_MAX):
+        # Its neighbours crash the function, or it is throttled: what is held comes round every quarter hour.
+        world.deliver([received._replace(receives=2)])
+        assert not world.queue.buried
+        world.clock.time = max(at for at, _ in world.queue.waiting)
+        (received,) = world.queue.take()
+    world.resume()
+    world.deliver([received])
+    assert world.consumers.dues == {NOON + 10_000}
+
+
+def test_what_was_held_still_ends_a_claim_that_was_left_by_who_crashed() -> None:
+    world, batch = due(history="full")
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        world.deliver(batch)
+    working(world)
+    world.pause()
+    world.clock.time += ATTEMPT_CLAIM_MS
+    world.deliver([batch[0]._replace(receives=2)])
+    world.patch(history="failures")
+    world.resume()
+    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS)
+    run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert run is not None
+    assert run.state == "succeeded"

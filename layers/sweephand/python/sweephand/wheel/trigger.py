@@ -83,6 +83,14 @@ class TriggerMessage(NamedTuple):
         earlier = self.redrive.started_at if self.redrive else None
         return self.first_attempt_at if earlier is None else earlier
 
+    def as_owed(self) -> "TriggerMessage":
+        """The message of what was judged to be owed and has to wait, however long.
+
+        Waiting crashes nobody: what crashes befall it were its neighbours'. That there was one is kept, since
+        it may have left a claim.
+        """
+        return self._replace(is_owed=True, crashes=min(self.crashes, 1))
+
 
 class OfRevision(Protocol):
     """What belongs to one revision of one job: a timer, a span, a revision that is being armed."""
