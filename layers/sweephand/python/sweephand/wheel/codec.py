@@ -62,8 +62,9 @@ def encode(message: Message) -> str:
                 "faults": message.faults,
             }
             fields |= _of_demand(message.demand)
-            if message.are_skipped:
-                fields["skipped"] = True
+            for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
+                if is_set:
+                    fields[name] = True
     return _written({"v": VERSION, **fields})
 
 
@@ -168,6 +169,7 @@ def _read(fields: Fields) -> Message:
                 faults,
                 fields.demand(),
                 are_skipped=fields.is_set("skipped"),
+                is_owed=fields.is_set("owed"),
             )
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")

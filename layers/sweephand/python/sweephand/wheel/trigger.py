@@ -132,7 +132,8 @@ class SpanMessage(NamedTuple):
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
     how often Sweephand failed to split it. With a `demand` its triggers were asked for. If they `are_skipped`
-    they are misfires that do not fire, of which there is to be one record.
+    they are misfires that do not fire, of which there is to be one record. Whether it `is_owed` is as of a
+    trigger, and so are those that it is split into.
     """
 
     key: JobKey
@@ -145,6 +146,7 @@ class SpanMessage(NamedTuple):
     faults: int = 0
     demand: Demand | None = None
     are_skipped: bool = False
+    is_owed: bool = False
 
 
 class DeadlineMessage(NamedTuple):
