@@ -10,6 +10,7 @@ from sweephand.jobs.draft import resumed
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
+from sweephand.schedules import Series
 from sweephand.wheel.catchup import Span, misfires, skipped_run
 
 
@@ -55,14 +56,16 @@ class Resumer:
             draft = resumed(stored, after, token=self._ids.token(), who=who, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
-                self._record(job, found.skipped, requested_at)
+                self._record(job, found.skipped, stored.series, requested_at)
                 return job
 
-    def _record(self, job: Job, skipped: Span | None, now: Instant) -> None:
+    def _record(self, job: Job, skipped: Span | None, series: Series, now: Instant) -> None:
         """Tell what was skipped, once that is settled: before, another resume could still let it fire.
 
-        What is resumed stands, whether or not this could be written.
+        The first of them may have been delivered all the same, since a job is read up to a second before its
+        request leaves: what has a record already is no part of the span. What is resumed stands, whether or
+        not this could be written.
         """
-        if skipped is not None:
-            with suppress(StoreError):
-                self._runs.record(skipped_run(job, skipped, job, now))
+        with suppress(StoreError):
+            while skipped is not None and not self._runs.record(skipped_run(job, skipped, job, now)):
+                skipped = skipped.after_first(series)
