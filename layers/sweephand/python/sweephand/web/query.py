@@ -1,7 +1,7 @@
 """Which query parameters lists take, and how a query string is read."""
 
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -81,7 +81,9 @@ class ChangesQuery(QueryParameters):
 class RunsQuery(QueryParameters):
     """Which runs to list."""
 
-    state: State | None = Field(None, description="Only those in this state; a page may be short or empty.")
+    state: Literal[State, "waiting"] | None = Field(
+        None, description="Only those in this state; a page may be short or empty."
+    )
     limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: Annotated[str, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 
