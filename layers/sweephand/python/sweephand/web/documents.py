@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema
 
 from sweephand import limits
 from sweephand.access.key import Role
-from sweephand.web.names import NAME_PATTERN
+from sweephand.web.names import PREFIX_PATTERN
 from sweephand.web.target_documents import DURATION_RULE, Document, EndTarget, Target
 
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
@@ -310,7 +310,7 @@ class FilterDocument(Document):
 
     prefix: str | None = Field(
         None,
-        pattern=NAME_PATTERN,
+        pattern=PREFIX_PATTERN,
         max_length=limits.NAME_LENGTH_MAX,
         description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
     )
