@@ -9,7 +9,7 @@ from infra.local.build import CannotBuildError
 from infra.local.client import RefusedError
 from infra.local.deploy import CannotDeployError
 from infra.local.ministack import CannotStartError
-from infra.local.places import PORT_DEFAULT, Place
+from infra.local.places import PORT_DEFAULT, ROOT, Place
 
 _FAILURES = (CannotBuildError, CannotDeployError, CannotStartError, RefusedError, stack.NotHealthyError)
 
@@ -24,7 +24,7 @@ def main() -> int:
     try:
         if arguments.command == "up":
             stack.up(place)
-            print(f"described in {place.stack_file}; `{_down(place)}` ends it")
+            print(f"described in {place.stack_file.relative_to(ROOT)}; `{_down(place)}` ends it")
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
