@@ -45,7 +45,7 @@ def _run(place: Place) -> None:
         signal.signal(number, signal.default_int_handler)
     was_up = stack.is_up(place)
     try:
-        demo.show(place, stack.up(place))
+        demo.show(place, stack.up(place), stays=was_up)
     except KeyboardInterrupt:
         print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:
