@@ -10,8 +10,9 @@ from sweephand.jobs.draft import resumed
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
+from sweephand.runs.skipping import record_skipped
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import Span, misfires, skipped_run
+from sweephand.wheel.catchup import Span, misfires
 
 
 class Resumer:
@@ -52,8 +53,7 @@ class Resumer:
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )
-            after = stored.paused_at if found.skipped is None else found.skipped.last.due_at
-            draft = resumed(stored, after, token=self._ids.token(), who=who, now=requested_at)
+            draft = resumed(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._record(job, found.skipped, stored.series, requested_at)
@@ -62,10 +62,9 @@ class Resumer:
     def _record(self, job: Job, skipped: Span | None, series: Series, now: Instant) -> None:
         """Tell what was skipped, once that is settled: before, another resume could still let it fire.
 
-        The first of them may have been delivered all the same, since a job is read up to a second before its
-        request leaves: what has a record already is no part of the span. What is resumed stands, whether or
-        not this could be written.
+        So that it can be seen at once; if it cannot be written, or nobody lives to, the message does it that
+        was sent with the arming.
         """
-        with suppress(StoreError):
-            while skipped is not None and not self._runs.record(skipped_run(job, skipped, job, now)):
-                skipped = skipped.after_first(series)
+        if skipped is not None:
+            with suppress(StoreError):
+                record_skipped(self._runs, job, skipped, series, job, decided_at=now)
