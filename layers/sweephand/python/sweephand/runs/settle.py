@@ -1,7 +1,8 @@
 """What follows an attempt: its record, and before that the next attempt or a dead letter."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
@@ -36,8 +37,8 @@ class Delivered(NamedTuple):
 class Pauses(Protocol):
     """How a job is paused because of what became of one of its triggers."""
 
-    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
-        """Pause the job if it is there, the one of that uid, and not paused yet."""
+    def pause(self, key: JobKey, *, uid: str, reason: str, target: Mapping[str, Any] | None = None) -> None:
+        """Pause the job if it is there, the one of that uid, still of that target, and not paused yet."""
         ...
 
 
@@ -153,7 +154,9 @@ class Settler:
         """Do what its job wants when a run has failed for good, before that is recorded."""
         if pauses or job.definition.pauses_on_error:
             reason = f"Run {failed.run_id} failed. {failed.reason}"
-            self._pauses.pause(job.key, uid=job.uid, reason=reason)
+            # That a consumer is gone says nothing of another, which somebody may have named meanwhile.
+            target = None if job.definition.pauses_on_error else job.definition.target
+            self._pauses.pause(job.key, uid=job.uid, reason=reason, target=target)
         self._completions.ended(job, failed)
         self._have_told(failed, job)
 
