@@ -140,6 +140,8 @@ class Deliverer:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited
+        if message.is_owed and not takes_turns:
+            self._turns.quit(message.trigger)
         return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
 
     def held_until(self, message: TriggerMessage) -> Instant | None:

@@ -15,7 +15,7 @@ from sweephand.jobs.naming import is_exempt
 from sweephand.runs.run import Run
 from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.wheel.codec import encode
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 #: A holder of which nothing was seen for so long is not waited for any more: its message went to the
 #: dead-letter queue after crashes. Longer than a message is ever put back for, so that its turn is not
@@ -70,9 +70,9 @@ class Line(NamedTuple):
         others = [each for each in self.waiting if each.trigger.id != message.trigger.id]
         return self._replace(waiting=tuple(sorted((*others, _owed(message)), key=_order)))
 
-    def without(self, message: TriggerMessage) -> "Line":
+    def without(self, trigger: Trigger) -> "Line":
         """The line without one of those that wait."""
-        left = tuple(each for each in self.waiting if each.trigger.id != message.trigger.id)
+        left = tuple(each for each in self.waiting if each.trigger.id != trigger.id)
         return self._replace(waiting=left)
 
     def is_held_by(self, message: TriggerMessage) -> bool:
@@ -85,7 +85,7 @@ class Line(NamedTuple):
 
     def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
         """The line with another holder, who waits no more."""
-        return self.without(message)._replace(holder=Held(_owed(message), now))
+        return self.without(message.trigger)._replace(holder=Held(_owed(message), now))
 
     def taken_over_by(self, message: TriggerMessage) -> "Line":
         """The line when its holder comes by another revision, which may outlive the one that it came by."""

@@ -116,6 +116,24 @@ class Turns:
                 return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
 
+    def quit(self, trigger: Trigger) -> None:
+        """Take a trigger that may run beside all others now out of its job's line, where it may have waited.
+
+        Left there, it would be called when runs take turns again, though its record may be gone by then. If
+        it holds the line, the next one is called at once: it need not wait any more either.
+        """
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(trigger.key)
+            if slot is None or slot.uid != trigger.uid:
+                return
+            line, woken = slot.line.without(trigger), None
+            if line.holder is not None and line.holder.id == trigger.id:
+                line = line.handed_on(self._clock.now())
+                woken = line.holder.message if line.holder else None
+            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+                return
+        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+
     def hand_on(self, trigger: Trigger) -> None:
         """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
         for _ in range(TRIES_MAX):
