@@ -1,18 +1,14 @@
 """Jobs that are updated more often than they remember, while triggers of theirs wait."""
 
-from tests.fakes.deliveries import answers, due, handle, meanwhile, run_of, waiting
+from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
 from tests.fakes.world import NOON, World
 
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX
-
-#: More than a job remembers.
-MANY = EARLIER_REVISIONS_MAX + 5
-
 
 def updated(world: World) -> None:
-    for number in range(MANY):
-        world.patch(description=f"number {number}")
+    """The job was updated so often, and fired so often between, that it forgot its earlier revisions."""
+    world.patch(description="the last of many updates")
+    change(world, earlier=())
 
 
 def test_a_trigger_that_waits_for_another_run_is_owed_however_often_its_job_is_updated() -> None:
