@@ -109,7 +109,7 @@ def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
 
 def test_what_is_owed_says_so_and_a_span_too() -> None:
     assert '"owed"' not in encode(SPAN) + encode(MESSAGE)
-    for owed in (MESSAGE.as_owed(), SPAN._replace(is_owed=True)):
+    for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
         assert encode(owed).endswith(',"owed":true}')
         assert decode(encode(owed)) == owed
 

@@ -46,6 +46,19 @@ def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated()
     assert run_of(world).state == "succeeded"
 
 
+def test_what_fell_due_during_a_pause_is_not_owed_by_a_revision_that_nobody_knows() -> None:
+    world = World()
+    message = due(world)
+    change(world, paused_at=message.trigger.due_at - 1)
+    assert handle(world, message).outcome == "held"
+    ((_, held),) = waiting(world)
+    world.queue.waiting.clear()
+    world.resume(mode="none")
+    updated(world)
+    world.clock.time += 2 * MINUTE
+    assert handle(world, held).outcome == "dropped"
+
+
 def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_nobody_knows() -> None:
     world = World()
     message = due(world)

@@ -183,7 +183,9 @@ class Deliverer:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
-            return self._put_back(message.as_owed(), now + max(lasted_ms, SECOND_MS), "held")
+            # What falls due during a pause is for the resume to decide.
+            waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
+            return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
         return self._dropped(message, read)
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
@@ -216,7 +218,7 @@ class Deliverer:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
         turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
-            return self._put_back(message.as_owed(), turn.look_again_at, "waiting")
+            return self._put_back(message.waiting(), turn.look_again_at, "waiting")
         if turn.outcome != "go":
             return Delivered(NO_TURNS[turn.outcome])
         delivered = self._deliver(message, read, job)

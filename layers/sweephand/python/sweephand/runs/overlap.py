@@ -203,7 +203,7 @@ def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | N
 
 def _owed(message: TriggerMessage) -> TriggerMessage:
     """The message as a line keeps it: whoever has a place in one was judged to be owed when it arrived."""
-    return message.as_owed()._replace(faults=0)
+    return message.waiting()._replace(faults=0)
 
 
 def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:

@@ -1,6 +1,7 @@
 """What becomes of a span: many triggers of one revision in one message."""
 
 from sweephand.instants import Instant
+from sweephand.jobs.job import Job
 from sweephand.jobs.live import Liveness, live_again, live_by_hand, ruling
 from sweephand.jobs.naming import is_exempt
 from sweephand.ports import Clock, Queue, RunStore
@@ -35,7 +36,7 @@ class Spans:
         job, liveness = read.job, _liveness_of(span, read)
         if liveness == "unknown":
             return self._unknown(span, now)
-        if span.demand is None:
+        if _is_owed(span, job, now):
             # Before its triggers are delivered the job may have forgotten the revision that owes them.
             span = span._replace(is_owed=True)
         if liveness == "held" and job is not None and job.paused_at is not None:
@@ -58,6 +59,14 @@ class Spans:
             return Delivered("dropped")
         self._later.put_back(span, now + UNKNOWN_DELAY_MS)
         return Delivered("unknown")
+
+
+def _is_owed(span: SpanMessage, job: Job | None, now: Instant) -> bool:
+    """Whether all of it is due, and its revision's: what falls due in a pause is for the resume to decide."""
+    revision = ruling(job, span.uid, span.rev)
+    due_by = now if job is None or job.paused_at is None else job.paused_at
+    is_of_revision = revision is not None and revision.owns(span.until)
+    return is_of_revision and span.demand is None and span.until <= due_by
 
 
 def _liveness_of(span: SpanMessage, read: JobRead) -> Liveness:

@@ -83,13 +83,13 @@ class TriggerMessage(NamedTuple):
         earlier = self.redrive.started_at if self.redrive else None
         return self.first_attempt_at if earlier is None else earlier
 
-    def as_owed(self) -> "TriggerMessage":
-        """The message of what was judged to be owed and has to wait, however long.
+    def waiting(self, *, is_owed: bool = True) -> "TriggerMessage":
+        """The message of what has to wait, however long; `is_owed` says whether it was judged to be by now.
 
         Waiting crashes nobody: what crashes befall it were its neighbours'. That there was one is kept, since
         it may have left a claim.
         """
-        return self._replace(is_owed=True, crashes=min(self.crashes, 1))
+        return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
 
 class OfRevision(Protocol):
