@@ -71,6 +71,21 @@ def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) ->
     assert received["Attributes"]["MessageGroupId"] == "team/nightly"
 
 
+def test_a_fifo_queue_takes_each_attempt_that_a_consumer_is_to_report_on(sqs: Sqs) -> None:
+    url = sqs.queue("work.fifo")
+    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    attempt = attempt_of(spec_of(url))
+    for number in (1, 1, 2, 2, 3):
+        assert targets.deliver(attempt._replace(number=number, run_token=f"shr_{number}")).succeeded
+    names = [json.loads(each["MessageAttributes"]["sweephand"]["StringValue"]) for each in sqs.messages(url)]
+    assert [(each["attempt"], each["runToken"]) for each in names] == [
+        (1, "shr_1"),
+        (2, "shr_2"),
+        (3, "shr_3"),
+    ]
+    assert len({each["id"] for each in names}) == 1
+
+
 def test_a_job_may_name_its_group_and_a_key_too_long_for_one_is_digested(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
     targets = SqsTargets(sqs.clients, allow_insecure=False)
