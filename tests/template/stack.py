@@ -1,5 +1,6 @@
 """How a test reads a CloudFormation template: references by the names of what they refer to."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,19 @@ class Stack:
         """How a parameter is declared."""
         parameter: dict[str, Any] = self._template["Parameters"][name]
         return parameter
+
+    def parameters_in(self, value: Any) -> set[str]:
+        """The names of the parameters on which a value depends, however deep and whether by Ref or by Sub."""
+        match value:
+            case {"Ref": str(name)}:
+                return {name} & set(self._template["Parameters"])
+            case {"Fn::Sub": str(text)}:
+                return set(re.findall(r"\$\{(\w+)}", text)) & set(self._template["Parameters"])
+            case dict():
+                return {name for each in value.values() for name in self.parameters_in(each)}
+            case list():
+                return {name for each in value for name in self.parameters_in(each)}
+        return set()
 
     def outputs(self) -> set[str]:
         """The names of what the stack tells."""

@@ -1,5 +1,7 @@
 """What the template promises about the functions: their limits, and who wakes them with what."""
 
+import re
+
 import pytest
 from tests.template.stack import FUNCTIONS, Stack, told
 
@@ -130,6 +132,16 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 )
 def test_a_function_is_told_what_it_uses_and_no_more(stack: Stack, function: str, own: set[str]) -> None:
     assert set(stack.variables(function)) == SHARED | own
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_parameter_s_new_value_publishes_a_version_of_the_functions_that_it_changes(
+    stack: Stack, function: str
+) -> None:
+    versions = stack.named("AWS::Lambda::Version")
+    [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
+    named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
+    assert sorted(named) == sorted(stack.parameters_in(stack.properties(f"{function}Function")))
 
 
 def test_tick_starts_the_published_sweeper(stack: Stack) -> None:
