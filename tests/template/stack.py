@@ -31,6 +31,10 @@ class Stack:
             if resource["Type"] == kind
         }
 
+    def whole(self, kind: str) -> list[dict[str, Any]]:
+        """Every resource of a type, attributes included."""
+        return [resource for resource in self._resources.values() if resource["Type"] == kind]
+
     def parameter(self, name: str) -> dict[str, Any]:
         """How a parameter is declared."""
         parameter: dict[str, Any] = self._template["Parameters"][name]

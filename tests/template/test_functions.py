@@ -88,7 +88,16 @@ def test_a_function_runs_on_the_cheaper_processor_with_both_layers(stack: Stack,
 
 @pytest.mark.parametrize("function", ["Api", "Authorizer"])
 def test_nobody_waits_for_a_function_to_start(stack: Stack, function: str) -> None:
-    assert stack.properties(f"{function}Function")["SnapStart"] == {"ApplyOn": "PublishedVersions"}
+    assert told(stack.properties(f"{function}Function")["SnapStart"]["ApplyOn"]) == "SnapStart"
+    assert stack.parameter("SnapStart")["Default"] == "PublishedVersions"
+    assert stack.parameter("SnapStart")["AllowedValues"] == ["PublishedVersions", "None"]
+
+
+def test_a_version_goes_when_the_next_one_is_live_and_is_paid_for_no_longer(stack: Stack) -> None:
+    versions = stack.whole("AWS::Lambda::Version")
+    assert len(versions) == len(FUNCTIONS)
+    assert all(version["DeletionPolicy"] == "Delete" for version in versions)
+    assert all(version.get("UpdateReplacePolicy", "Delete") == "Delete" for version in versions)
 
 
 SHARED = {
