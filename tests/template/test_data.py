@@ -13,11 +13,15 @@ def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
-def test_a_table_is_on_demand_recoverable_and_encrypted(stack: Stack, name: str) -> None:
+def test_a_table_is_on_demand_and_recoverable(stack: Stack, name: str) -> None:
     table = stack.properties(name)
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["SSESpecification"] == {"SSEEnabled": True}
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
+def test_a_table_is_encrypted_by_the_key_that_nobody_pays_for(stack: Stack, name: str) -> None:
+    assert "SSESpecification" not in stack.properties(name)
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
