@@ -75,6 +75,8 @@ def test_two_stacks_of_one_account_share_no_name(stack: Stack) -> None:
     assert all("FunctionName" not in stack.properties(f"{name}Function") for name in FUNCTIONS)
     groups = stack.named("AWS::Logs::LogGroup").values()
     assert all("${AWS::StackName}" in told(group["LogGroupName"]) for group in groups)
+    for function in FUNCTIONS:
+        assert stack.variables(function)["POWERTOOLS_METRICS_NAMESPACE"] == "Sweephand/${AWS::StackName}"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -101,7 +103,6 @@ def test_a_version_goes_when_the_next_one_is_live_and_is_paid_for_no_longer(stac
 
 
 SHARED = {
-    "STAGE",
     "LOG_LEVEL",
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
