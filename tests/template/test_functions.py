@@ -7,6 +7,7 @@ from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand import limits, timing
 from sweephand.instants import SECOND_MS
+from sweephand.runs.batch import CRASHES_MAX
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
@@ -53,6 +54,15 @@ def test_delivery_takes_no_concurrency_from_other_functions_of_the_account(stack
     assert all(
         "ReservedConcurrentExecutions" not in stack.properties(f"{name}Function") for name in FUNCTIONS
     )
+
+
+def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) -> None:
+    alarm = stack.properties("DeliveryThrottledAlarm")
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Throttles")
+    assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["DeliverFunction"]
+    # Each receive that comes to nothing lasts for the queue's visibility time-out.
+    given_up_s = CRASHES_MAX * stack.properties("DeliveryQueue")["VisibilityTimeout"]
+    assert alarm["EvaluationPeriods"] * alarm["Period"] <= given_up_s / 2
 
 
 @pytest.mark.parametrize("function", ["Tick", "Sweep"])
