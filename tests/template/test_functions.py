@@ -175,3 +175,7 @@ def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack:
 def test_the_stack_tells_what_a_client_needs(stack: Stack) -> None:
     assert stack.outputs() >= {"ApiUrl", "AdminKeySecretName", "JobsTableName", "TimersTableName"}
     assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
+
+
+def test_the_stack_tells_whom_the_owner_of_a_queue_or_key_has_to_let_in(stack: Stack) -> None:
+    assert "DeliverRoleArn" in stack.outputs()
