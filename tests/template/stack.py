@@ -90,7 +90,7 @@ class Stack:
 
 
 def told(value: Any) -> str:
-    """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, `LogLevel` for Ref, Fn::Sub's text."""
+    """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, the name for Ref, Fn::Sub's text."""
     match value:
         case {"Ref": text} | {"Fn::Sub": [text, _]} | {"Fn::Sub": text}:
             said = text
