@@ -71,6 +71,12 @@ def test_the_first_admin_key_fits_into_a_header_and_a_shell(stack: Stack) -> Non
     assert all(not character.isalnum() for character in recipe["ExcludeCharacters"])
 
 
+def test_the_gateway_s_log_is_one_that_needs_no_room_in_the_account_s_policy(stack: Stack) -> None:
+    settings = stack.properties("HttpApiStage")["AccessLogSettings"]
+    assert told(settings["DestinationArn"]) == "AccessLogGroup.Arn"
+    assert told(stack.properties("AccessLogGroup")["LogGroupName"]).startswith("/aws/vendedlogs/")
+
+
 def test_every_log_ends_some_day(stack: Stack) -> None:
     groups = stack.named("AWS::Logs::LogGroup")
     assert {told(group["RetentionInDays"]) for group in groups.values()} == {"LogRetentionDays"}
