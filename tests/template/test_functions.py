@@ -56,6 +56,21 @@ def test_delivery_takes_no_concurrency_from_other_functions_of_the_account(stack
     )
 
 
+def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> None:
+    stage = stack.properties("HttpApiStage")
+    assert told(stage["DefaultRouteSettings"]["ThrottlingRateLimit"]) == "ApiRequestsPerSecond"
+    assert told(stage["DefaultRouteSettings"]["ThrottlingBurstLimit"]) == "ApiRequestsPerSecond"
+    routes = stack.named("AWS::ApiGatewayV2::Route")
+    opened = {
+        name: route["RouteKey"] for name, route in routes.items() if route["AuthorizationType"] == "NONE"
+    }
+    assert set(stage["RouteSettings"]) == set(opened.values())
+    assert all(settings["ThrottlingRateLimit"] <= 20 for settings in stage["RouteSettings"].values())
+    assert set(stack.resource("HttpApiStage")["DependsOn"]) == set(opened), (
+        "a route must be there to be named"
+    )
+
+
 def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) -> None:
     alarm = stack.properties("DeliveryThrottledAlarm")
     assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Throttles")
