@@ -51,8 +51,7 @@ class Resumer:
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )
-            after = stored.paused_at if found.skipped is None else found.skipped.last.due_at
-            draft = resumed(stored, after, token=self._ids.token(), who=who, now=requested_at)
+            draft = resumed(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._record(job, found.skipped, requested_at)
@@ -61,7 +60,8 @@ class Resumer:
     def _record(self, job: Job, skipped: Span | None, now: Instant) -> None:
         """Tell what was skipped, once that is settled: before, another resume could still let it fire.
 
-        What is resumed stands, whether or not this could be written.
+        So that it can be seen at once; if it cannot be written, or nobody lives to, the message does it that
+        was sent with the arming.
         """
         if skipped is not None:
             with suppress(StoreError):
