@@ -50,14 +50,21 @@ def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     assert told(mapping["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
-def test_delivery_takes_no_concurrency_from_other_functions_of_the_account(stack: Stack) -> None:
+def test_delivery_takes_no_concurrency_from_other_functions_unless_told_to(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert told(at_once) == "DeliveryConcurrency"
     parameter = stack.parameter("DeliveryConcurrency")
     assert (parameter["MinValue"], parameter["MaxValue"]) == (2, 1000)
-    assert all(
-        "ReservedConcurrentExecutions" not in stack.properties(f"{name}Function") for name in FUNCTIONS
-    )
+    assert stack.parameter("ReserveConcurrency")["Default"] == "false", "new accounts have none to reserve"
+    reserved = {
+        name: told(properties["ReservedConcurrentExecutions"])
+        for name in FUNCTIONS
+        if "ReservedConcurrentExecutions" in (properties := stack.properties(f"{name}Function"))
+    }
+    assert reserved == {
+        "Deliver": "if HasReserve: DeliveryConcurrency else AWS::NoValue",
+        "Tick": "if HasReserve: 2 else AWS::NoValue",
+    }
 
 
 def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> None:
@@ -180,7 +187,8 @@ def test_a_parameter_s_new_value_publishes_a_version_of_the_functions_that_it_ch
     versions = stack.named("AWS::Lambda::Version")
     [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
     named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
-    assert sorted(named) == sorted(stack.parameters_in(stack.properties(f"{function}Function")))
+    published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
+    assert sorted(named) == sorted(stack.parameters_in(published))
 
 
 def test_tick_starts_the_published_sweeper(stack: Stack) -> None:
