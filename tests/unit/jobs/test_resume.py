@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,44 @@ def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
     assert (skipped.due_at, skipped.last_due_at, skipped.count) == (NOON + 30_000, NOON + 50_000, 3)
     assert skipped.reason == "misfire"
     assert fired(world, 66_000) == [60]
+
+
+@pytest.mark.parametrize(
+    ("mode", "delivered", "skipped"),
+    [("latest", 1, (40_000, 50_000, 2)), ("none", 1, (40_000, 60_000, 3)), ("none", 3, (60_000, 60_000, 1))],
+)
+def test_what_left_in_the_moment_of_the_pause_is_no_part_of_the_record(
+    mode: CatchUpMode, delivered: int, skipped: tuple[int, int, int]
+) -> None:
+    world = paused()
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    for number in range(delivered):
+        assert world.runs.record(replace(one, due_at=NOON + 30_000 + number * 10_000))
+    world.resume(mode=mode)
+    first, last, count = skipped
+    for until in (65_000, 75_000):  # as the resume writes it, and when the message has come that would have
+        world.run_until(NOON + until)
+        (found,) = world.runs.page(key_of(), "skipped", "", 50).items
+        assert (found.due_at, found.last_due_at, found.count) == (NOON + first, NOON + last, count)
+
+
+def test_what_left_in_the_moment_of_the_pause_is_no_part_of_a_record_that_is_made_up_for() -> None:
+    world = paused()
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    assert world.runs.record(replace(one, due_at=NOON + 30_000))
+    failing(world, "runs.record", times=1)
+    world.resume(mode="none")
+    fired(world, 75_000)
+    (found,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (found.due_at, found.last_due_at, found.count) == (NOON + 40_000, NOON + 60_000, 3)
+
+
+def test_where_all_that_would_be_skipped_was_delivered_there_is_nothing_to_record() -> None:
+    world = paused(until=35_000)
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    assert world.runs.record(replace(one, due_at=NOON + 30_000))
+    world.resume(mode="none")
+    assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
 def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:

@@ -6,9 +6,10 @@ from sweephand.ports import Clock, Queue, RunStore
 from sweephand.runs.later import Later
 from sweephand.runs.reading import Reading
 from sweephand.runs.settle import Delivered
+from sweephand.runs.skipping import record_skipped
 from sweephand.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 from sweephand.wheel.arm import delay_of, split
-from sweephand.wheel.catchup import Span, skipped_run
+from sweephand.wheel.catchup import Span
 from sweephand.wheel.trigger import SpanMessage
 
 
@@ -40,6 +41,5 @@ class Spans:
             self._later.put_back(span, now + UNKNOWN_DELAY_MS)
             return Delivered("unknown")
         skipped = Span(span.first, span.series.last_through(span.until, span.first))
-        # Refused, it was written already.
-        self._runs.record(skipped_run(span, skipped, job, span.armed_at))
+        record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
         return Delivered("skipped")
