@@ -72,7 +72,7 @@ class Settler:
         self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
     ) -> Delivered:
         """Deal with the answer to an attempt; `is_claimed` says whether its run is stored as claimed."""
-        if answer.succeeded and job.definition.is_async and run.token and answer.code in _ACCEPTED:
+        if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
             outcome = self._accepted(run, job)
         elif answer.succeeded:
             succeeded = replace(run, state="succeeded")
