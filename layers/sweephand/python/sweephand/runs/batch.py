@@ -17,8 +17,8 @@ from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMe
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
 
-#: A trigger that so many functions have crashed over is a dead letter. After one more SQS would move it
-#: (template.yaml), and nobody would record that its run is over.
+#: A trigger that so many functions have crashed over is a dead letter. Long before SQS would move it
+#: (template.yaml): then nobody would record that its run is over.
 CRASHES_MAX = 5
 
 #: A message that Sweephand itself failed to handle this often is a dead letter: with the growing
@@ -135,13 +135,21 @@ class BatchHandler:
 
     def _one(self, received: Received, message: Message, read: JobRead) -> Handled:
         try:
-            if isinstance(message, TriggerMessage) and message.crashes >= CRASHES_MAX:
+            if isinstance(message, TriggerMessage) and self._crashes(message):
                 return self._hopeless(received, message, f"{message.crashes} functions crashed over it.")
             if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
                 return self._hopeless(received, message, f"it did {message.faults} times; its log says why.")
             return Handled(received, self._deliverer.handle(message, read))
         except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
             return self._faulty(received, message, error)
+
+    def _crashes(self, message: TriggerMessage) -> bool:
+        """Whether so many functions have ended without a word that it was the trigger's doing.
+
+        A message that came back was perhaps never begun: where the account's concurrency is used up Lambda
+        receives for a function that it cannot start. Who does begin what came back claims it first.
+        """
+        return message.crashes >= CRASHES_MAX and self._deliverer.held_until(message) is not None
 
     def _hopeless(self, received: Received, message: TriggerMessage, why: str) -> Handled:
         """Give up what nobody can handle, once the last who tried holds its run no longer."""

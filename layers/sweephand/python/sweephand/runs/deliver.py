@@ -160,8 +160,8 @@ class Deliverer:
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
 
-        If it was claimed, is over or has got further in the meantime, nothing changes. Neither does it if its
-        job is not there: it was deleted, or never committed.
+        If it was claimed, is over or has got further in the meantime, nothing changes. Of a job that is not
+        there, deleted or never committed, only what was claimed has a run that failed.
         """
         now = self._clock.now()
         # What has failed until now may fail at this, too: then record and letter alone tell of it.
@@ -169,8 +169,10 @@ class Deliverer:
         with suppress(Exception):
             job, is_read = self._reading.anew(message.trigger.key).job, True
         if is_read and (job is None or job.uid != message.trigger.uid):
-            self._end_with_its_job(message)
-            return
+            job = None
+            if self.held_until(message) is None:
+                self._end_with_its_job(message)
+                return
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             failed = replace(run, state="failed", ended_at=now, reason=reason)
