@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from tests.simulation import (
+    judging_bulk,
     judging_ends,
     judging_jobs,
     judging_overlap,
@@ -40,6 +41,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_jobs.reigns_begin_where_they_should,
     judging_jobs.pauses_are_kept,
     judging_jobs.jitter_is_stable,
+    judging_bulk.bulk_calls_leave_none_out,
+    judging_bulk.bulk_calls_touch_no_other,
+    judging_bulk.bulk_calls_count,
+    judging_bulk.bulk_calls_move_on,
     judging_wheel.cursors_move_on,
     judging_wheel.cursors_reach_what_is_due,
     judging_wheel.chains_live,

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 from unittest.mock import patch
 
+from tests.simulation.bulks import Bulks
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.clients import HALF_MS, Clients, plan
 from tests.simulation.consumers import Consumers
@@ -143,6 +144,7 @@ def _bounds(seed: int, mask: Mask) -> Iterator[None]:
         # By the defaults an end that nobody hears of is told for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(tell, "_POLICY", policy))
+        stack.enter_context(Bulks.of(seed).bounds())
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")
@@ -200,6 +202,7 @@ class Simulation:
             is_sparse=scenario.is_sparse,
             is_at_margins=scenario.is_at_margins,
             flows=Flows.of(seed),
+            bulks=Bulks.of(seed),
         )
         self._workers = Workers(
             scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
@@ -222,6 +225,7 @@ class Simulation:
             writes=scenario.writes,
             is_at_margins=scenario.is_at_margins,
             flows=Flows.of(self._seed),
+            bulks=Bulks.of(self._seed),
         )
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()

@@ -10,6 +10,7 @@ from typing import Final
 from tests.simulation.mutations import (
     adapters,
     arming,
+    bulk,
     catching_up,
     completing,
     delivering,
@@ -29,6 +30,7 @@ __all__ = [
     "Cost",
     "adapters",
     "arming",
+    "bulk",
     "catch",
     "catching_up",
     "completing",
