@@ -50,6 +50,9 @@ from sweephand.wheel.trigger import (
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
 
+#: What becomes of a message of which nobody has looked whether it was its job's last, or who did has died.
+UNTOLD: Final = frozenset({"skipped", "repeated"})
+
 #: Too old to be used.
 _UNREAD: Final = JobRead(None, 0)
 
@@ -90,12 +93,13 @@ class Deliverer:
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._settler = Settler(
             runs=runs,
             queue=queue,
             later=self._later,
             pauses=pauses,
-            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
+            completions=self._completions,
             letters=letters,
             clock=clock,
             ids=ids,
@@ -116,6 +120,7 @@ class Deliverer:
             runs=runs,
             later=self._later,
             settler=self._settler,
+            completions=self._completions,
             turns=self._turns,
             clock=clock,
             ids=ids,
@@ -143,7 +148,10 @@ class Deliverer:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited
-        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        if delivered.outcome in UNTOLD:
+            self._completions.ended(read.job)
+        return delivered
 
     def held_until(self, message: TriggerMessage) -> Instant | None:
         """Until when somebody has claimed this very attempt; None if nobody has."""
@@ -167,6 +175,8 @@ class Deliverer:
                 if job is not None and job.uid == failed.uid:
                     self._settler.give_up(failed, job)
             self._runs.record(failed)
+            with suppress(Exception):
+                self._completions.ended(self._reading.fresh(failed.key, _UNREAD).job)
         self._turns.hand_on(message.trigger)
 
     def _split(self, span: SpanMessage) -> Delivered:
