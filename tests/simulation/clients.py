@@ -11,6 +11,7 @@ from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Mask
 from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
+from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
@@ -115,6 +116,7 @@ class Clients:
         self._is_at_margins = is_at_margins
         self._flows = flows
         self._bulks = bulks
+        self._leaving = Leaving.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
@@ -147,6 +149,7 @@ class Clients:
                 self._flows,
                 self._overlapping,
                 self._bulks,
+                self._leaving,
             )
             told = action.ask(request)
             if told is not None:

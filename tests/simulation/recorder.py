@@ -129,8 +129,9 @@ class Recorder:
         asking = self._asking.get()
         if before is not None and before.uid != job.uid:
             # One past its time to live, which its readers take for gone already.
-            self.events.append(Deleted(self._now(), before.key.name, before.uid))
-        verb = asking.verb if asking else _verb_of(before, job)
+            self.events.append(Deleted(self._now(), before.key.name, before.uid, "create"))
+        by_itself = _verb_of(before, job)
+        verb = asking.verb if asking and by_itself != "expire" else by_itself
         if asking is not None:
             asking.changed.append(job.uid)
         is_new = before is None or before.uid != job.uid
@@ -162,7 +163,8 @@ class Recorder:
         asking = self._asking.get()
         if asking is not None:
             asking.changed.append(job.uid)
-        self.events.append(Deleted(self._now(), job.key.name, job.uid))
+        verb = asking.verb if asking else None
+        self.events.append(Deleted(self._now(), job.key.name, job.uid, verb))
 
     def requested(self, attempt: Attempt) -> None:
         """A request leaves."""
@@ -260,5 +262,7 @@ def _in_line(message: TriggerMessage) -> InLine:
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
-    """What a write that no client asked for amounts to: a function of ours may have paused the job."""
-    return "pause" if before is not None and before.rev == job.rev else "replace"
+    """What a write that no client asked for amounts to: a job may have been paused, or gone, by itself."""
+    if before is None or before.rev != job.rev:
+        return "replace"
+    return "expire" if before.paused_at == job.paused_at else "pause"

@@ -38,6 +38,8 @@ Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 class Written:
     """A write that changed a job's item. `definition` is all that was in force from then on.
 
+    By `expire` a job goes by itself; it stays what it was.
+
     `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
     ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
     job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells. Past
@@ -62,11 +64,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A job's item is gone."""
+    """A job's item is gone: by which request, `create` if another job of the name is in its place."""
 
     at: Instant
     name: str
     uid: str
+    verb: Verb | None = None
 
 
 @dataclass(frozen=True, slots=True)

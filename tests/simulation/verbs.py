@@ -22,6 +22,7 @@ from tests.simulation.forms import (
     SPARSE,
     SPARSE_PATCHES,
 )
+from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.recorder import Asking
@@ -71,6 +72,7 @@ class Request:
     flows: Flows
     overlapping: Overlapping
     bulks: Bulks
+    leaving: Leaving
 
     @property
     def at(self) -> Instant:
@@ -93,6 +95,7 @@ class Request:
             written["history"] = "failures" if history < 1 / 4 else "full"
         written |= self.overlapping.written(self.key.name, random)
         written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
+        written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
         written = self.bulks.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
@@ -175,6 +178,7 @@ def _patch(request: Request) -> tuple[str, str]:
     """Some fields anew, beside a label that makes it a change."""
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
     fields = fields | request.overlapping.patched(request.key.name, request.random)
+    fields = fields | request.leaving.patched(request.number)
 
     def patched(before: Definition) -> Definition:
         # A label by which jobs are chosen is taken away now and then.
