@@ -153,7 +153,8 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
     last = runs.get(ended.run_id)
     # Nobody looks after a misfire, or after what we ourselves gave up, whether it was the last.
     is_ours = last is not None and (last.reason or "").startswith((*OUR_FAULT, "misfire"))
-    is_early = ended.at < max(dues) + SKEW_MS
+    # By another's clock, before the calm, an occurrence was still to come.
+    is_early = ended.at < min(max(dues) + SKEW_MS, from_at)
     return None if is_ours or is_early or f"{life.uid}-{ended.run_id}" in tale.given_up else ended
 
 

@@ -64,12 +64,12 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A job's item is gone: by which request, `create` if another job of the name is in its place."""
+    """A job's item is gone: by which request (None: by none), `create` if another of its name is there."""
 
     at: Instant
     name: str
     uid: str
-    verb: Verb | None = None
+    verb: Verb | None = "delete"
 
 
 @dataclass(frozen=True, slots=True)
