@@ -144,18 +144,22 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
             continue
         done = [each.at for each in tale.conclusions_of.get(f"{life.uid}-{run_id}", [])]
         # Where successes leave no record the last one does, if nothing goes wrong.
-        if not keeps_none or not done or (due_at == max(dues) and max(done) < from_at):
+        if not keeps_none or not done:
+            return None
+        if due_at == max(dues) and max(done) < from_at and _is_troubled(tale, max(done)):
             return None
         ends.append(_End(max(done), run_id, is_reported=False))
     if not dues or not ends:
         return None
     ended = max(ends)
-    last = runs.get(ended.run_id)
+    trigger_id, last = f"{life.uid}-{ended.run_id}", runs.get(ended.run_id)
     # Nobody looks after a misfire, or after what we ourselves gave up, whether it was the last.
-    is_ours = last is not None and (last.reason or "").startswith((*OUR_FAULT, "misfire"))
+    reasons = (last.reason or "" if last is not None else "", tale.buried.get(trigger_id, ""))
+    is_ours = any(each.startswith((*OUR_FAULT, "misfire")) for each in reasons)
+    is_given_up = bool(tale.given_up.get(trigger_id, set()) - {"trigger", "notice"})
     # By another's clock, before the calm, an occurrence was still to come.
     is_early = ended.at < min(max(dues) + SKEW_MS, from_at)
-    return None if is_ours or is_early or f"{life.uid}-{ended.run_id}" in tale.given_up else ended
+    return None if is_ours or is_given_up or is_early else ended
 
 
 def _is_reported(tale: Tale, stored: RunStored) -> bool:

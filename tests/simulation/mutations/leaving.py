@@ -11,7 +11,7 @@ from tests.simulation.mutations.registry import Ports, built, mutation
 from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
-from sweephand.runs import completion, settle
+from sweephand.runs import completion
 from sweephand.runs.completion import Completions
 from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
@@ -170,16 +170,4 @@ def removes_items() -> Iterator[None]:
                 self._jobs.delete(gone)
 
     with patch.object(Completions, "ended", removed):
-        yield
-
-
-@mutation("The last success is not recorded where successes are not")
-def records_no_last_success() -> Iterator[None]:
-    with patch.object(settle, "is_last", lambda *_: False):
-        yield
-
-
-@mutation("Nobody looks again when a message comes again whose run is over")
-def does_not_look_when_repeated() -> Iterator[None]:
-    with patch("sweephand.runs.deliver.UNTOLD", frozenset()):
         yield
