@@ -118,6 +118,18 @@ def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along()
     assert not is_there(world)
 
 
+def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
+    world = World()
+    world.put(schedule="@every 1h", repeats=4, deleteAfterCompletion=True, historyRetention="1h30m")
+    for number in range(1, 5):
+        world.run_until(NOON + number * 60 * MINUTE + 1_000)
+        for place, run in list(world.runs._runs.items()):
+            if run.expires_at is not None and run.expires_at <= world.clock.time:
+                del world.runs._runs[place]
+    assert len(world.consumers.ids) == 4
+    assert not is_there(world)
+
+
 def test_of_two_runs_that_end_at_once_the_later_record_takes_the_job_along() -> None:
     world = World()
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)

@@ -1,5 +1,6 @@
 """Whether the last run of a job is over, with which the job may want to go (`deleteAfterCompletion`)."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
@@ -10,6 +11,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job
 from sweephand.ports import Clock, Ids, JobStore, RunStore
 from sweephand.runs.run import Run
+from sweephand.timing import CLOCK_SKEW_MAX_MS
 
 #: The newest runs, among which one that is not over or has none is looked for: what lies behind had its time.
 _RUNS_MAX: Final = 50
@@ -59,17 +61,23 @@ class Completions:
         if not all(each.is_over for each in found):
             return False
         due = [each for each in found if each.demand is None]
-        if not due:
+        if not due or job.series.next_after(max(map(_last_due_at, due))) is not None:
             return False
-        if not job.definition.records_successes:
-            # Those that succeeded left no record, but for the last one.
-            return job.series.next_after(max(map(_last_due_at, due))) is None
-        # What has no record is still on its way, and will be asked about when it is over.
-        oldest_at = min(each.due_at for each in due)
-        after = max(job.current.since, oldest_at - 1) if page.next is not None else job.current.since
-        coming = takewhile(lambda each: each.due_at <= now, job.series.occurrences(after))
-        spans = [(each.due_at, _last_due_at(each)) for each in due]
-        return all(any(first <= each.due_at <= last for first, last in spans) for each in coming)
+        # Those that succeeded left no record, but for the last one; or nothing but what is on its way has none.
+        return not job.definition.records_successes or _have_records(job, due, now, is_all=page.next is None)
+
+
+def _have_records(job: Job, runs: Sequence[Run], now: Instant, *, is_all: bool) -> bool:
+    """Whether each occurrence of the ruling revision has a record, as far back as records are kept.
+
+    `runs` are the newest, or all. What has none will be asked about when it is over.
+    """
+    kept_since = now - job.definition.history_retention_ms + CLOCK_SKEW_MAX_MS
+    listed_since = 0 if is_all else min(each.due_at for each in runs) - 1
+    after = max(job.current.since, kept_since, listed_since)
+    spans = [(each.due_at, _last_due_at(each)) for each in runs]
+    coming = takewhile(lambda each: each.due_at <= now, job.series.occurrences(after))
+    return all(any(first <= each.due_at <= last for first, last in spans) for each in coming)
 
 
 def is_last(job: Job, run: Run) -> bool:
