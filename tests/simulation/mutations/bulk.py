@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
+from greenlet import greenlet
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
+from tests.simulation.processes import Killed, Scheduler, Strand
 
-from sweephand.errors import StoreError
+from sweephand.errors import BadRequestError, StoreError, UnavailableError
 from sweephand.instants import Instant
 from sweephand.jobs import bulk
 from sweephand.jobs.bulk import Bulk, Done, Filter
@@ -46,6 +49,29 @@ def bulk_counts_what_failed() -> Iterator[None]:
 
     with _acting(act):
         yield
+
+
+@mutation("A bulk call is acknowledged before it has written")
+def bulk_acknowledges_first() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        scheduler: Scheduler = ports["concurrently"].__self__
+
+        def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
+            for task in tasks:
+                strand = greenlet(partial(_undisturbed, task), scheduler._hub)
+                strand.gr_context = copy_context()
+                scheduler._push(scheduler.now, Strand(scheduler.strand.process, strand))
+            return [True] * len(tasks)
+
+        ports["concurrently"] = begun
+
+    with built(Bulk, change):
+        yield
+
+
+def _undisturbed(task: Callable[[], bool]) -> None:
+    with suppress(StoreError, BadRequestError, UnavailableError, Killed):
+        task()
 
 
 @mutation("A bulk pause is acknowledged, and nothing is written")

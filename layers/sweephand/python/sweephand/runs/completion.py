@@ -63,7 +63,7 @@ class Completions:
         due = [each for each in found if each.demand is None]
         if not due or job.series.next_after(max(map(_last_due_at, due))) is not None:
             return False
-        # Those that succeeded left no record, but for the last one; or nothing but what is on its way has none.
+        # Either successes leave no record, but for the last one, or nothing but what is on its way has none.
         return not job.definition.records_successes or _have_records(job, due, now, is_all=page.next is None)
 
 
