@@ -126,6 +126,11 @@ EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
             without(of(Written, verb="expire"))(events), replace(_PAUSED, at=NOON + 301_000)
         ),
     ),
+    # It was not kept for so long.
+    (
+        gone_with_its_last_run,
+        lambda events: changed(of(Written), expires_at=NOON + 310_000)(_stayed(events)),
+    ),
     # One that was over was still on its way by what was read a moment before.
     (gone_with_its_last_run, with_(*_UNTIL_THEN)),
     # Where successes leave no record nobody knows of an earlier one that has not begun.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.simulation.judging_jobs import SKEW_MS
+from tests.simulation.judging_ends import is_past
 from tests.simulation.lives import Life, told
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Deleted, ManyAnswered, Written
@@ -71,9 +71,7 @@ def _is_meant(life: Life, answer: ManyAnswered) -> bool:
     if first.at > answer.asked_at or not _is_within(life.name, answer) or is_gone:
         return False
     stood = [life.writes[number] for number in life.stood(answer.asked_at, answer.at)]
-    may_be_gone = any(
-        each.expires_at is not None and each.expires_at <= answer.at + SKEW_MS for each in stood
-    )
+    may_be_gone = any(is_past(each, answer.at) for each in stood)
     return not may_be_gone and all(answer.chosen.has(each) for each in stood)
 
 

@@ -143,13 +143,13 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
             is_wanted = stood and all(write.definition.get("onError") == "pause" for write in stood)
             is_deleted = life.deleted_at is not None and life.deleted_at <= each.at
             # Past its time to live nobody finds a job to pause.
-            is_there = not is_deleted and not any(_is_gone(write, each.at) for write in stood)
+            is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
             if is_wanted and is_there and not any(write.paused_at is not None for write in stood):
                 yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
 
 
-def _is_gone(write: Written, at: int) -> bool:
-    """Whether by some clock the job was past its time to live then."""
+def is_past(write: Written, at: int) -> bool:
+    """Whether by some clock a job was past its time to live then: nobody who asks for it finds it."""
     return write.expires_at is not None and write.expires_at <= at + SKEW_MS
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.simulation.judging_ends import OVER
+from tests.simulation.judging_ends import OVER, is_past
 from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.judging_runs import OUR_FAULT
 from tests.simulation.lives import Life, told
@@ -90,8 +90,10 @@ def who_wants_to_goes(tale: Tale) -> Iterator[str]:
         is_calm = ended.at >= from_at
         if not is_calm and (ended.is_reported or _is_troubled(tale, ended.at)):
             continue
-        is_gone = any(write.verb == "expire" for write in life.writes)
-        if not is_gone and ended.at + (PROMPT_MS if is_calm else AGAIN_MS) < tale.through:
+        late_at = ended.at + (PROMPT_MS if is_calm else AGAIN_MS)
+        # Nobody has to have it go that was not kept for so long.
+        is_gone = any(write.verb == "expire" for write in life.writes) or is_past(life.last, late_at)
+        if not is_gone and late_at < tale.through:
             what = f"{life.name}: the last run of {life.uid}, {ended.run_id}, was over"
             yield f"{what} at {told(ended.at)}, and the job is still there"
 
