@@ -14,6 +14,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "requests to consumers": ("requests",),
     "client requests": ("client requests",),
     "writes and deletions of jobs": ("writes", "deletions"),
+    "pages of bulk calls": ("bulk calls",),
     "reports, cancels and redrives of runs": ("reports", "of runs"),
     "ends told": ("told",),
     "crashes": ("kill", "time limit"),

@@ -50,6 +50,9 @@ from sweephand.wheel.trigger import (
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
 
+#: What becomes of a message of which nobody has looked whether it was its job's last, or who did has died.
+UNTOLD: Final = frozenset({"skipped", "repeated"})
+
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
@@ -87,12 +90,13 @@ class Deliverer:
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._settler = Settler(
             runs=runs,
             queue=queue,
             later=self._later,
             pauses=pauses,
-            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
+            completions=self._completions,
             letters=letters,
             clock=clock,
             ids=ids,
@@ -114,6 +118,7 @@ class Deliverer:
             runs=runs,
             later=self._later,
             settler=self._settler,
+            completions=self._completions,
             turns=self._turns,
             clock=clock,
             ids=ids,
@@ -146,7 +151,10 @@ class Deliverer:
         takes_turns = read.job.definition.overlap.is_limited
         if message.is_owed and not takes_turns:
             self._turns.quit(message.trigger)
-        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        if delivered.outcome in UNTOLD:
+            self._completions.ended(read.job)
+        return delivered
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
@@ -180,6 +188,8 @@ class Deliverer:
                 with suppress(Exception):
                     self._settler.give_up(failed, job)
             self._runs.record(failed)
+            with suppress(Exception):
+                self._completions.ended(job)
         self._turns.hand_on(message.trigger)
 
     def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
-from sweephand.runs.completion import Completions
+from sweephand.runs.completion import Completions, is_last
 from sweephand.runs.later import Later
 from sweephand.runs.notice import notice_of
 from sweephand.runs.retry import GiveUp, after_failure
@@ -82,6 +82,8 @@ class Settler:
         else:
             failed = self.fail(message, job, run, answer)
             self._runs.record(failed)
+            if failed.is_over:
+                self._completions.ended(job)
             outcome = failed.state
         # How late a redrive is says nothing of how late Sweephand was.
         return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
@@ -106,10 +108,14 @@ class Settler:
         return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        outcome = self._recorded(run, job, is_claimed=is_claimed)
         self._completions.ended(job, run)
+        return outcome
+
+    def _recorded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
         if is_claimed:
             self._runs.record(run)
-        elif job.definition.records_successes:
+        elif job.definition.records_successes or is_last(job, run):
             # A history that is throttled must not multiply deliveries: what arrived is not sent again only
             # because it could not be written down. What was claimed has a claim to end.
             try:
@@ -157,7 +163,6 @@ class Settler:
             # That a consumer is gone says nothing of another, which somebody may have named meanwhile.
             target = None if job.definition.pauses_on_error else job.definition.target
             self._pauses.pause(job.key, uid=job.uid, reason=reason, target=target)
-        self._completions.ended(job, failed)
         self._have_told(failed, job)
 
     def _have_told(self, run: Run, job: Job) -> None:
