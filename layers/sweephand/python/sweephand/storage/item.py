@@ -60,6 +60,12 @@ class Item(Model):
     sk = UnicodeAttribute(range_key=True)
     expires_at = IntegerAttribute(null=True)
 
+    def __init__(self, pk: str, sk: str, **values: Any) -> None:
+        """An item to be written: its attributes by name; one that is None or left out is not stored."""
+        # pynamodb's own sets each attribute by way of its descriptor, which takes ten times as long.
+        assert values.keys() <= _names(type(self)), f"{type(self).__name__} has no such attribute: {values}"
+        self.attribute_values = {"pk": pk, "sk": sk, **values}
+
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Self:
         """An item as the client gives it: its attributes by name, None for those that it lacks.
@@ -69,23 +75,20 @@ class Item(Model):
         delivery function's time.
         """
         values: dict[str, Any] = {}
-        for form in _forms(cls):
-            typed = raw.get(form.stored_name)
-            if typed is None or NULL in typed:
-                values[form.name] = None
-            else:
-                values[form.name] = form.deserialize(typed[form.kind])
+        for name, stored_name, kind, _, deserialize, _ in _forms(cls):
+            typed = raw.get(stored_name)
+            values[name] = None if typed is None or NULL in typed else deserialize(typed[kind])
         return cast("Self", SimpleNamespace(**values))
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
         """The item as the client takes it; an attribute that is None is left out."""
         raw: dict[str, dict[str, Any]] = {}
-        for form in _forms(type(self)):
-            value = self.attribute_values.get(form.name)
+        for name, stored_name, kind, serialize, _, may_lack in _forms(type(self)):
+            value = self.attribute_values.get(name)
             if value is not None:
-                raw[form.stored_name] = {form.kind: form.serialize(value)}
+                raw[stored_name] = {kind: serialize(value)}
             else:
-                assert form.may_lack or not null_check, f"{form.name} of {type(self).__name__} is not given"
+                assert may_lack or not null_check, f"{name} of {type(self).__name__} is not given"
         return raw
 
 
@@ -102,6 +105,11 @@ def _forms(model: type[Item]) -> tuple[_Form, ...]:
         )
         for name, attribute in model.get_attributes().items()
     )
+
+
+@cache
+def _names(model: type[Item]) -> frozenset[str]:
+    return frozenset(form.name for form in _forms(model))
 
 
 def expiry(instant: Instant | None) -> int | None:
