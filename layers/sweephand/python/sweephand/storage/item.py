@@ -42,7 +42,7 @@ class JsonAttribute(Attribute[Any]):
         return json.loads(value)
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """How an attribute is stored: its name here and there, its type, and the way there and back."""
 
     name: str
@@ -63,7 +63,6 @@ class Item(Model):
     def __init__(self, pk: str, sk: str, **values: Any) -> None:
         """An item to be written: its attributes by name; one that is None or left out is not stored."""
         # pynamodb's own sets each attribute by way of its descriptor, which takes ten times as long.
-        assert values.keys() <= _names(type(self)), f"{type(self).__name__} has no such attribute: {values}"
         self.attribute_values = {"pk": pk, "sk": sk, **values}
 
     @classmethod
@@ -74,28 +73,32 @@ class Item(Model):
         asks every attribute several times what it is, at reading and at every use, which took a tenth of the
         delivery function's time.
         """
-        values: dict[str, Any] = {}
-        for name, stored_name, kind, _, deserialize, _ in _forms(cls):
-            typed = raw.get(stored_name)
-            values[name] = None if typed is None or NULL in typed else deserialize(typed[kind])
+        by_stored_name, absent = _reading(cls)
+        values = dict(absent)
+        for stored_name, typed in raw.items():
+            form = by_stored_name.get(stored_name)
+            if form is not None and NULL not in typed:
+                values[form.name] = form.deserialize(typed[form.kind])
         return cast("Self", SimpleNamespace(**values))
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
         """The item as the client takes it; an attribute that is None is left out."""
+        known = forms(type(self))
         raw: dict[str, dict[str, Any]] = {}
-        for name, stored_name, kind, serialize, _, may_lack in _forms(type(self)):
-            value = self.attribute_values.get(name)
+        for name, value in self.attribute_values.items():
             if value is not None:
-                raw[stored_name] = {kind: serialize(value)}
-            else:
-                assert may_lack or not null_check, f"{name} of {type(self).__name__} is not given"
+                form = known[name]
+                raw[form.stored_name] = {form.kind: form.serialize(value)}
+        missing = _required(type(self)) - raw.keys()
+        assert not (missing and null_check), f"{missing} of {type(self).__name__} is not given"
         return raw
 
 
 @cache
-def _forms(model: type[Item]) -> tuple[_Form, ...]:
-    return tuple(
-        _Form(
+def forms(model: type[Item]) -> Mapping[str, Form]:
+    """How each attribute of an item is stored, by its name here."""
+    return {
+        name: Form(
             name,
             attribute.attr_name,
             attribute.attr_type,
@@ -104,12 +107,19 @@ def _forms(model: type[Item]) -> tuple[_Form, ...]:
             attribute.null,
         )
         for name, attribute in model.get_attributes().items()
-    )
+    }
 
 
 @cache
-def _names(model: type[Item]) -> frozenset[str]:
-    return frozenset(form.name for form in _forms(model))
+def _reading(model: type[Item]) -> tuple[Mapping[str, Form], Mapping[str, None]]:
+    """The same by the name there, and what an item without any attribute is."""
+    return {form.stored_name: form for form in forms(model).values()}, dict.fromkeys(forms(model))
+
+
+@cache
+def _required(model: type[Item]) -> frozenset[str]:
+    """The names there of what an item must have."""
+    return frozenset(form.stored_name for form in forms(model).values() if not form.may_lack)
 
 
 def expiry(instant: Instant | None) -> int | None:

@@ -10,7 +10,15 @@ from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
+from sweephand.storage.item import (
+    IntegerAttribute,
+    Item,
+    JsonAttribute,
+    expiry,
+    forms,
+    payload_item,
+    payload_of,
+)
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.wheel.trigger import Trigger
 
@@ -143,15 +151,14 @@ def _clause(guard: Guard, names: dict[str, str], values: dict[str, Any]) -> str:
 
 def _named(name: str, names: dict[str, str]) -> str:
     """The placeholder of an attribute: half of their names are words of DynamoDB's own."""
-    stored_name: str = getattr(RunItem, name).attr_name
+    stored_name = forms(RunItem)[name].stored_name
     return names.setdefault(stored_name, f"#{stored_name}")
 
 
 def _valued(name: str, value: Any, values: dict[str, Any]) -> str:
     """The placeholder of a value of that attribute."""
-    attribute = getattr(RunItem, name)
-    placeholder = f":{len(values)}"
-    values[placeholder] = {attribute.attr_type: attribute.serialize(value)}
+    form, placeholder = forms(RunItem)[name], f":{len(values)}"
+    values[placeholder] = {form.kind: form.serialize(value)}
     return placeholder
 
 
