@@ -9,7 +9,7 @@ from infra.local.build import CannotBuildError
 from infra.local.client import RefusedError
 from infra.local.deploy import CannotDeployError
 from infra.local.ministack import CannotStartError
-from infra.local.places import PORT_DEFAULT, Place
+from infra.local.places import PORT_DEFAULT, ROOT, Place
 
 _FAILURES = (CannotBuildError, CannotDeployError, CannotStartError, RefusedError, stack.NotHealthyError)
 
@@ -24,7 +24,7 @@ def main() -> int:
     try:
         if arguments.command == "up":
             stack.up(place)
-            print(f"described in {place.stack_file}; `{_down(place)}` ends it")
+            print(f"described in {place.stack_file.relative_to(ROOT)}; `{_down(place)}` ends it")
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
@@ -45,7 +45,7 @@ def _run(place: Place) -> None:
         signal.signal(number, signal.default_int_handler)
     was_up = stack.is_up(place)
     try:
-        demo.show(place, stack.up(place))
+        demo.show(place, stack.up(place), stays=was_up)
     except KeyboardInterrupt:
         print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:

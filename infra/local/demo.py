@@ -16,10 +16,15 @@ from infra.local.places import Place
 from infra.local.receiver import Answer, Delivery, Receiver
 
 _NAMESPACE = "demo"
+# The job that the reader is shown how to write.
+_MINE = "mine"
 
 
-def show(place: Place, stack: dict[str, Any]) -> None:
-    """Runs until it is interrupted. Expects a stack that answers, and leaves it running."""
+def show(place: Place, stack: dict[str, Any], *, stays: bool) -> None:
+    """Runs until it is interrupted. Expects a stack that answers, and leaves it running.
+
+    If the stack `stays` up, the jobs are deleted in the end: nobody would be there for what they deliver.
+    """
     # Asked once and kept: nobody rotates secrets here, and a request per delivery would add to its lateness.
     secrets: list[str] = []
     with (
@@ -29,11 +34,19 @@ def show(place: Place, stack: dict[str, Any]) -> None:
     ):
         jobs = _jobs(receiver, queue_url)
         receiver.answer("/twice-failing", Answer(503), Answer(503))
-        for name, job in jobs.items():
-            client.ask("PUT", f"/v1/namespaces/{_NAMESPACE}/jobs/{name}", job)
-        secrets.extend(client.signing_secrets(_NAMESPACE))
-        print(_introduction(stack, receiver), flush=True)
-        threading.Event().wait()
+        try:
+            for name, job in jobs.items():
+                client.ask("PUT", _path(name), job)
+            secrets.extend(client.signing_secrets(_NAMESPACE))
+            print(_introduction(stack, receiver, stays=stays), flush=True)
+            threading.Event().wait()
+        finally:
+            for name in (*jobs, _MINE) if stays else ():
+                client.call("DELETE", _path(name))
+
+
+def _path(name: str) -> str:
+    return f"/v1/namespaces/{_NAMESPACE}/jobs/{name}"
 
 
 def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
@@ -61,7 +74,7 @@ def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def _introduction(stack: dict[str, Any], receiver: Receiver) -> str:
+def _introduction(stack: dict[str, Any], receiver: Receiver, *, stays: bool) -> str:
     body = json.dumps(
         {"dueTime": "3s", "target": {"type": "http", "url": receiver.url("/mine")}, "data": {"n": 1}}
     )
@@ -72,11 +85,11 @@ how it is called      {stack["apiUrl"]}/docs
 
 Schedule something yourself, from another terminal:
 
-curl -X PUT {stack["apiUrl"]}/v1/namespaces/{_NAMESPACE}/jobs/mine \\
+curl -X PUT {stack["apiUrl"]}{_path(_MINE)} \\
   -H 'Authorization: Bearer {stack["apiKey"]}' -H 'Content-Type: application/json' \\
   -d '{body}'
 
-Ctrl-C stops everything.
+Ctrl-C ends {"these jobs; the stack was up before and stays" if stays else "everything"}.
 
 arrived       late     attempt  job                          to
 """

@@ -56,8 +56,11 @@ class Place:
 
     @property
     def stack_file(self) -> Path:
-        """Read by whoever wants to call this stack; it exists as long as the stack answers."""
-        return LOCAL / f"stack-{self.port}.json"
+        """Read by whoever wants to call this stack; it exists as long as the stack answers.
+
+        The one on the default port needs no port in its name: the documentation reads that file.
+        """
+        return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
 
 
 def environment() -> dict[str, str]:

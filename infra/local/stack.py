@@ -4,14 +4,13 @@ import json
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import urllib3
 from infra.local import ministack, settings
 from infra.local.build import Built, build
 from infra.local.deploy import deploy, outputs, session
-from infra.local.places import LOCAL, PORT_DEFAULT, REGION, Place
+from infra.local.places import REGION, Place
 
 _HEALTH_S = 60
 _OK = 200
@@ -75,11 +74,7 @@ def is_up(place: Place) -> bool:
 
 def down(place: Place) -> bool:
     """Whether something ran. Ends what `up` started on this port, and nothing else."""
-    general = _general_file()
-    if place.stack_file.exists():
-        if general.exists() and general.read_bytes() == place.stack_file.read_bytes():
-            general.unlink()
-        place.stack_file.unlink()
+    place.stack_file.unlink(missing_ok=True)
     return ministack.stop(place)
 
 
@@ -129,12 +124,4 @@ def _wait_until_healthy(api_url: str) -> None:
 
 
 def _publish(place: Place, stack: dict[str, Any]) -> None:
-    text = json.dumps(stack, indent=2) + "\n"
-    place.stack_file.write_text(text, encoding="utf-8")
-    # The general name belongs to the default port, or to whoever is there first.
-    if place.port == PORT_DEFAULT or not _general_file().exists():
-        _general_file().write_text(text, encoding="utf-8")
-
-
-def _general_file() -> Path:
-    return LOCAL / "stack.json"
+    place.stack_file.write_text(json.dumps(stack, indent=2) + "\n", encoding="utf-8")

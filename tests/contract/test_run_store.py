@@ -72,7 +72,7 @@ SKIPPED = Run(
     count=2_600_000,
     last_due_at=NOON + 3_600_000,
 )
-ASKED_FOR = succeeded(run(demand=Demand("manual", "a" * 16), payload=Payload.of('{"n": 1.10}')))
+ASKED_FOR = succeeded(run(demand=Demand("chained", "a" * 32, 3), payload=Payload.of('{"n": 1.10}')))
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
 
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)

@@ -55,7 +55,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),
         deadline_timer(faults=3, attempt=100, owner="owner00000000002"),
-        retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("manual", "a" * 16))),
+        retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("chained", "a" * 32, 3))),
         retry_timer(payload=Payload.of('{"n": 1.10, "s": "\u00fc\\u0000"}')),
         retry_timer(payload=Payload("0" * 64, 5_000, None, "ref")),
     ],

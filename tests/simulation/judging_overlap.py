@@ -56,6 +56,8 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
                 # Whoever gives a run up claims it, and makes no request of it.
                 continue
+            if run.state == "retrying" and _is_let_pass(turns, event):
+                continue
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
             is_claim_over = run.state == "claimed" and event.at >= claimed_until - SIMULATED_SKEW_MS
             if is_claim_over and turns.is_taken_back(trigger_id, event.at):
@@ -106,8 +108,7 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
         holder = event.holder
         if turns.holder is not None and turns.holder.trigger_id == holder.trigger_id:
             continue
-        stood = (turns.life.writes[each] for each in turns.life.stood(event.at - PROCESS_MS, event.at))
-        if holder.is_asked_for and any(each.paused_at is not None for each in stood):
+        if holder.is_asked_for and _was_paused(turns, event.at):
             continue
         for each, since in turns.waiting.values():
             is_before = (each.due_at, each.trigger_id) < (holder.due_at, holder.trigger_id)
@@ -139,6 +140,19 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
         if len(fresh) > most:
             named = ", ".join(each.trigger_id for each in fresh[:2])
             yield f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …), {most} may"
+
+
+def _is_let_pass(turns: Turns, event: Requested) -> bool:
+    """Whether it was asked for by hand, and what is to be tried again was held by a pause: that waits."""
+    holder = turns.holder
+    is_asked_for = holder is not None and holder.trigger_id == event.trigger_id and holder.is_asked_for
+    return is_asked_for and _was_paused(turns, event.at)
+
+
+def _was_paused(turns: Turns, at: int) -> bool:
+    """Whether who acts at that moment may have found the job paused."""
+    stood = (turns.life.writes[each] for each in turns.life.stood(at - PROCESS_MS, at))
+    return any(each.paused_at is not None for each in stood)
 
 
 def _is_skip(event: RunStored) -> bool:

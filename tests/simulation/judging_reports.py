@@ -41,8 +41,8 @@ SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "fai
 def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
     """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
 
-    It is cancelled if somebody asked for it. The token of another attempt moves nothing; who needs none
-    speaks of the one that goes on.
+    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt moves
+    nothing; who needs none speaks of the one that goes on.
     """
     for stored in tale.runs_of.values():
         for each in stored:
@@ -51,7 +51,7 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
             what = f"{_named(each)} became {each.state} at attempt {each.attempts}"
             if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
                 yield f"{what}, which never succeeded"
-            elif each.state == "cancelled" and not _was_asked(tale, each, "cancel"):
+            elif each.state == "cancelled" and not _was_called_off(tale, each):
                 yield f"{what}, and nobody asked for it"
             elif each.state in ("retrying", "failed") and not _has_failed(tale, each):
                 yield f"{what}, which never failed, nor was silent for too long"
@@ -184,9 +184,11 @@ def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
     return [each for each in concluded if each.attempt == stored.attempts and each.at <= stored.at]
 
 
-def _was_asked(tale: Tale, stored: RunStored, verb: str) -> bool:
+def _was_called_off(tale: Tale, stored: RunStored) -> bool:
     asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
-    return any(each.verb == verb and each.at <= stored.at for each in asked)
+    deleted_at = tale.lives[stored.uid].deleted_at if stored.uid in tale.lives else None
+    is_deleted = deleted_at is not None and deleted_at <= stored.at and stored.before == "retrying"
+    return is_deleted or any(each.verb == "cancel" and each.at <= stored.at for each in asked)
 
 
 def _has_failed(tale: Tale, stored: RunStored) -> bool:

@@ -9,7 +9,7 @@ from tests.simulation.lives import READ_AGE_MS, Life, told
 from tests.simulation.misfires import misfires
 from tests.simulation.owed import is_excused, owed
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Answered, Requested
+from tests.simulation.trace import Answered, Buried, Requested
 
 #: What a job without data sends.
 NO_DATA = "null"
@@ -80,6 +80,25 @@ def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
                 is_its_own = (request.uid, request.rev) == (life.uid, write.rev) and not request.is_on_demand
                 if is_its_own and request.due_at in skipped:
                     yield f"{_named(request)} was a misfire of the pause, to be skipped"
+
+
+def skipped_misfires_are_recorded(tale: Tale) -> Iterator[str]:
+    """Of what a resume skips there is one record, whoever died over it."""
+    for life in tale.lives.values():
+        resumes = [number for number, write in enumerate(life.writes) if write.verb == "resume"]
+        for number in resumes if life.deleted_at is None else ():
+            write, skipped = life.writes[number], misfires(life, number).skipped
+            if not skipped or write.at > tale.through or _is_span_given_up(tale, life.uid, skipped[0]):
+                continue
+            stored = [tale.runs_of.get((life.uid, f"{due_at}-0"), []) for due_at in skipped]
+            # By another's clock some left before the pause: they have runs of their own.
+            if not all(stored) and not any(each.reason == "misfire" for run in stored for each in run):
+                what = f"{life.name}: {len(skipped)} misfires from {told(skipped[0])} on"
+                yield f"{what} were skipped by the resume at {told(write.at)}, and there is no record of it"
+
+
+def _is_span_given_up(tale: Tale, uid: str, first: int) -> bool:
+    return any(each.uid == uid and each.span and each.span[0] == first for each in tale.of(Buried))
 
 
 def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:

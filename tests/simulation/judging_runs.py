@@ -97,6 +97,19 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
             )
 
 
+def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
+    """Of a job that is deleted no run is left as if it were to be tried again."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        last, life, trigger_id = stored[-1], tale.lives.get(uid), f"{uid}-{run_id}"
+        if last.state != "retrying" or life is None or life.deleted_at is None:
+            continue
+        # Who recorded it after that may have been slow: its retry had come, and found nothing to end.
+        is_before = last.at <= life.deleted_at
+        if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
+            deleted_at = told(life.deleted_at)
+            yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {deleted_at}"
+
+
 def _is_over(tale: Tale, request: Requested) -> bool:
     """Whether its run is, by its record; what is reported on is others' to judge (judging_reports)."""
     run_id = request.trigger_id.removeprefix(f"{request.uid}-")

@@ -164,6 +164,7 @@ def paused_for_a_while() -> list[Event]:
         timer(660, "2-b", at_s=390),
         written("resume", "2-b", 390, since=moment),
         answered("resume", "2-b", 390),
+        RunStored(NOON + 390_001, "job", UID, f"{NOON + 240_000}-0", None, "skipped", 0, None, "misfire"),
         delivered(360, "2-b", late_ms=30_100),
         (event for due_s in range(420, 901, 60) for event in delivered(due_s, "2-b")),
         cursor(timer(300, at_s=0), 240, 5),

@@ -86,6 +86,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (paused_for_a_while, with_(*delivered(180, late_ms=31_100, attempt=2)), "its job was paused"),
     # Misfires of a pause.
     (paused_for_a_while, with_(*delivered(300, "2-b", late_ms=91_000)), "was a misfire of the pause"),
+    (paused_for_a_while, without(of(RunStored, reason="misfire")), "and there is no record of it"),
     # What was asked for.
     (every_minute, with_(answered("trigger", "1-a", 300)), "triggers by hand of"),
     # One identity.
@@ -153,6 +154,15 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
             answered("patch", "1-a", 1_200),
         ),
         "and nothing follows",
+    ),
+    (
+        retried,
+        lambda events: in_order(
+            without(of(Requested, attempt=3), of(Concluded, attempt=3), of(RunStored, attempts=3))(events),
+            deleted(400),
+            answered("delete", "", 1_900),
+        ),
+        "is retrying, and its job was deleted",
     ),
     # One run at a time.
     (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),

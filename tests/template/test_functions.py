@@ -35,6 +35,10 @@ def test_a_message_is_shown_again_only_after_its_delivery_function_is_gone(stack
     assert stack.properties("DeliveryQueue")["VisibilityTimeout"] >= 2 * limit_s
 
 
+def test_putting_a_message_back_is_no_loop_that_lambda_may_end(stack: Stack) -> None:
+    assert stack.properties("DeliverFunction")["RecursiveLoop"] == "Allow"
+
+
 def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     mapping = stack.properties("DeliveryEvents")
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]

@@ -9,7 +9,7 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from tests.simulation.processes import LIMITS_MS
 
 from sweephand.instants import HOUR_MS, SECOND_MS
-from sweephand.jobs.commit import Commits
+from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import Job, Revision
 from sweephand.jobs.write import Writer
@@ -116,6 +116,17 @@ def loses_last_part() -> Iterator[None]:
         return iter(parts[:-1] or parts)
 
     with everywhere("split", shortened):
+        yield
+
+
+@mutation("What a resume skips is recorded by whoever lives long enough to")
+def records_skips_at_best() -> Iterator[None]:
+    arm = Commits._arm
+
+    def armed(commits: Commits, draft: Draft) -> None:
+        arm(commits, replace(draft, skipped=None))
+
+    with patch.object(Commits, "_arm", armed):
         yield
 
 

@@ -102,6 +102,12 @@ def ignores_claims() -> Iterator[None]:
         yield
 
 
+@mutation("A run that was to be tried again is left so when its job is deleted")
+def forgets_runs_of_deleted_jobs() -> Iterator[None]:
+    with patch.object(Deliverer, "_end_with_its_job", lambda *_: None):
+        yield
+
+
 @mutation("A claim has no end")
 def claims_for_ever() -> Iterator[None]:
     with everywhere("ATTEMPT_CLAIM_MS", 10**12):

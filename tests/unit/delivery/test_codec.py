@@ -37,7 +37,7 @@ MESSAGE = TriggerMessage(
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
-DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill"]), names)
+DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 KEPT = st.builds(Payload, names, counts, st.none(), names)
 
 
@@ -91,7 +91,32 @@ def test_what_was_asked_for_says_so_and_its_span_too(demand: Demand) -> None:
     assert decode(encode(span)) == span
 
 
-ODD_DEMANDS: list[Any] = ["manual", [], ["manual"], ["hand", "a"], ["manual", ""], ["manual", 1]]
+def test_a_chained_trigger_says_which_link_it_is() -> None:
+    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=Demand("chained", "c", 7)))
+    assert '"demand":["chained","c",7]' in encode(asked)
+    assert decode(encode(asked)) == asked
+
+
+def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
+    assert '"skipped"' not in encode(SPAN)
+    skipped = SPAN._replace(are_skipped=True)
+    assert encode(skipped) == encode(SPAN)[:-1] + ',"skipped":true}'
+    assert decode(encode(skipped)) == skipped
+    with pytest.raises(PoisonError, match="`skipped` in a message"):
+        decode(encode(SPAN)[:-1] + ',"skipped":1}')
+
+
+ODD_DEMANDS: list[Any] = [
+    "manual",
+    [],
+    ["manual"],
+    ["hand", "a"],
+    ["manual", ""],
+    ["manual", 1],
+    ["chained", "c", -1],
+    ["chained", "c", "1"],
+    ["chained", "c", 1, 1],
+]
 ODD_DATA: list[Any] = [7, True, [], {}, "x" * 2_049, {"ref": "a", "digest": "b"}, "\ud800"]
 
 

@@ -1,14 +1,16 @@
 """Resuming: what was held is delivered, and what fell due during the pause is caught up with."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing, killed_at
+from tests.fakes.faults import calls_of, failing, kill_everywhere, killed_at, working
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import NotFoundError, PreconditionError, UnavailableError
+from sweephand.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
 from sweephand.instants import DAY_MS
 from sweephand.jobs.definition import CatchUpMode
 from sweephand.jobs.read import view
@@ -18,9 +20,9 @@ from sweephand.wheel.trigger import SpanMessage
 MINUTE = 60_000
 
 
-def paused(*, at: int = 25_000, until: int = 65_000, **written: Any) -> World:
+def paused(*, at: int = 25_000, until: int = 65_000, within: World | None = None, **written: Any) -> World:
     """A world whose job was paused so many ms after noon, at the moment of its resume."""
-    world = World()
+    world = within or World()
     Ledger(world)
     world.put(**{"schedule": "@every 10s", **written})
     world.run_until(NOON + at)
@@ -62,6 +64,44 @@ def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
     assert fired(world, 66_000) == [60]
 
 
+@pytest.mark.parametrize(
+    ("mode", "delivered", "skipped"),
+    [("latest", 1, (40_000, 50_000, 2)), ("none", 1, (40_000, 60_000, 3)), ("none", 3, (60_000, 60_000, 1))],
+)
+def test_what_left_in_the_moment_of_the_pause_is_no_part_of_the_record(
+    mode: CatchUpMode, delivered: int, skipped: tuple[int, int, int]
+) -> None:
+    world = paused()
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    for number in range(delivered):
+        assert world.runs.record(replace(one, due_at=NOON + 30_000 + number * 10_000))
+    world.resume(mode=mode)
+    first, last, count = skipped
+    for until in (65_000, 75_000):  # as the resume writes it, and when the message has come that would have
+        world.run_until(NOON + until)
+        (found,) = world.runs.page(key_of(), "skipped", "", 50).items
+        assert (found.due_at, found.last_due_at, found.count) == (NOON + first, NOON + last, count)
+
+
+def test_what_left_in_the_moment_of_the_pause_is_no_part_of_a_record_that_is_made_up_for() -> None:
+    world = paused()
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    assert world.runs.record(replace(one, due_at=NOON + 30_000))
+    failing(world, "runs.record", times=1)
+    world.resume(mode="none")
+    fired(world, 75_000)
+    (found,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (found.due_at, found.last_due_at, found.count) == (NOON + 40_000, NOON + 60_000, 3)
+
+
+def test_where_all_that_would_be_skipped_was_delivered_there_is_nothing_to_record() -> None:
+    world = paused(until=35_000)
+    one = world.runs.page(key_of(), None, "", 1).items[0]
+    assert world.runs.record(replace(one, due_at=NOON + 30_000))
+    world.resume(mode="none")
+    assert not world.runs.page(key_of(), "skipped", "", 50).items
+
+
 def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
     trial = paused()
     calls = calls_of(trial, lambda: trial.resume(mode="none"))
@@ -72,10 +112,39 @@ def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
         assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
-def test_a_record_that_cannot_be_written_undoes_no_resume() -> None:
+def test_a_record_that_cannot_be_written_undoes_no_resume_and_is_made_up_for() -> None:
     world = paused()
-    failing(world, "runs.record")
+    failing(world, "runs.record", times=1)
     assert world.resume(mode="none").paused_at is None
+    assert not world.runs.page(key_of(), "skipped", "", 50).items
+    fired(world, 75_000)
+    (skipped,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (skipped.due_at, skipped.last_due_at, skipped.count) == (NOON + 30_000, NOON + 60_000, 4)
+
+
+def test_of_what_is_skipped_there_is_one_record_whoever_is_killed_where() -> None:
+    def prepare(world: World) -> None:
+        paused(within=world)
+
+    def check(world: World) -> None:
+        job = world.jobs.get(key_of())
+        assert job is not None
+        world.run_until(NOON + 4 * MINUTE)
+        records = world.runs.page(key_of(), "skipped", "", 50).items
+        assert len(records) == (job.paused_at is None)
+
+    kill_everywhere(prepare, lambda world: world.resume(mode="none"), check)
+
+
+def test_what_an_uncommitted_resume_would_have_skipped_is_dropped_when_its_grace_is_over() -> None:
+    world = paused()
+    failing(world, "jobs.put")
+    with suppress(StoreError):
+        world.resume(mode="none")
+    working(world)
+    world.run_until(NOON + 10 * MINUTE)
+    assert not any(isinstance(message, SpanMessage) for _, message in world.queue.waiting)
+    assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
 def test_the_job_says_itself_what_is_caught_up_with_and_the_resume_overrides_it() -> None:

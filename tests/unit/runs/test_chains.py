@@ -184,3 +184,28 @@ def test_a_job_changed_in_the_middle_of_a_chain_is_delivered_as_it_is() -> None:
         world.put("b", dueTime=FAR, data=world.ids.token().lstrip("0"))
     world.run_until(NOON + MINUTE)
     assert [name for name, _ in delivered(world)] == ["a", "b"]
+
+
+def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_letter() -> None:
+    world = World()
+    world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
+    world.put("b", dueTime=FAR, onComplete={"type": "job", "name": "a"})
+    world.run_until(NOON + HOUR)
+    names = [name for name, _ in delivered(world)]
+    assert names == ["a", "b"] * 50 + ["a"]
+    ((letter, _),) = world.queue.buried
+    assert "100 links" in letter.reason
+    assert "chainLengthMax" in letter.reason
+    assert letter.trigger is not None
+    assert letter.trigger.key == key_of("a")
+
+
+def test_a_chain_that_is_begun_by_hand_has_as_many_links_as_any() -> None:
+    world = World()
+    world.put("a", dueTime=FAR, onComplete={"type": "job", "name": "a"})
+    world.trigger("a")
+    world.run_until(NOON + HOUR)
+    assert len(delivered(world)) == 101
+    world.trigger("a")
+    world.run_until(NOON + 2 * HOUR)
+    assert len(delivered(world)) == 202

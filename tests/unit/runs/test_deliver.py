@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from tests.fakes.deliveries import LARGE, change, due, handle, meanwhile, waiting
+from tests.fakes.acceptance import ACCEPTED, due_async
+from tests.fakes.deliveries import LARGE, answers, change, due, handle, meanwhile, waiting
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
@@ -225,6 +226,36 @@ def test_a_change_while_the_consumer_is_slow_to_connect_is_what_is_delivered() -
     handle(world, message)
     assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
     assert world.consumers.attempts[0].sent_at == world.clock.time
+
+
+def changing_when_it_connects(world: World, completion: str) -> None:
+    def connecting() -> None:
+        world.consumers.connecting = lambda: None
+        world.patch(completion=completion)
+        world.clock.time += 1_001
+
+    world.consumers.connecting = connecting
+
+
+def test_a_job_that_becomes_asynchronous_under_way_is_delivered_with_a_token_to_report_with() -> None:
+    world = World()
+    message = due(world)
+    changing_when_it_connects(world, "async")
+    with pytest.raises(StoreError, match="completion"):
+        handle(world, message)
+    assert not world.consumers.attempts
+    answers(world, ACCEPTED)
+    assert handle(world, message).outcome == "running"
+    (attempt,) = world.consumers.attempts
+    assert attempt.run_token is not None
+
+
+def test_who_was_sent_a_token_may_report_though_its_job_asks_for_reports_no_more() -> None:
+    world = World()
+    worker, message = due_async(world)
+    changing_when_it_connects(world, "sync")
+    assert handle(world, message).outcome == "running"
+    assert worker.complete().state == "succeeded"
 
 
 def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time() -> None:

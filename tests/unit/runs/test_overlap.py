@@ -346,6 +346,34 @@ def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_fro
     assert delivered(world) == [0, 0, 1]
 
 
+def test_one_asked_for_while_a_pause_holds_a_retry_goes_before_it() -> None:
+    world = scene("wait", 0)
+    world.consumers.answering = lambda _: SUCCESS
+    world.clock.time += 5_000
+    world.pause()
+    world.trigger()
+    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS - 1_000)
+    assert delivered(world) == [0]
+    world.run_until(world.clock.time + 2_000)
+    assert delivered(world) == [0, 5]
+    world.resume(mode="none")
+    world.run_until(world.clock.time + 20 * MINUTE)
+    assert delivered(world) == [0, 5, 0]
+    assert states(world) == {0: "succeeded", 5: "succeeded", 6: "skipped: misfire"}
+
+
+def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_paused_or_not() -> None:
+    world = World()
+    triggers(world, "wait")
+    world.pause()
+    world.consumers.answering = alone(world, iter([FAILED, FAILED, FAILED]))
+    world.trigger()
+    world.run_until(NOON + 1_000)
+    world.trigger()
+    world.run_until(NOON + 60 * MINUTE)
+    assert delivered(world) == [0, 0, 0, 0, 1]
+
+
 def slot_taken_just_before(world: World, due_at: int) -> None:
     """Let a trigger hold the line whose delivery function died before it claimed the run."""
     job = stored(world)

@@ -70,7 +70,7 @@ def test_a_call_that_has_not_seen_all_says_where_to_go_on(monkeypatch: pytest.Mo
     [
         ({}, [""]),
         ({"prefix": None, "labels": {}}, [""]),
-        ({"prefix": ""}, ["/prefix"]),
+        ({"prefix": ""}, [""]),
         ({"prefix": "a/b"}, ["/prefix"]),
         ({"labels": {"team": 7}}, ["/labels/team"]),
         ({"prefix": "a", "cursor": "garbage"}, ["/cursor"]),

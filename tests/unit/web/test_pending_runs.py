@@ -155,6 +155,57 @@ def test_what_waits_for_a_run_says_for_which_whoever_asked_for_it() -> None:
     assert (shown["id"], shown["state"], shown["reason"][:4]) == (asked_for, "waiting", "Run ")
 
 
+def client_with_a_line() -> Client:
+    """A job whose first run is not over, and whose next three wait for it."""
+    client = Client()
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})
+    client.world.run_until(NOON + 45_000)
+    return client
+
+
+def waiting(client: Client, query: str = "") -> Any:
+    return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs?state=waiting{query}").json
+
+
+def test_what_waits_for_a_run_can_be_listed_newest_first() -> None:
+    client = client_with_a_line()
+    found = waiting(client)
+    assert [each["sequence"] for each in found["items"]] == [4, 3, 2]
+    assert found["items"][0] == run_at(client, NOON + 40_000).json
+    assert "nextCursor" not in found
+
+
+def test_what_waits_is_listed_page_by_page_though_the_line_moves_on_meanwhile() -> None:
+    client = client_with_a_line()
+    first = waiting(client, "&limit=2")
+    assert [each["sequence"] for each in first["items"]] == [4, 3]
+    second = waiting(client, f"&limit=2&cursor={first['nextCursor']}")
+    assert [each["sequence"] for each in second["items"]] == [2]
+    assert "nextCursor" not in second
+    client.world.consumers.answering = lambda _: Answer(succeeded=True, code=204)
+    client.world.run_until(NOON + 1_000_000)
+    assert waiting(client, f"&limit=2&cursor={first['nextCursor']}") == {"items": []}
+
+
+def test_nothing_waits_where_runs_may_overlap_or_the_job_is_deleted_and_an_unknown_job_is_not_found() -> None:
+    client = client_with_a_line()
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert waiting(client) == {"items": []}
+    client.put(job=JOB)
+    assert waiting(client) == {"items": []}
+    assert client.send("GET", "/v1/namespaces/ns/jobs/jbo/runs?state=waiting").status == 404
+
+
+def test_a_cursor_of_another_list_of_runs_is_refused() -> None:
+    client = client_with_a_line()
+    client.world.consumers.answering = lambda _: Answer(succeeded=True, code=204)
+    client.world.run_until(NOON + 1_000_000)
+    recorded = client.send("GET", "/v1/namespaces/ns/jobs/job/runs?limit=1").json["nextCursor"]
+    answer = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs?state=waiting&cursor={recorded}")
+    assert (answer.status, answer.pointers) == (422, ["/cursor"])
+
+
 def test_what_overlap_a_job_allows_is_shown_as_it_was_written() -> None:
     client = Client()
     client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})

@@ -54,6 +54,19 @@ def test_a_run_is_shown_by_its_id_and_as_the_jobs_last() -> None:
     assert client.get().json["lastRun"] == run.json
 
 
+def test_the_last_run_of_a_job_is_none_of_an_earlier_job_of_its_name() -> None:
+    client = client_with_runs()
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    client.put(job={"schedule": "0 * * * * *", "target": TARGET})
+    assert client.get().json["lastRun"] is None
+    span = {"from": "2026-11-21T11:59:00Z", "to": "2026-11-21T12:00:00Z"}
+    made = client.send("POST", "/v1/namespaces/ns/jobs/job/backfill", span).json
+    client.world.run_until(NOON + 32_000)
+    assert client.get().json["lastRun"]["id"] == made["firstId"]
+    client.world.run_until(NOON + 61_000)
+    assert client.get().json["lastRun"]["dueAt"] == "2026-11-21T12:01:00.000Z"
+
+
 def test_runs_outlive_their_job() -> None:
     client = client_with_runs()
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")

@@ -151,14 +151,15 @@ def test_timers_of_no_job_of_a_namesake_or_of_a_revision_never_written_yield_not
         assert expansion.cursor == Cursor(timer.sort_key)
 
 
-def test_a_retry_timer_yields_its_message_as_it_is_while_its_job_is_there() -> None:
+def test_a_retry_timer_yields_its_message_as_it_is_whatever_became_of_its_job() -> None:
     job = job_of()
     timer = retry_of(job, NOON + 20 * MINUTE)
     assert expanded(job, timer).messages == [timer.message]
     assert expanded(replace(job, paused_at=NOON), timer).messages == [timer.message]
     assert expanded(replace(job, current=Revision("9-z", NOON)), timer).messages == [timer.message]
-    assert not expanded(None, timer).messages
-    assert not expanded(replace(job, uid="another"), timer).messages
+    # Whoever receives it says that its run is over, too.
+    assert expanded(None, timer).messages == [timer.message]
+    assert expanded(replace(job, uid="another"), timer).messages == [timer.message]
 
 
 def test_an_expansion_stops_at_its_most_triggers_and_says_how_far_within_the_timer_it_came() -> None:

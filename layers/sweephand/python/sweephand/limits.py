@@ -44,6 +44,9 @@ PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: Jobs that follow one another, each triggered by the end of the one before. Lambda's own detection of loops
+#: is off (template.yaml), since putting a message back is one to it: this ends those that nobody meant.
+CHAIN_LENGTH_MAX: Final = 100
 #: Triggers of one backfill: each is a message, and a delivery.
 BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Jobs and runs that one call about many looks at.
@@ -86,6 +89,7 @@ def table() -> dict[str, int]:
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "chainLengthMax": CHAIN_LENGTH_MAX,
         "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
         "bulkExaminedMax": BULK_EXAMINED_MAX,
     }

@@ -9,7 +9,8 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.timing import API_PATIENCE_MS
-from sweephand.wheel.arm import Armable, arm, delay_of
+from sweephand.wheel.arm import Armable, arm, delay_of, span_message
+from sweephand.wheel.catchup import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,13 @@ class Draft:
 
     `job` lacks its cut, and `job.updated_at` is the instant of the request. Its triggers after `after` are
     armed. If it `goes_on` with the series of the version before it, it rules from its cut; else from
-    `after`.
+    `after`. What it `skipped` are misfires that do not fire.
     """
 
     job: Job
     after: Instant
     goes_on: bool = False
+    skipped: Span | None = None
 
 
 class Commits:
@@ -98,10 +100,14 @@ class Commits:
         arming = arm(armable, after=draft.after, now=job.updated_at)
         if arming.timers:
             self._timers.put(arming.timers)
-        if arming.messages:
+        messages = arming.messages
+        if draft.skipped is not None:
+            # Its record is for after the commit, and must not be lost with whoever is killed between the two.
+            messages += (span_message(armable, draft.skipped, job.updated_at, are_skipped=True),)
+        if messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()
-            self._queue.send([(each, delay_of(each, sent_at)) for each in arming.messages])
+            self._queue.send([(each, delay_of(each, sent_at)) for each in messages])
 
     def _cut(self, draft: Draft, stored: Job | None) -> Job:
         """The job with its cut, read now; the revision before it joins the earlier ones."""

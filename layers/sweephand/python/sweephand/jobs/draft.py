@@ -9,6 +9,7 @@ from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.jobs.series import begun, goes_on, patched, restarted
 from sweephand.schedules import Series
+from sweephand.wheel.catchup import Span
 
 
 def created(
@@ -53,8 +54,10 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
 
 
-def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) -> Draft:
-    """A paused job that goes on; what is due after `after` is its new revision's."""
+def resumed(stored: Job, skipped: Span | None, *, token: str, who: str, now: Instant) -> Draft:
+    """A paused job that goes on; what fell due since the pause and is not skipped is its new revision's."""
+    assert stored.paused_at is not None, "only what is paused goes on"
+    after = stored.paused_at if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
         # What its pause held back is delivered only now.
@@ -69,7 +72,7 @@ def resumed(stored: Job, after: Instant, *, token: str, who: str, now: Instant) 
         expires_at=expires_at,
         change=Change(now, who, "resumed", token),
     )
-    return Draft(job, after)
+    return Draft(job, after, skipped=skipped)
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:

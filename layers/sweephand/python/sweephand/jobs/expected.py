@@ -15,5 +15,8 @@ def present(job: Job | None, key: JobKey, now: Instant) -> Job:
 def check_revision(key: JobKey, stored: Job | None, if_match: str | None) -> None:
     """PreconditionError if the job is not in the revision that is asked for (`*`: any)."""
     if if_match is not None and (stored is None or if_match not in ("*", stored.rev)):
-        there = f"it is in revision {stored.rev}" if stored else "there is none"
-        raise PreconditionError(f"The job {key.name} is not in revision {if_match}: {there}.")
+        if stored is None:
+            raise PreconditionError(f"There is no job {key.name}, and If-Match asks for one.")
+        raise PreconditionError(
+            f"The job {key.name} is not in revision {if_match}: it is in revision {stored.rev}."
+        )

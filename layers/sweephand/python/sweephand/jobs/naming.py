@@ -12,10 +12,20 @@ DemandKind = Literal["manual", "backfill", "chained"]
 
 
 class Demand(NamedTuple):
-    """That somebody asked for a trigger: what for, and by which request (a token of Ids)."""
+    """That somebody asked for a trigger: what for, and by which request (a token of Ids).
+
+    `link` says how many triggers in a row each asked for the next until this one: 1 for the first that is
+    chained to another, 0 for what no run asked for. It is no part of any name.
+    """
 
     kind: DemandKind
     token: str
+    link: int = 0
+
+
+def is_exempt(demand: Demand | None) -> bool:
+    """Whether a trigger is delivered though its job is paused: somebody asked for it, not a run."""
+    return demand is not None and demand.kind != "chained"
 
 
 @dataclass(frozen=True, slots=True)

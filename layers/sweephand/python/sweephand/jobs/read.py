@@ -1,7 +1,7 @@
 """Reading jobs: what is stored, and what follows from it at an instant."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from sweephand.instants import Instant
 from sweephand.jobs.expected import present
@@ -10,6 +10,9 @@ from sweephand.ports import JobStore, Page, PayloadStore, RunStore
 from sweephand.runs.run import Run
 
 JobState = Literal["active", "paused", "completed"]
+
+#: Runs of an earlier job of the same name that are looked behind for one of this job.
+_FORMER_RUNS_MAX: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,22 @@ class Reader:
     def get(self, key: JobKey, now: Instant) -> View:
         """The job with its data and its last run; NotFoundError if there is none."""
         job = present(self._jobs.get(key), key, now)
-        runs = self._runs.page(key, None, "", 1).items
-        return replace(view(self._with_text(job), now), last_run=runs[0] if runs else None)
+        return replace(view(self._with_text(job), now), last_run=self._last_run(job))
 
     def page(self, namespace: str, *, prefix: str, after: str, limit: int, now: Instant) -> Page[View]:
         """Jobs of a namespace by name, without data over 2 KB and without their last runs."""
         page = self._jobs.page(namespace, prefix, after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
+
+    def _last_run(self, job: Job) -> Run | None:
+        """The run of the newest due time; runs of an earlier job of this name are none of its own.
+
+        Those lie behind, since that job is deleted, unless this one's only runs are of a backfill.
+        """
+        runs = self._runs.page(job.key, None, "", 1).items
+        if runs and runs[0].uid != job.uid:
+            runs = self._runs.page(job.key, None, "", _FORMER_RUNS_MAX).items
+        return next((run for run in runs if run.uid == job.uid), None)
 
     def _with_text(self, job: Job) -> Job:
         payload = job.definition.payload

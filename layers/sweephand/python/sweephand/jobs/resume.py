@@ -10,7 +10,9 @@ from sweephand.jobs.draft import resumed
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
-from sweephand.wheel.catchup import Span, misfires, skipped_run
+from sweephand.runs.skipping import record_skipped
+from sweephand.schedules import Series
+from sweephand.wheel.catchup import Span, misfires
 
 
 class Resumer:
@@ -51,18 +53,18 @@ class Resumer:
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )
-            after = stored.paused_at if found.skipped is None else found.skipped.last.due_at
-            draft = resumed(stored, after, token=self._ids.token(), who=who, now=requested_at)
+            draft = resumed(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
-                self._record(job, found.skipped, requested_at)
+                self._record(job, found.skipped, stored.series, requested_at)
                 return job
 
-    def _record(self, job: Job, skipped: Span | None, now: Instant) -> None:
+    def _record(self, job: Job, skipped: Span | None, series: Series, now: Instant) -> None:
         """Tell what was skipped, once that is settled: before, another resume could still let it fire.
 
-        What is resumed stands, whether or not this could be written.
+        So that it can be seen at once; if it cannot be written, or nobody lives to, the message does it that
+        was sent with the arming.
         """
         if skipped is not None:
             with suppress(StoreError):
-                self._runs.record(skipped_run(job, skipped, job, now))
+                record_skipped(self._runs, job, skipped, series, job, decided_at=now)

@@ -65,10 +65,12 @@ class Attempts:
         for _ in range(READS_MAX + 1):
             latest = self._reading.fresh(message.trigger.key, latest)
             if latest is not read:
-                # Something took long. If the trigger is not alive any more, the claim of the attempt stays:
-                # should the message come again, it waits for the claim's end.
+                # Something took long.
                 if latest.job is None or liveness_of(message, latest) != "alive":
                     return Withdrawn(latest)
+                if latest.job.definition.is_async and run_token is None:
+                    # Its consumer is to report now, and would have nothing to report with.
+                    raise StoreError(f"{job.key}: its `completion` has just changed")
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
                 read, job = latest, latest.job

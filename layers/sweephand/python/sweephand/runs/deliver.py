@@ -25,6 +25,7 @@ from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
+from sweephand.runs.spans import Spans
 from sweephand.runs.tell import Teller
 from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
@@ -33,11 +34,9 @@ from sweephand.timing import (
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
     OVERTAKEN_PATIENCE_MS,
-    QUEUE_DELAY_MAX_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
-from sweephand.wheel.arm import delay_of, split
 from sweephand.wheel.trigger import (
     DeadlineMessage,
     FailureMessage,
@@ -49,9 +48,6 @@ from sweephand.wheel.trigger import (
 
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
-
-#: Too old to be used.
-_UNREAD: Final = JobRead(None, 0)
 
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
@@ -111,6 +107,7 @@ class Deliverer:
             clock=clock,
             ids=ids,
         )
+        self._spans = Spans(reading=self._reading, runs=runs, queue=queue, later=self._later, clock=clock)
         self._watch = Watch(
             jobs=jobs,
             runs=runs,
@@ -124,7 +121,7 @@ class Deliverer:
     def handle(self, message: Message, read: JobRead) -> Delivered:
         """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
         if isinstance(message, SpanMessage):
-            return self._split(message)
+            return self._spans.handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return self._put_back(message, message.not_before, "early")
         while self._clock.now() < message.not_before:
@@ -154,25 +151,25 @@ class Deliverer:
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
 
-        If it was claimed, is over or has got further in the meantime, nothing changes.
+        If it was claimed, is over or has got further in the meantime, nothing changes. Neither does it if its
+        job is not there: it was deleted, or never committed.
         """
         now = self._clock.now()
+        # What has failed until now may fail at this, too: then record and letter alone tell of it.
+        job, is_read = None, False
+        with suppress(Exception):
+            job, is_read = self._reading.anew(message.trigger.key).job, True
+        if is_read and (job is None or job.uid != message.trigger.uid):
+            self._end_with_its_job(message)
+            return
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             failed = replace(run, state="failed", ended_at=now, reason=reason)
-            # What has failed until now, a job that cannot be read say, may fail at this, too: then record and
-            # letter alone tell of it.
-            with suppress(Exception):
-                job = self._reading.fresh(failed.key, _UNREAD).job
-                if job is not None and job.uid == failed.uid:
+            if job is not None:
+                with suppress(Exception):
                     self._settler.give_up(failed, job)
             self._runs.record(failed)
         self._turns.hand_on(message.trigger)
-
-    def _split(self, span: SpanMessage) -> Delivered:
-        now = self._clock.now()
-        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
-        return Delivered("split")
 
     def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
         self._later.put_back(message, until)
@@ -190,11 +187,28 @@ class Deliverer:
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
         """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
         job = read.job
-        if job is not None and job.uid == message.trigger.uid and job.definition.overlap.is_limited:
+        if job is None or job.uid != message.trigger.uid:
+            self._end_with_its_job(message)
+        elif job.definition.overlap.is_limited:
             until = self._turns.leave(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
         return Delivered("dropped")
+
+    def _end_with_its_job(self, message: TriggerMessage) -> None:
+        """Record that a run that was to be tried again is cancelled, since its job was deleted."""
+        run = self._runs.of(message.trigger) if message.attempt > 1 else None
+        if run is not None and (run.state, run.attempts) == ("retrying", message.attempt - 1):
+            cancelled = replace(
+                run,
+                state="cancelled",
+                ended_at=self._clock.now(),
+                next_attempt_at=None,
+                reason="Its job was deleted.",
+                version=self._ids.token(),
+            )
+            # Refused, somebody else has cancelled it.
+            self._runs.move(cancelled, run)
 
     def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
@@ -226,6 +240,7 @@ class Deliverer:
                 return self._refused(message, refused_by)
         made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
+            # The claim stays if there is one: should the message come again, it waits for the claim's end.
             return self._not_alive(message, made.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
         run = _begun(

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 from sweephand.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.jobs.definition import Overlap
 from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.naming import is_exempt
 from sweephand.runs.run import Run
 from sweephand.timing import ATTEMPT_CLAIM_MS
 from sweephand.wheel.trigger import TriggerMessage
@@ -164,13 +165,16 @@ def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
 
 
 def yields_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
-    """When a holder that a pause keeps from beginning makes way for one that was asked for by hand.
+    """When a holder whose next attempt a pause holds back makes way for one that was asked for by hand.
 
-    None if it does not. Whoever took the line for it just before the pause is gone by then.
+    None if it does not. Whoever took the line for it, or read the job, just before the pause is gone by then.
     """
-    if job.paused_at is None or (run is not None and run.attempts >= holder.message.attempt):
+    if job.paused_at is None:
         return None
-    return holder.since + ATTEMPT_CLAIM_MS
+    if run is None or run.attempts < holder.message.attempt:
+        return holder.since + ATTEMPT_CLAIM_MS
+    is_held = run.state == "retrying" and not run.is_redriven and not is_exempt(run.demand)
+    return max(holder.since, job.paused_at) + ATTEMPT_CLAIM_MS if is_held else None
 
 
 def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | None:

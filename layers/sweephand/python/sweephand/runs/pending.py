@@ -25,20 +25,22 @@ class Pending:
     reason: str | None = None
 
 
-def in_line(line: Line, run_id: str) -> Pending | None:
-    """The trigger whose run is to have that name, if it waits in its job's line."""
-    for each in line.waiting:
-        trigger = each.trigger
-        if trigger.run_id == run_id and line.holder is not None:
-            return Pending(
-                trigger_id=trigger.id,
-                run_id=run_id,
-                due_at=trigger.due_at,
-                sequence=trigger.sequence,
-                state="waiting",
-                reason=f"Run {line.holder.message.trigger.run_id} of this job is not over.",
-            )
-    return None
+def in_line(line: Line) -> list[Pending]:
+    """The triggers that wait in a job's line, in the order of their due times."""
+    if line.holder is None:
+        return []
+    reason = f"Run {line.holder.message.trigger.run_id} of this job is not over."
+    return [
+        Pending(
+            trigger_id=each.trigger.id,
+            run_id=each.trigger.run_id,
+            due_at=each.trigger.due_at,
+            sequence=each.trigger.sequence,
+            state="waiting",
+            reason=reason,
+        )
+        for each in line.waiting
+    ]
 
 
 def by_hand(job: Job, name: RunName, now: Instant) -> Pending | None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.live import Liveness, live, live_again, live_by_hand
+from sweephand.jobs.naming import is_exempt
 from sweephand.ports import Clock, JobStore
 from sweephand.timing import JOB_READ_AGE_MAX_MS
 from sweephand.wheel.trigger import TriggerMessage
@@ -37,9 +38,8 @@ class Reading:
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
     """Whether the trigger of a message is alive by that read of its job."""
     trigger = message.trigger
-    is_chained = trigger.demand is not None and trigger.demand.kind == "chained"
-    if message.redrive is not None or (trigger.demand is not None and not is_chained):
+    if message.redrive is not None or is_exempt(trigger.demand):
         return live_by_hand(read.job, uid=trigger.uid)
-    if message.attempt > 1 or is_chained:
+    if message.attempt > 1 or trigger.demand is not None:
         return live_again(read.job, uid=trigger.uid)
     return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)

@@ -8,6 +8,7 @@ from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.definition import Payload, RetryPolicy
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.naming import Demand
+from sweephand.limits import CHAIN_LENGTH_MAX
 from sweephand.ports import Answer, Attempt, Clock, Ids, Queue, RunStore, Targets
 from sweephand.runs.attempt import Signing
 from sweephand.runs.later import Later
@@ -110,6 +111,10 @@ class Teller:
         """Trigger another job of the namespace, if the end is one that it waits for."""
         if notice.state not in WHEN[spec.get("when", WHEN_DEFAULT)]:
             return Answer(succeeded=True)
+        link = 1 if notice.trigger.demand is None else notice.trigger.demand.link + 1
+        if link > CHAIN_LENGTH_MAX:
+            error = f"Its chain has {CHAIN_LENGTH_MAX} links, as many as one may have (chainLengthMax)."
+            return Answer(succeeded=False, error=error, is_final=True)
         key = JobKey(notice.trigger.key.namespace, spec["name"])
         job = self._reading.fresh(key, JobRead(None, 0)).job
         if job is None:
@@ -118,7 +123,7 @@ class Teller:
         # Named after what it follows, its due time included: told twice, it is one trigger. When an end was
         # recorded differs from one telling to the next if whoever recorded it first died over it.
         follows = end_id(notice.trigger, notice.attempts)
-        demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH])
+        demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH], link)
         due_at = notice.trigger.due_at
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
         payload = Payload.of(body_of(notice).decode())

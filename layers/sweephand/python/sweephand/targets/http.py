@@ -130,7 +130,7 @@ def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
     if not _HEADER_NAME.fullmatch(name):
         return "A header name holds letters, digits and !#$%&'*+-.^_`|~ only."
     if lower in _RESERVED or lower.startswith(_RESERVED_PREFIXES):
-        return f"{lower} is set by Sweephand or by the connection: leave it out."
+        return f"The header {lower} is set by Sweephand or by the connection: leave it out."
     if lower in seen:
         return "Names differ by more than capitals: give each header once."
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):

@@ -21,6 +21,10 @@ _AWS_PATH: Final = re.compile(r"/[0-9]{12}/(?P<name>[A-Za-z0-9_-]{1,80}|[A-Za-z0
 _LOCAL_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_.-]+)*/(?P<name>[A-Za-z0-9_-]{1,75}(?:\.fifo)?)")
 _GROUP_ID: Final = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,./:;<=>?@\[\\\]^_`{|}~-]{1,128}")
 
+_RULE: Final = (
+    "Give the URL of an SQS queue, for instance https://sqs.eu-west-1.amazonaws.com/123456789012/name."
+)
+
 
 class QueueUrl(NamedTuple):
     """A queue's URL; `region` is None for a local engine's."""
@@ -44,16 +48,15 @@ def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
     It is AWS's, since requests to it are signed with the stack's own rights; with `allow_insecure` it can
     be a local engine's.
     """
+    if not isinstance(text, str) or "://" not in text:
+        raise UrlError(_RULE)
     url = read_url(text, allow_insecure=allow_insecure)
-    assert isinstance(text, str), "read_url accepts nothing else"
     host = _AWS_HOST.fullmatch(url.host)
     if host is not None and _AWS_PATH.fullmatch(url.target) and (url.scheme, url.port) == ("https", 443):
         return QueueUrl(text, host["region"] or host["older"])
     if allow_insecure and host is None and _LOCAL_PATH.fullmatch(url.target):
         return QueueUrl(text, None)
-    raise UrlError(
-        "Give the URL of an SQS queue, for instance https://sqs.eu-west-1.amazonaws.com/123456789012/name."
-    )
+    raise UrlError(_RULE)
 
 
 def own_queue_violations(at: str, url: object, own_queues: Collection[str]) -> list[Violation]:

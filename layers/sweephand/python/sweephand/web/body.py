@@ -4,11 +4,13 @@ import binascii
 from base64 import b64decode
 from collections.abc import Collection, Mapping
 from email.message import Message
-from typing import Any
+from typing import Any, Final
 
 from sweephand.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
 from sweephand.limits import BODY_BYTES_MAX
 from sweephand.web import json_text
+
+_EMPTY: Final = "The body is empty; give a JSON object."
 
 
 def read_body(
@@ -22,10 +24,12 @@ def read_body(
 
     `types` are the content types that are taken; None for application/json and all whose JSON means what it
     means there. Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for
-    JSON that is no object.
+    JSON that is no object. Of what is not there no type is asked.
     """
-    if may_be_empty and not event.get("body"):
+    if not event.get("body") and may_be_empty:
         return {}
+    if not event.get("body") and content_type is None:
+        raise MalformedError(_EMPTY)
     _check_type(content_type, types)
     value = json_text.read(_text(event))
     if not isinstance(value, Mapping):
@@ -67,7 +71,7 @@ def _text(event: Mapping[str, Any]) -> str:
             raise MalformedError("The body is not UTF-8.") from None
         text = body
     if not text.strip():
-        raise MalformedError("The body is empty; give a JSON object.")
+        raise MalformedError(_EMPTY)
     return text
 
 

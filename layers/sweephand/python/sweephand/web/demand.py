@@ -112,7 +112,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="backfillJob",
         tag="Jobs",
         access="write",
-        summary="Make the triggers of a past span",
+        summary="Backfill: make the triggers of a past span",
         description="All that the job's schedule has from `from` on and before `to`, paused or not, "
         "delivered as soon as may be and in no order. At most "
         f"{BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Each call makes triggers with ids of their own.",

@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema
 
 from sweephand import limits
 from sweephand.access.key import Role
-from sweephand.web.names import NAME_PATTERN
+from sweephand.web.names import PREFIX_PATTERN
 from sweephand.web.target_documents import DURATION_RULE, Document, EndTarget, Target
 
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
@@ -74,7 +74,15 @@ _SCHEDULE = (
     "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before it sets the zone. An object: cron's fields "
     f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out for a one-off, which has a dueTime."
 )
-_FIELD_NAMES = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year")
+_FIELDS = {
+    "second": "0 to 59.",
+    "minute": "0 to 59.",
+    "hour": "0 to 23.",
+    "dayOfMonth": "1 to 31; L, LW, 15W.",
+    "month": "1 to 12, or JAN to DEC.",
+    "dayOfWeek": "0 to 7, both of which are Sunday, or SUN to SAT; 5L, 5#2.",
+    "year": "1970 to 2199.",
+}
 #: What a schedule may be is judged by the schedules alone, which know each form.
 Schedule = Annotated[
     Any,
@@ -84,7 +92,10 @@ Schedule = Annotated[
                 {"type": "string", "maxLength": limits.SCHEDULE_LENGTH_MAX},
                 {
                     "type": "object",
-                    "properties": {name: {"type": ["string", "integer"]} for name in _FIELD_NAMES},
+                    "properties": {
+                        name: {"type": ["string", "integer"], "description": meaning}
+                        for name, meaning in _FIELDS.items()
+                    },
                     "additionalProperties": False,
                     "minProperties": 1,
                 },
@@ -310,7 +321,7 @@ class FilterDocument(Document):
 
     prefix: str | None = Field(
         None,
-        pattern=NAME_PATTERN,
+        pattern=PREFIX_PATTERN,
         max_length=limits.NAME_LENGTH_MAX,
         description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
     )

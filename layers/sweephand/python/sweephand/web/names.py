@@ -8,6 +8,9 @@ from sweephand.limits import NAME_LENGTH_MAX
 
 NAME_PATTERN: Final = r"^[A-Za-z0-9._~:@+=-]+$"
 
+#: What names may begin with; nothing at all, too.
+PREFIX_PATTERN: Final = NAME_PATTERN.replace("+$", "*$")
+
 NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of A-Z a-z 0-9 . _ ~ : @ + = - and not only one or two dots."
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._~:@+=-]+")

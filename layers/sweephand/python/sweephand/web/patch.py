@@ -89,7 +89,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="patchJob",
         tag="Jobs",
         access="write",
-        summary="Write some of a job anew",
+        summary="Patch a job: write some of its fields anew",
         description="A merge patch (RFC 7396): what is left out stays, null removes. `data`, `schedule`, "
         "`target` and `onComplete` are replaced whole. The result is judged like the body of a PUT. "
         "`repeats` goes on counting, and relative times that are left out stay the instants that they were "

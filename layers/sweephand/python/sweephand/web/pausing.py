@@ -87,7 +87,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="resumeJob",
         tag="Jobs",
         access="write",
-        summary="Let a paused job go on",
+        summary="Resume a paused job",
         description="What fell due before the pause and was held back is delivered. Of what fell due during "
         "it, that fires which `catchup` says, here or in the job: the newest by default. A job that is not "
         "paused stays as it is.",

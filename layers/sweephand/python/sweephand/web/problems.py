@@ -86,7 +86,8 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
 
 _SILENT: Final[Mapping[int, str]] = {
     500: "Sweephand failed at this request; its log has the reason under the request's id.",
-    503: "A store did not answer; whether this was written is not known. Asking again is safe.",
+    503: "A store did not answer, and what was to be written may have been. Asking again is safe; only "
+    "triggers by hand and backfills are then made anew.",
 }
 
 
@@ -100,7 +101,7 @@ def document(error: Exception) -> ProblemResource:
     status = status_of(error)
     if isinstance(error, InvalidError):
         count = len(error.violations)
-        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted; nothing was changed."
+        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted."
         if count > ERRORS_MAX:
             detail += f" The first {ERRORS_MAX} are named."
         return problem(status, detail, error.violations)

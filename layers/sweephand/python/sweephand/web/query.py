@@ -1,7 +1,7 @@
 """Which query parameters lists take, and how a query string is read."""
 
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -12,7 +12,7 @@ from sweephand.jobs.read import JobState
 from sweephand.limits import NAME_LENGTH_MAX, OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from sweephand.runs.run import State
 from sweephand.web.cursor import decode
-from sweephand.web.names import NAME_PATTERN
+from sweephand.web.names import PREFIX_PATTERN
 from sweephand.web.problems import pointer
 from sweephand.web.validation import check
 
@@ -42,7 +42,7 @@ class JobsQuery(QueryParameters):
 
     prefix: str = Field(
         "",
-        pattern=NAME_PATTERN.replace("+$", "*$"),
+        pattern=PREFIX_PATTERN,
         max_length=NAME_LENGTH_MAX,
         description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
     )
@@ -61,7 +61,7 @@ class DeleteQuery(QueryParameters):
 
     prefix: str = Field(
         "",
-        pattern=NAME_PATTERN.replace("+$", "*$"),
+        pattern=PREFIX_PATTERN,
         max_length=NAME_LENGTH_MAX,
         description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
     )
@@ -81,7 +81,9 @@ class ChangesQuery(QueryParameters):
 class RunsQuery(QueryParameters):
     """Which runs to list."""
 
-    state: State | None = Field(None, description="Only those in this state; a page may be short or empty.")
+    state: Literal[State, "waiting"] | None = Field(
+        None, description="Only those in this state; a page may be short or empty."
+    )
     limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: Annotated[str, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 

@@ -55,7 +55,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="redriveRun",
         tag="Runs",
         access="write",
-        summary="Try a failed run anew",
+        summary="Redrive a run: try anew what failed",
         description="With all the attempts of the job's retry policy, under the same trigger id, with the "
         "job as it is now, paused or not. The run stays `failed` until the first of them begins.",
         run=redrive_run,
@@ -68,7 +68,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="redriveRuns",
         tag="Runs",
         access="write",
-        summary="Try the failed runs of many jobs anew",
+        summary="Redrive the failed runs of many jobs",
         description=f"Of the jobs with that prefix and those labels. Up to {limits.BULK_EXAMINED_MAX} jobs "
         "and runs are looked at: go on as long as there is a nextCursor.",
         run=redrive_runs,

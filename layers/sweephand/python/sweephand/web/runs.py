@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from sweephand.errors import NotFoundError
+from sweephand.errors import InvalidError, NotFoundError, Violation
+from sweephand.jobs.job import Job
 from sweephand.jobs.naming import RunName, read_run_name
 from sweephand.runs.pending import Pending, by_hand, in_line, pending
 from sweephand.web import cursor
@@ -15,6 +16,8 @@ from sweephand.web.services import Services
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
     """List the runs of a job, newest due time first."""
     query = request.query
+    if query.state == "waiting":
+        return Reply(200, _page_of_line(services, request))
     page = services.runs.page(request.key, query.state, query.cursor, query.limit)
     if not page.items and not query.cursor:
         _check_known(services, request)
@@ -22,6 +25,25 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
     if page.next is not None:
         shown["nextCursor"] = cursor.encode("runs", page.next)
     return Reply(200, shown)
+
+
+def _page_of_line(services: Services, request: Request[RunsQuery, None]) -> RunPage:
+    """Those that wait for another run of their job. They have no records; a cursor is a run's name."""
+    query = request.query
+    _check_known(services, request)
+    job = _job(services, request)
+    waiting = [] if job is None else _line(services, job)
+    if query.cursor:
+        last = read_run_name(query.cursor)
+        if last is None:
+            raise InvalidError([Violation("/cursor", cursor.INVALID)])
+        waiting = [each for each in waiting if (each.due_at, each.run_id) < (last.due_at, query.cursor)]
+    waiting.sort(key=lambda each: (each.due_at, each.run_id), reverse=True)
+    items = waiting[: query.limit]
+    shown: RunPage = {"items": [pending_resource(each) for each in items]}
+    if len(waiting) > len(items):
+        shown["nextCursor"] = cursor.encode("runs", items[-1].run_id)
+    return shown
 
 
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -39,15 +61,27 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def _pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
     """The trigger whose run is to have that name, if the job is there and it is still to come."""
-    try:
-        job = services.reader.get(request.key, request.requested_at).job
-    except NotFoundError:
+    job = _job(services, request)
+    if job is None:
         return None
-    slot = services.slots.get(request.key) if job.definition.overlap.is_limited else None
-    if slot is not None and slot.uid == job.uid and (waiting := in_line(slot.line, str(name))) is not None:
-        return waiting
+    for each in _line(services, job):
+        if each.run_id == str(name):
+            return each
     now = request.requested_at
     return by_hand(job, name, now) if name.demand else pending(job, name.due_at, now)
+
+
+def _job(services: Services, request: Request[Any, None]) -> Job | None:
+    try:
+        return services.reader.get(request.key, request.requested_at).job
+    except NotFoundError:
+        return None
+
+
+def _line(services: Services, job: Job) -> list[Pending]:
+    """Those that wait for another run of this job, oldest first."""
+    slot = services.slots.get(job.key) if job.definition.overlap.is_limited else None
+    return [] if slot is None or slot.uid != job.uid else in_line(slot.line)
 
 
 def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
@@ -67,7 +101,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="List the runs of a job",
-        description="Newest due time first, those of a deleted job of this name among them.",
+        description="Newest due time first, those of a deleted job of this name among them. With the state "
+        "`waiting`, instead: the triggers that wait for another run of the job.",
         run=list_runs,
         query=RunsQuery,
         gives={200: Gives("A page of runs", RunPage)},

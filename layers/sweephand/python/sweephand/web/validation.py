@@ -1,6 +1,6 @@
 """From what pydantic found in a document to violations: pointers, and sentences that say what is valid."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -28,9 +28,9 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "greater_than_equal": "Must be at least {ge}.",
     "less_than_equal": "Must be at most {le}.",
     "string_pattern_mismatch": "Has a character that it cannot have.",
-    "string_too_short": "Must have at least {min_length} characters.",
+    "string_too_short": "Must not be empty.",
     "string_too_long": "Must have at most {max_length} characters.",
-    "too_short": "Must have at least {min_length} entries.",
+    "too_short": "Must not be empty.",
     "too_long": "Must have at most {max_length} entries.",
     "literal_error": "Must be {expected}.",
     "value_error": "{error}",
@@ -54,7 +54,7 @@ def _violation(model: type[BaseModel], found: Any, later: frozenset[str]) -> Vio
     if found["type"] == "extra_forbidden":
         return Violation(pointer(*place), _unknown(model, place, later))
     template = _SENTENCES.get(found["type"], found["msg"] + ".")
-    sentence = template.format(**found.get("ctx", {}))
+    sentence = template.format(**{name: _plain(value) for name, value in found.get("ctx", {}).items()})
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
     return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
@@ -64,8 +64,23 @@ def _unknown(model: type[BaseModel], place: tuple[str | int, ...], later: frozen
     if len(place) == 1 and place[0] in later:
         return "Not supported yet; leave it out."
     holder = _model(model, place[:-1]) or model
-    names = ", ".join(sorted(_names(holder)))
-    return f"There is no such field here; there are {names}." if names else "Nothing is taken here."
+    names = sorted(_names(holder))
+    if not names:
+        return "Nothing is taken here."
+    near = _near(str(place[-1]), names)
+    meant = f" Did you mean {near}?" if near else ""
+    return f"There is no such field here.{meant} What there is: {', '.join(names)}."
+
+
+def _near(name: str, names: Iterable[str]) -> str | None:
+    """The one of the names that this one is but for capitals and what stands between words, if one is."""
+    written = name.lower().replace("_", "").replace("-", "")
+    return next((each for each in names if each.lower() == written), None)
+
+
+def _plain(value: Any) -> Any:
+    """A bound as people write it: 1 rather than 1.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _names(model: type[BaseModel]) -> dict[str, FieldInfo]:

@@ -8,7 +8,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.definition import CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
-from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
 from sweephand.wheel.catchup import Span
 from sweephand.wheel.timer import OccurrenceTimer, onward
 from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage, message_of
@@ -56,7 +56,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     messages: Iterable[Message] = ()
     if near is not None and near.count > singles_max:
         # After a pause this may be millions: they are counted, never listed.
-        messages = [_span(armable, near, now)]
+        messages = [span_message(armable, near, now)]
     elif near is not None:
         messages = (message_of(armable, each, now) for each in _each(near, series))
     parcels = [] if beyond is None else list(armable.series.parcels(beyond))
@@ -80,6 +80,9 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
 
 def delay_of(message: Message, now: Instant) -> int:
     """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
+    if isinstance(message, SpanMessage) and message.are_skipped:
+        # Before its commit it would only be put back.
+        return UNKNOWN_DELAY_MS
     return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
@@ -102,7 +105,8 @@ def _each(span: Span, series: Series) -> Iterator[Occurrence]:
     return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
 
 
-def _span(source: Armable, span: Span, armed_at: Instant) -> SpanMessage:
+def span_message(source: Armable, span: Span, armed_at: Instant, *, are_skipped: bool = False) -> SpanMessage:
+    """The message of many triggers of a revision, or of those that do not fire: then it is to be recorded."""
     return SpanMessage(
         key=source.key,
         uid=source.uid,
@@ -111,4 +115,5 @@ def _span(source: Armable, span: Span, armed_at: Instant) -> SpanMessage:
         first=span.first,
         until=span.last.due_at,
         armed_at=armed_at,
+        are_skipped=are_skipped,
     )

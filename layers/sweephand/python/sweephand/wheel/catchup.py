@@ -23,6 +23,12 @@ class Span:
         """How many they are: the numbers of a series leave none out."""
         return self.last.sequence - self.first.sequence + 1
 
+    def after_first(self, series: Series) -> "Span | None":
+        """The same without its first, if there are others; `series` is the one that they are of."""
+        if self.count == 1:
+            return None
+        return replace(self, first=series.numbered(self.first.sequence + 1, self.first))
+
 
 class Misfires(NamedTuple):
     """What becomes of a span of misfires: those in `skipped` come first, those in `fire` after them."""
@@ -72,8 +78,8 @@ def late(
 def skipped_run(source: OfRevision, skipped: Span, job: Job, decided_at: Instant) -> Run:
     """The record of a span of misfires that do not fire: one run, named after the first of them.
 
-    That one is never delivered, so nobody else writes a run of that name. Whoever decides again at the same
-    instant makes the same record.
+    Whoever decides again at the same instant makes the same record. A store refuses it if that first one was
+    delivered after all, which can be around a pause.
     """
     return Run(
         key=source.key,

@@ -69,6 +69,8 @@ def encode(message: Message) -> str:
                 "faults": message.faults,
             }
             fields |= _of_demand(message.demand)
+            if message.are_skipped:
+                fields["skipped"] = True
     return _written({"v": VERSION, **fields})
 
 
@@ -161,8 +163,18 @@ def _read(fields: Fields) -> Message:
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
             uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
-            demand = fields.demand()
-            return SpanMessage(fields.key(), uid, rev, series, first, until, armed_at, faults, demand)
+            return SpanMessage(
+                fields.key(),
+                uid,
+                rev,
+                series,
+                first,
+                until,
+                armed_at,
+                faults,
+                fields.demand(),
+                are_skipped=fields.is_set("skipped"),
+            )
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
 
@@ -183,7 +195,7 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _of_demand(demand: Demand | None) -> dict[str, Any]:
-    return {} if demand is None else {"demand": list(demand)}
+    return {} if demand is None else {"demand": list(demand if demand.link else demand[:2])}
 
 
 def _of_payload(payload: Payload) -> str | dict[str, Any] | None:

@@ -69,10 +69,8 @@ def expand(
     expansion = Expansion(cursor)
     for timer in timers:
         within = cursor.within if timer.sort_key == cursor.key else None
-        if isinstance(timer, RetryTimer):
-            _expand_retry(timer, jobs.get(timer.key), expansion)
-        elif isinstance(timer, DeadlineTimer):
-            # A run outlives its job, and somebody has to find that its consumer is gone.
+        if isinstance(timer, RetryTimer | DeadlineTimer):
+            # Of a job that is gone, too: its run outlives it, and somebody has to say how that ended.
             expansion.messages.append(timer.message)
         else:
             room = _Room(expansion, lease.judged_at, triggers_max)
@@ -83,12 +81,6 @@ def expand(
         if expansion.size >= triggers_max:
             return expansion
     return expansion
-
-
-def _expand_retry(timer: RetryTimer, job: Job | None, expansion: Expansion) -> None:
-    # The delivery function asks again, of a fresh read; this only spares a message for a job that is gone.
-    if job is not None and job.uid == timer.message.trigger.uid:
-        expansion.messages.append(timer.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,10 @@ class Fields:
             raise PoisonError(f"`{name}` in a message is true or false.")
         return value
 
+    def is_set(self, name: str) -> bool:
+        """True, or left out."""
+        return name in self._fields and self.truth(name)
+
     def redrive(self) -> Redrive | None:
         """The redrive of a trigger, or None."""
         if self._fields.get("redrive") is None:
@@ -81,9 +85,10 @@ class Fields:
         if value is None:
             return None
         kinds = get_args(DemandKind)
-        if not isinstance(value, list) or len(value) != 2 or value[0] not in kinds:  # noqa: PLR2004 - a pair
-            raise PoisonError("`demand` in a message is a kind and a token.")
-        return Demand(value[0], Fields({"demand": value[1]}).text("demand"))
+        if not isinstance(value, list) or len(value) not in {2, 3} or value[0] not in kinds:
+            raise PoisonError("`demand` in a message is a kind and a token, and the link of one in a chain.")
+        token = Fields({"demand": value[1]}).text("demand")
+        return Demand(value[0], token, *(_whole(each, "demand") for each in value[2:]))
 
     def payload(self) -> Payload | None:
         """The data of a trigger's own, or None."""

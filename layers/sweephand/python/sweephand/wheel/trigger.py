@@ -120,7 +120,8 @@ class SpanMessage(NamedTuple):
     """Many triggers of one revision in one message, split by the delivery function until they are single.
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
-    how often Sweephand failed to split it. With a `demand` its triggers were asked for.
+    how often Sweephand failed to split it. With a `demand` its triggers were asked for. If they `are_skipped`
+    they are misfires that do not fire, of which there is to be one record.
     """
 
     key: JobKey
@@ -132,6 +133,7 @@ class SpanMessage(NamedTuple):
     armed_at: Instant
     faults: int = 0
     demand: Demand | None = None
+    are_skipped: bool = False
 
 
 class DeadlineMessage(NamedTuple):

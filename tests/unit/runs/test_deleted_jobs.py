@@ -1,0 +1,89 @@
+"""What becomes of runs whose job is deleted: none is left as if it were to go on."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.runs.batch import CRASHES_MAX
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+
+
+def failed_once(**written: Any) -> World:
+    """A job whose run is to be tried again."""
+    world = World()
+    message = due(world, **written)
+    answers(world, FAILED)
+    assert handle(world, message).outcome == "retrying"
+    return world
+
+
+@pytest.mark.parametrize("delay", ["5s", "1h"])
+def test_a_run_that_was_to_be_tried_again_is_cancelled_when_its_turn_comes(delay: str) -> None:
+    world = failed_once(retry={"initialDelay": delay})
+    world.delete()
+    world.run_until(NOON + 2 * HOUR)
+    run = run_of(world)
+    assert (run.state, run.reason, run.attempts) == ("cancelled", "Its job was deleted.", 1)
+    assert run.next_attempt_at is None
+    assert run.ended_at is not None
+    assert len(world.consumers.attempts) == 1
+
+
+def test_it_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
+    world = failed_once()
+    world.delete()
+    world.put(dueTime="2099-01-01T00:00:00Z")
+    world.run_until(NOON + HOUR)
+    assert run_of(world).state == "cancelled"
+
+
+def test_a_copy_that_comes_later_changes_nothing_of_it() -> None:
+    world = failed_once()
+    ((_, retry),) = waiting(world)
+    world.delete()
+    world.clock.time += HOUR
+    assert handle(world, retry).outcome == "dropped"
+    ended = run_of(world)
+    world.clock.time += MINUTE
+    assert handle(world, retry).outcome == "dropped"
+    assert run_of(world) == ended
+
+
+def test_a_run_that_succeeded_or_has_got_further_stays_as_it_is() -> None:
+    world = failed_once()
+    ((_, retry),) = waiting(world)
+    world.clock.time += MINUTE
+    assert handle(world, retry).outcome == "succeeded"
+    world.delete()
+    world.clock.time += HOUR
+    assert handle(world, retry).outcome == "dropped"
+    assert run_of(world).state == "succeeded"
+
+
+def test_a_retry_that_crashes_whoever_has_it_ends_its_run_too() -> None:
+    world = failed_once()
+    ((_, retry),) = waiting(world)
+    world.queue.waiting.clear()
+    world.delete()
+    world.clock.time += HOUR
+    world.queue.send([(retry._replace(crashes=CRASHES_MAX), 0)])
+    world.deliver(world.queue.take())
+    assert run_of(world).state == "cancelled"
+
+
+@pytest.mark.parametrize("recreated", [False, True])
+def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*, recreated: bool) -> None:
+    world = World()
+    message = due(world)
+    world.delete()
+    if recreated:
+        world.put(dueTime="2099-01-01T00:00:00Z")
+        world.queue.waiting.clear()
+    world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
+    world.deliver(world.queue.take())
+    assert len(world.queue.buried) == 1
+    assert not world.runs.page(key_of(), None, "", 10).items

@@ -1,0 +1,89 @@
+"""What a refusal says: what would be right, in words that are true of every request."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.faults import failing
+from tests.fakes.http_events import JOB, TARGET, Client
+
+JOBS = "/v1/namespaces/ns/jobs"
+
+
+def told(job: Any, **options: Any) -> dict[str, str]:
+    """What is said of each field of a job that is refused."""
+    refused = Client().put(job=job, **options)
+    assert refused.status == 422
+    return {each["pointer"]: each["detail"] for each in refused.json["errors"]}
+
+
+def test_a_refused_reader_is_not_told_of_changes() -> None:
+    assert Client().send("GET", f"{JOBS}?limit=0").json["detail"] == "1 field cannot be accepted."
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("Schedule", "schedule"), ("due_time", "dueTime"), ("MAX-RUN-TIME", "maxRunTime")],
+)
+def test_a_field_spelled_otherwise_is_recognised(name: str, meant: str) -> None:
+    said = told({**JOB, name: "x"})[f"/{name}"]
+    assert said.startswith(f"There is no such field here. Did you mean {meant}? What there is: catchup, ")
+
+
+def test_the_only_field_there_is_is_told_as_one() -> None:
+    client = Client()
+    client.put()
+    refused = client.send("POST", f"{JOBS}/job/pause", {"why": "x"})
+    assert refused.json["errors"][0]["detail"] == "There is no such field here. What there is: reason."
+
+
+def test_what_is_empty_and_must_not_be_is_told_so() -> None:
+    assert told({**JOB, "labels": {"": "x"}}) == {"/labels/": "Must not be empty."}
+    refused = Client().send("POST", JOBS, {"jobs": []})
+    assert refused.json["errors"][0]["detail"].startswith("Must not be empty. 1 to 100 jobs")
+
+
+def test_a_bound_that_is_a_whole_number_is_told_as_one() -> None:
+    assert told({**JOB, "retry": {"multiplier": 0.5}})["/retry/multiplier"].startswith("Must be at least 1. ")
+
+
+def test_a_header_is_told_in_its_own_spelling() -> None:
+    job = {**JOB, "target": {**TARGET, "headers": {"Webhook-ID": "x"}}}
+    assert told(job)["/target/headers/Webhook-ID"].startswith("The header webhook-id is set by Sweephand")
+
+
+@pytest.mark.parametrize("queue", [None, "", "orders", 7])
+def test_whoever_gives_no_queue_is_shown_one(queue: Any) -> None:
+    job = {**JOB, "target": {"type": "sqs", "queueUrl": queue}}
+    assert "https://sqs." in told(job)["/target/queueUrl"]
+
+
+def test_an_empty_prefix_is_a_filter_that_says_nothing() -> None:
+    refused = Client().send("POST", "/v1/namespaces/ns/pause", {"prefix": ""})
+    assert [each["detail"] for each in refused.json["errors"]] == [
+        "Say of which jobs: give a prefix, or labels."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("PUT", f"{JOBS}/job"), ("PATCH", f"{JOBS}/job"), ("POST", f"{JOBS}/job/backfill")]
+)
+def test_a_body_that_was_forgotten_is_missed_before_its_type(method: str, path: str) -> None:
+    refused = Client().send(method, path)
+    assert (refused.status, refused.json["detail"]) == (400, "The body is empty; give a JSON object.")
+
+
+def test_who_asks_for_any_revision_of_no_job_is_told_that_there_is_none() -> None:
+    refused = Client().put(headers={"if-match": "*"})
+    assert (refused.status, refused.json["detail"]) == (
+        412,
+        "There is no job job, and If-Match asks for one.",
+    )
+
+
+def test_whoever_asks_again_after_a_store_failed_knows_what_is_then_made_twice() -> None:
+    client = Client()
+    client.put()
+    failing(client.world, "queue.send")
+    refused = client.send("POST", f"{JOBS}/job/trigger")
+    assert refused.status == 503
+    assert refused.json["detail"].endswith("only triggers by hand and backfills are then made anew.")
