@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 from pynamodb.attributes import Attribute, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
@@ -139,8 +139,12 @@ def payload_of(item: Sequence[Any] | None) -> Payload | None:
     return None if item is None else Payload(*item)
 
 
+#: Made once: `json.dumps` makes one for each text that is not to be written as it is by default.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _compact(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:
