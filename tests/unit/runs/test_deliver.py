@@ -12,7 +12,8 @@ from sweephand.errors import StoreError
 from sweephand.runs.attempt import READS_MAX
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
-from sweephand.timing import UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
+from sweephand.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
+from sweephand.wheel.trigger import TriggerMessage
 
 
 @pytest.mark.parametrize("early_ms", [1_000, 1_001, 5_500, 240_000, 900_000, 5_000_000])
@@ -97,6 +98,39 @@ def test_an_unknown_revision_is_put_back_for_two_seconds_until_its_grace_is_over
     world.clock.time += 1
     assert handle(world, message).outcome == "dropped"
     assert not world.queue.waiting
+
+
+def due_at_once(world: World) -> TriggerMessage:
+    """Put a job that is due when it is written; its message, which can be there before its job."""
+    world.put(dueTime="0s")
+    ((_, message),) = waiting(world)
+    world.queue.waiting.clear()
+    return message
+
+
+def test_a_commit_that_is_about_to_come_is_waited_for_a_moment() -> None:
+    world = World()
+    message = due_at_once(world)
+    seen_too_early = JobRead(None, world.clock.time)
+    assert handle(world, message, seen_too_early) == Delivered("succeeded", COMMIT_WAIT_MS)
+    assert not world.queue.waiting
+
+
+def test_a_commit_that_does_not_come_in_that_moment_is_left_to_the_queue() -> None:
+    world = World()
+    message = due_at_once(world)
+    world.delete()
+    assert handle(world, message).outcome == "unknown"
+    assert waiting(world) == [(COMMIT_WAIT_MS + UNKNOWN_DELAY_MS, message)]
+
+
+def test_no_commit_is_waited_for_that_is_a_second_late_already() -> None:
+    world = World()
+    message = due_at_once(world)
+    world.delete()
+    world.clock.time += 1_000
+    assert handle(world, message).outcome == "unknown"
+    assert world.clock.time == NOON + 1_000
 
 
 def test_a_commit_that_comes_late_finds_its_triggers_still_there() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.faults import failing
 from tests.fakes.http_events import JOB, TARGET, Client
+from tests.fakes.world import NOON
 
 JOBS = "/v1/namespaces/ns/jobs"
 
@@ -27,6 +28,21 @@ def test_a_refused_reader_is_not_told_of_changes() -> None:
 def test_a_field_spelled_otherwise_is_recognised(name: str, meant: str) -> None:
     said = told({**JOB, name: "x"})[f"/{name}"]
     assert said.startswith(f"There is no such field here. Did you mean {meant}? What there is: catchup, ")
+
+
+def test_a_job_that_is_written_back_as_it_was_shown_is_told_what_to_leave_out() -> None:
+    client = Client()
+    client.put()
+    client.world.run_until(NOON + 3_700_000)
+    shown = client.get().json
+    refused = client.put(job=shown)
+    assert {each["detail"] for each in refused.json["errors"]} == {
+        "It is shown and not written; leave it out."
+    }
+    left_out = set(refused.pointers)
+    assert {"/namespace", "/name", "/rev", "/state", "/nextRun", "/lastRun", "/owner"} < left_out
+    written = {name: value for name, value in shown.items() if f"/{name}" not in left_out}
+    assert client.put(job=written).status == 200
 
 
 def test_the_only_field_there_is_is_told_as_one() -> None:

@@ -34,6 +34,10 @@ UNKNOWN_GRACE_MS: Final = 120 * SECOND_MS
 #: For this long each time: a commit is normally milliseconds behind its arming.
 UNKNOWN_DELAY_MS: Final = 2 * SECOND_MS
 
+#: Of a trigger armed less than a second ago the delivery function waits so long for the commit, and looks
+#: again: what is due at once shall not be late by the seconds that a queue counts in.
+COMMIT_WAIT_MS: Final = 250
+
 #: What any two functions' clocks may differ by without harm; the margins above leave 5 s to spare.
 CLOCK_SKEW_MAX_MS: Final = 90 * SECOND_MS
 

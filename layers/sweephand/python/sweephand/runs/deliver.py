@@ -31,6 +31,7 @@ from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
 from sweephand.timing import (
     ATTEMPT_CLAIM_MS,
+    COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
     OVERTAKEN_PATIENCE_MS,
@@ -137,10 +138,16 @@ class Deliverer:
                 return self._trigger(message, self._reading.fresh(message.trigger.key, read))
 
     def _trigger(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
+            self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
+            read = self._reading.anew(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited
         return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+
+    def _is_just_armed(self, message: TriggerMessage) -> bool:
+        return self._clock.now() - message.trigger.armed_at < SECOND_MS
 
     def held_until(self, message: TriggerMessage) -> Instant | None:
         """Until when somebody has claimed this very attempt; None if nobody has."""

@@ -23,7 +23,14 @@ from sweephand.web import json_text
 from sweephand.web.documents import LATER, JobDocument
 from sweephand.web.operation import Taken
 from sweephand.web.problems import DataTooLargeError, pointer
+from sweephand.web.resources import WholeJobResource
 from sweephand.web.validation import check
+
+#: Fields of a job that cannot be written: those that releases to come bring, and those that are only shown.
+_ELSEWHERE: Final = dict.fromkeys(
+    WholeJobResource.__annotations__.keys() - {field.alias for field in JobDocument.model_fields.values()},
+    "It is shown and not written; leave it out.",
+) | dict.fromkeys(LATER, "Not supported yet; leave it out.")
 
 #: The fields that are targets.
 _TARGETS: Final = frozenset({"target", "onComplete"})
@@ -75,7 +82,7 @@ def judged(
     requested_at: Instant,
 ) -> Taken[Definition]:
     """The definition of the fields that were written, or everything that is wrong with them."""
-    violations = check(JobDocument, written, later=LATER)[1]
+    violations = check(JobDocument, written, elsewhere=_ELSEWHERE)[1]
     # Targets are judged by their registry alone, which knows each type's fields.
     violations = [each for each in violations if _top(each)[1:] not in _TARGETS & written.keys()]
     faulty = {_top(each) for each in violations}

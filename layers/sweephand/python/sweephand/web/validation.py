@@ -36,23 +36,30 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
+#: Every name that is no field is a mistake.
+NOWHERE: Final[Mapping[str, str]] = {}
+
 
 def check(
-    model: type[Model], document: Mapping[str, Any], *, later: frozenset[str] = frozenset()
+    model: type[Model], document: Mapping[str, Any], *, elsewhere: Mapping[str, str] = NOWHERE
 ) -> tuple[Model | None, list[Violation]]:
-    """The document as the model has it, or what is wrong with it. `later` are names that are yet to come."""
+    """The document as the model has it, or what is wrong with it.
+
+    `elsewhere` are names that are no fields of it and no slips either, and what is said of each.
+    """
     try:
         return model.model_validate(document), []
     except ValidationError as error:
         return None, [
-            _violation(model, found, later) for found in error.errors(include_url=False, include_input=False)
+            _violation(model, found, elsewhere)
+            for found in error.errors(include_url=False, include_input=False)
         ]
 
 
-def _violation(model: type[BaseModel], found: Any, later: frozenset[str]) -> Violation:
+def _violation(model: type[BaseModel], found: Any, elsewhere: Mapping[str, str]) -> Violation:
     place = tuple(part for part in found["loc"] if part != "[key]")
     if found["type"] == "extra_forbidden":
-        return Violation(pointer(*place), _unknown(model, place, later))
+        return Violation(pointer(*place), _unknown(model, place, elsewhere))
     template = _SENTENCES.get(found["type"], found["msg"] + ".")
     sentence = template.format(**{name: _plain(value) for name, value in found.get("ctx", {}).items()})
     field = _field(model, place)
@@ -60,9 +67,9 @@ def _violation(model: type[BaseModel], found: Any, later: frozenset[str]) -> Vio
     return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
 
 
-def _unknown(model: type[BaseModel], place: tuple[str | int, ...], later: frozenset[str]) -> str:
-    if len(place) == 1 and place[0] in later:
-        return "Not supported yet; leave it out."
+def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Mapping[str, str]) -> str:
+    if len(place) == 1 and str(place[0]) in elsewhere:
+        return elsewhere[str(place[0])]
     holder = _model(model, place[:-1]) or model
     names = sorted(_names(holder))
     if not names:
