@@ -107,6 +107,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
         b"HTTP/1.1 200 " + b"x" * 100_000 + b"\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nx-a: " + b"x" * 100_000 + b"\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 1, 2\r\n\r\nx",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
     ],
     ids=lambda raw: repr(raw[:24]),
 )

@@ -102,6 +102,19 @@ def test_a_certificate_that_nobody_trusts_is_not(authority: Authority) -> None:
     assert "certificate verify failed" in answer.error
 
 
+def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(authority: Authority) -> None:
+    def forgetful(connection: Connection) -> None:
+        """Answer once, read the next request, and hang up on it."""
+        connection.request()
+        connection.answer()
+        if connection.request():
+            connection.reset()
+
+    targets = targets_that_trust(authority)
+    with Consumer(forgetful, tls=authority.server) as consumer:
+        assert all(deliver(targets, consumer, "hook.example").succeeded for _ in range(4))
+
+
 def hanging(connection: Connection) -> None:
     connection.hang()
 

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sweephand.access.run_token import run_token
 from sweephand.instants import SECOND_MS, Instant
@@ -247,12 +247,13 @@ class Deliverer:
         return delivered
 
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
-        run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
         definition = job.definition
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
         # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
         is_claimed = message.attempt > 1 or message.crashes > 0 or must_be_claimed
+        expires_at = self._clock.now() + definition.history_retention_ms
+        run = self._run(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = _begun(run, message, self._clock.now())
             if is_async:
@@ -260,23 +261,23 @@ class Deliverer:
             run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
-        else:
-            run = replace(run, claimed_until=None)
         made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
             # The claim stays if there is one: should the message come again, it waits for the claim's end.
             return self._not_alive(message, made.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
-        run = replace(
-            _begun(run, message, made.sent_at),
+        run = _begun(
+            run,
+            message,
+            made.sent_at,
             ended_at=self._clock.now(),
             response_code=made.answer.code,
             answer=made.answer.text,
         )
         return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
 
-    def _run(self, message: TriggerMessage, expires_at: Instant) -> Run:
-        """The run of an attempt about to be made, as it is claimed."""
+    def _run(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
+        """The run of an attempt about to be made, as it is claimed, or as it is if it needs no claim."""
         trigger = message.trigger
         return Run(
             key=trigger.key,
@@ -289,7 +290,7 @@ class Deliverer:
             sequence=trigger.sequence,
             started_at=message.started_at,
             owner=self._ids.token(),
-            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
+            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS if is_claimed else None,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
             demand=trigger.demand,
@@ -328,14 +329,18 @@ class Deliverer:
         return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
 
 
-def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
-    """The run with its beginning: that of its very first attempt, which may be this one, at `now`."""
+def _begun(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
+    """The run with its beginning: that of its very first attempt, which may be this one, at `now`.
+
+    And with the `outcome` of an attempt: a run has many fields, of which each copy takes its time.
+    """
     started_at = message.started_at or now
     return replace(
         run,
         started_at=started_at,
         lateness_ms=_lateness_ms(message, started_at),
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+        **outcome,
     )
 
 
