@@ -1,6 +1,7 @@
 """What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
 
 import socket
+from time import time
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -8,6 +9,7 @@ from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
 from tests.fakes.world import HandClock
 
 from sweephand import __version__
+from sweephand.delivery.connections import IDLE_MAX_S
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.signing import delivery_headers
@@ -173,6 +175,17 @@ def test_a_connection_that_was_idle_for_too_long_is_not_used_again(
     with Consumer() as consumer:
         assert all(targets.deliver(attempt_of(consumer.spec())).succeeded for _ in range(3))
         assert consumer.accepted == 3
+
+
+def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Consumer() as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        thawed_at = time() + IDLE_MAX_S + 1
+        monkeypatch.setattr("sweephand.delivery.connections.time", lambda: thawed_at)
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        assert consumer.accepted == 2
 
 
 def test_a_host_not_asked_for_longest_gives_its_connections_up(
