@@ -21,6 +21,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "pauses": ("pause",),
     "store and queue errors": ("throttle", "loss", "part", "refusal"),
     "outages": ("outage",),
+    "messages received in vain": ("not begun",),
     "duplicated messages": ("copy",),
     "delayed messages": ("delay",),
     "failed or lost answers": ("failed answers",),

@@ -192,6 +192,7 @@ class Simulation:
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()
         self._plan_outages(full_end)
+        self._plan_shortages(full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
         while scheduler.now < self._calm_at and not self._is_endless:
@@ -262,6 +263,20 @@ class Simulation:
             lasts_ms = int(longest_ms * random.random())
             ports = random.choice(((random.choice(_PORTS),), (random.choice(_PORTS),), _PORTS))
             self._scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
+
+    def _plan_shortages(self, ends_at: Instant) -> None:
+        random = stream(self._seed, "shortages")
+        if not self._troubles["shortages"]:
+            return
+        at = random.randrange(self._scenario.begins_at, ends_at)
+        # Long enough for a message to be received in vain as often as it may crash functions.
+        longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
+        self._scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
+
+    def _run_short(self, lasts_ms: int) -> None:
+        if not self._is_calm:
+            self._chronicle.mishap(f"shortage of {lasts_ms} ms", "Lambda")
+            self._functions.run_short(self._scheduler.now + lasts_ms)
 
     def _lose(self, ports: Sequence[str], until: Instant) -> None:
         if self._is_calm:

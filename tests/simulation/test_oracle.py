@@ -9,6 +9,7 @@ from tests.simulation.broken_bulks import BROKEN_BULKS
 from tests.simulation.broken_ends import BROKEN_ENDS
 from tests.simulation.broken_leaving import BROKEN_LEAVING
 from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
+from tests.simulation.judging_runs import CRASHED
 from tests.simulation.oracle import CHECKS, judge
 from tests.simulation.stories import (
     NOON,
@@ -148,6 +149,11 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         every_minute,
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "Response 400 is final.")),
         "never failed",
+    ),
+    (
+        every_minute,
+        with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", f"Sweephand failed: 5 {CRASHED}.")),
+        "and nobody had begun it",
     ),
     (
         retried,
