@@ -1,5 +1,6 @@
 """How a test reads a CloudFormation template: references by the names of what they refer to."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,10 +31,27 @@ class Stack:
             if resource["Type"] == kind
         }
 
+    def whole(self, kind: str) -> list[dict[str, Any]]:
+        """Every resource of a type, attributes included."""
+        return [resource for resource in self._resources.values() if resource["Type"] == kind]
+
     def parameter(self, name: str) -> dict[str, Any]:
         """How a parameter is declared."""
         parameter: dict[str, Any] = self._template["Parameters"][name]
         return parameter
+
+    def parameters_in(self, value: Any) -> set[str]:
+        """The names of the parameters on which a value depends, however deep and whether by Ref or by Sub."""
+        match value:
+            case {"Ref": str(name)}:
+                return {name} & set(self._template["Parameters"])
+            case {"Fn::Sub": str(text)}:
+                return set(re.findall(r"\$\{(\w+)}", text)) & set(self._template["Parameters"])
+            case dict():
+                return {name for each in value.values() for name in self.parameters_in(each)}
+            case list():
+                return {name for each in value for name in self.parameters_in(each)}
+        return set()
 
     def outputs(self) -> set[str]:
         """The names of what the stack tells."""
@@ -72,7 +90,7 @@ class Stack:
 
 
 def told(value: Any) -> str:
-    """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, `Stage` for Ref, Fn::Sub's text."""
+    """A value as a person would say it: `JobsTable.Arn` for Fn::GetAtt, the name for Ref, Fn::Sub's text."""
     match value:
         case {"Ref": text} | {"Fn::Sub": [text, _]} | {"Fn::Sub": text}:
             said = text

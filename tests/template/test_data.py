@@ -13,11 +13,15 @@ def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
-def test_a_table_is_on_demand_recoverable_and_encrypted(stack: Stack, name: str) -> None:
+def test_a_table_is_on_demand_and_recoverable(stack: Stack, name: str) -> None:
     table = stack.properties(name)
     assert table["BillingMode"] == "PAY_PER_REQUEST"
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert table["SSESpecification"] == {"SSEEnabled": True}
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
+def test_a_table_is_encrypted_by_the_key_that_nobody_pays_for(stack: Stack, name: str) -> None:
+    assert "SSESpecification" not in stack.properties(name)
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
@@ -65,6 +69,12 @@ def test_the_first_admin_key_fits_into_a_header_and_a_shell(stack: Stack) -> Non
     assert recipe["PasswordLength"] >= 43
     assert recipe["ExcludePunctuation"] is True
     assert all(not character.isalnum() for character in recipe["ExcludeCharacters"])
+
+
+def test_the_gateway_s_log_is_one_that_needs_no_room_in_the_account_s_policy(stack: Stack) -> None:
+    settings = stack.properties("HttpApiStage")["AccessLogSettings"]
+    assert told(settings["DestinationArn"]) == "AccessLogGroup.Arn"
+    assert told(stack.properties("AccessLogGroup")["LogGroupName"]).startswith("/aws/vendedlogs/")
 
 
 def test_every_log_ends_some_day(stack: Stack) -> None:

@@ -1,10 +1,13 @@
 """What the template promises about the functions: their limits, and who wakes them with what."""
 
+import re
+
 import pytest
 from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand import limits, timing
 from sweephand.instants import SECOND_MS
+from sweephand.runs.batch import CRASHES_MAX
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
@@ -47,14 +50,45 @@ def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     assert told(mapping["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
-def test_delivery_takes_no_concurrency_from_other_functions_of_the_account(stack: Stack) -> None:
+def test_delivery_takes_no_concurrency_from_other_functions_unless_told_to(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert told(at_once) == "DeliveryConcurrency"
     parameter = stack.parameter("DeliveryConcurrency")
     assert (parameter["MinValue"], parameter["MaxValue"]) == (2, 1000)
-    assert all(
-        "ReservedConcurrentExecutions" not in stack.properties(f"{name}Function") for name in FUNCTIONS
+    assert stack.parameter("ReserveConcurrency")["Default"] == "false", "new accounts have none to reserve"
+    reserved = {
+        name: told(properties["ReservedConcurrentExecutions"])
+        for name in FUNCTIONS
+        if "ReservedConcurrentExecutions" in (properties := stack.properties(f"{name}Function"))
+    }
+    assert reserved == {
+        "Deliver": "if HasReserve: DeliveryConcurrency else AWS::NoValue",
+        "Tick": "if HasReserve: 2 else AWS::NoValue",
+    }
+
+
+def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> None:
+    stage = stack.properties("HttpApiStage")
+    assert told(stage["DefaultRouteSettings"]["ThrottlingRateLimit"]) == "ApiRequestsPerSecond"
+    assert told(stage["DefaultRouteSettings"]["ThrottlingBurstLimit"]) == "ApiRequestsPerSecond"
+    routes = stack.named("AWS::ApiGatewayV2::Route")
+    opened = {
+        name: route["RouteKey"] for name, route in routes.items() if route["AuthorizationType"] == "NONE"
+    }
+    assert set(stage["RouteSettings"]) == set(opened.values())
+    assert all(settings["ThrottlingRateLimit"] <= 20 for settings in stage["RouteSettings"].values())
+    assert set(stack.resource("HttpApiStage")["DependsOn"]) == set(opened), (
+        "a route must be there to be named"
     )
+
+
+def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) -> None:
+    alarm = stack.properties("DeliveryThrottledAlarm")
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Throttles")
+    assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["DeliverFunction"]
+    # Each receive that comes to nothing lasts for the queue's visibility time-out.
+    given_up_s = CRASHES_MAX * stack.properties("DeliveryQueue")["VisibilityTimeout"]
+    assert alarm["EvaluationPeriods"] * alarm["Period"] <= given_up_s / 2
 
 
 @pytest.mark.parametrize("function", ["Tick", "Sweep"])
@@ -77,6 +111,8 @@ def test_two_stacks_of_one_account_share_no_name(stack: Stack) -> None:
     assert all("FunctionName" not in stack.properties(f"{name}Function") for name in FUNCTIONS)
     groups = stack.named("AWS::Logs::LogGroup").values()
     assert all("${AWS::StackName}" in told(group["LogGroupName"]) for group in groups)
+    for function in FUNCTIONS:
+        assert stack.variables(function)["POWERTOOLS_METRICS_NAMESPACE"] == "Sweephand/${AWS::StackName}"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -90,11 +126,19 @@ def test_a_function_runs_on_the_cheaper_processor_with_both_layers(stack: Stack,
 
 @pytest.mark.parametrize("function", ["Api", "Authorizer"])
 def test_nobody_waits_for_a_function_to_start(stack: Stack, function: str) -> None:
-    assert stack.properties(f"{function}Function")["SnapStart"] == {"ApplyOn": "PublishedVersions"}
+    assert told(stack.properties(f"{function}Function")["SnapStart"]["ApplyOn"]) == "SnapStart"
+    assert stack.parameter("SnapStart")["Default"] == "PublishedVersions"
+    assert stack.parameter("SnapStart")["AllowedValues"] == ["PublishedVersions", "None"]
+
+
+def test_a_version_goes_when_the_next_one_is_live_and_is_paid_for_no_longer(stack: Stack) -> None:
+    versions = stack.whole("AWS::Lambda::Version")
+    assert len(versions) == len(FUNCTIONS)
+    assert all(version["DeletionPolicy"] == "Delete" for version in versions)
+    assert all(version.get("UpdateReplacePolicy", "Delete") == "Delete" for version in versions)
 
 
 SHARED = {
-    "STAGE",
     "LOG_LEVEL",
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
@@ -136,6 +180,17 @@ def test_a_function_is_told_what_it_uses_and_no_more(stack: Stack, function: str
     assert set(stack.variables(function)) == SHARED | own
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_parameter_s_new_value_publishes_a_version_of_the_functions_that_it_changes(
+    stack: Stack, function: str
+) -> None:
+    versions = stack.named("AWS::Lambda::Version")
+    [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
+    named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
+    published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
+    assert sorted(named) == sorted(stack.parameters_in(published))
+
+
 def test_tick_starts_the_published_sweeper(stack: Stack) -> None:
     assert stack.variables("Tick")["SWEEP_FUNCTION"] == "SweepFunctionAliaslive"
 
@@ -147,3 +202,7 @@ def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack:
 def test_the_stack_tells_what_a_client_needs(stack: Stack) -> None:
     assert stack.outputs() >= {"ApiUrl", "AdminKeySecretName", "JobsTableName", "TimersTableName"}
     assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
+
+
+def test_the_stack_tells_whom_the_owner_of_a_queue_or_key_has_to_let_in(stack: Stack) -> None:
+    assert "DeliverRoleArn" in stack.outputs()
