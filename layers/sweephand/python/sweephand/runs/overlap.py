@@ -130,6 +130,11 @@ def arrived(
     the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
+        begins_anew = message.redrive is not None and message.attempt == message.redrive.attempt
+        if begins_anew and line.holder.message.attempt < message.attempt:
+            # Its turn is over, and whoever should have handed the line on is dead: if it were not taken anew,
+            # somebody else would take it just now.
+            return Arrival("go", line.held_by(message, now))
         return Arrival("go", line.taken_over_by(message))
     woken = None
     if line.holder is None or has_ended:
