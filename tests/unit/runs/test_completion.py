@@ -293,3 +293,17 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
         reporter.cancel(key_of(), run_id, "test")
     world.run_until(NOON + 30_000)
     assert not is_there(world)
+
+
+def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
+    world = World()
+    retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
+    world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
+    world.consumers.answering = lambda made: Answer(
+        succeeded=made.trigger.sequence > 1 or made.number > 1, code=503
+    )
+    world.run_until(NOON + 2 * MINUTE)
+    assert len(world.consumers.attempts) == 90
+    assert is_there(world)
+    world.run_until(NOON + 12 * MINUTE)
+    assert not is_there(world)

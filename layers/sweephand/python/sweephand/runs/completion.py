@@ -13,7 +13,7 @@ from sweephand.runs.run import Run
 from sweephand.timing import CLOCK_SKEW_MAX_MS
 
 #: The newest runs, among which one that is not over or has none is looked for: what lies behind had its time.
-_RUNS_MAX: Final = 50
+_RUNS_MAX: Final = 1_000
 
 #: A job that others keep writing is left to its retention.
 _WRITES_MAX: Final = 5
