@@ -6,7 +6,7 @@ from itertools import repeat
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import change, handle, meanwhile
+from tests.fakes.deliveries import change, handle, meanwhile, waiting
 from tests.fakes.faults import Killed, calls_of
 from tests.fakes.lines import (
     FAILED,
@@ -20,6 +20,7 @@ from tests.fakes.lines import (
     stored,
     triggers,
 )
+from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.jobs.job import Revision
@@ -27,6 +28,7 @@ from sweephand.ports import Answer
 from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
 from sweephand.runs.reading import JobRead
 from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.wheel.trigger import TriggerMessage
 
 MODES = ("skip", "wait", "waitLatest")
 
@@ -374,6 +376,12 @@ def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_pause
     assert delivered(world) == [0, 0, 0, 0, 1]
 
 
+def slot_of(world: World) -> Slot:
+    slot = world.slots.get(key_of())
+    assert slot is not None
+    return slot
+
+
 def slot_taken_just_before(world: World, due_at: int) -> None:
     """Let a trigger hold the line whose delivery function died before it claimed the run."""
     job = stored(world)
@@ -501,3 +509,39 @@ def test_of_what_is_skipped_the_second_target_is_told() -> None:
     (told,) = [each for each in world.consumers.attempts if b'"state"' in each.body]
     body = json.loads(told.body)
     assert (body["runId"], body["state"], body["reason"]) == (f"{NOON + 1_000}-0", "skipped", "overlap")
+
+
+def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:
+    world = scene("wait", 0)
+    ((_, retry),) = waiting(world)
+    (run,) = runs_of(world).values()
+    # A copy of its first attempt crashed whoever had it, after the retry had been sent.
+    world.runs = MemoryRuns()
+    assert world.runs.record(replace(run, state="failed", next_attempt_at=None, ended_at=NOON))
+    assert world.slots.delete(slot_of(world))
+    world.clock.time += MINUTE
+    assert handle(world, retry).outcome == "repeated"
+    assert world.slots.get(key_of()) is None
+
+
+def test_one_whose_call_comes_before_the_line_is_written_is_called_again() -> None:
+    world = scene("wait", 0, 1, 2)
+    take_back(world, NOON + 500, owes=2)
+    early: list[str] = []
+
+    def come_early() -> None:
+        ((at, called),) = [each for each in world.queue.waiting if each[0] <= world.clock.time]
+        assert isinstance(called, TriggerMessage)
+        world.queue.waiting.remove((at, called))
+        early.append(handle(world, called).outcome)
+
+    def announce(call: str) -> None:
+        line = world.slots.get(key_of())
+        is_leaving = line is not None and line.line.holder is not None and line.line.holder.message.trigger
+        if call == "before slots.put" and not early and is_leaving and is_leaving.due_at == NOON + 1_000:
+            come_early()
+
+    world.announce = announce
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
+    assert early == ["waiting"]
+    assert delivered(world) == [0, 0, 2]

@@ -130,8 +130,7 @@ def arrived(
     the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
-        begins_anew = message.redrive is not None and message.attempt == message.redrive.attempt
-        if begins_anew and line.holder.message.attempt < message.attempt:
+        if message.begins_anew and line.holder.message.attempt < message.attempt:
             # Its turn is over, and whoever should have handed the line on is dead: if it were not taken anew,
             # somebody else would take it just now.
             return Arrival("go", line.held_by(message, now))
@@ -160,8 +159,8 @@ def is_over(message: TriggerMessage, run: Run | None) -> bool:
     """Whether a trigger's turn has ended with its run, `run` being what is stored of it."""
     if run is None or not run.is_over:
         return False
-    # One that was given up is tried anew from `failed`: until its claim it looks as if it were over.
-    return run.state != "failed" or run.attempts >= message.attempt
+    # One that is redriven goes on from `failed`: until its claim it looks as if it were over.
+    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_anew
 
 
 def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant:

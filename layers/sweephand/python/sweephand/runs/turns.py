@@ -112,7 +112,13 @@ class Turns:
                     return max(until, now + SECOND_MS)
                 line = line.handed_on(now)
             woken = line.holder.message if line.holder and line.holder != slot.line.holder else None
-            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+            if line == slot.line:
+                return None
+            if self._is_changed(slot.key, slot.uid, slot, line, woken):
+                if woken is not None:
+                    # It may have come before the write: then it found the line held, by a run that had not
+                    # ended, and waits.
+                    self._queue.send([(woken, 0)])
                 return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
 

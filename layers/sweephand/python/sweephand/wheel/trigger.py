@@ -78,6 +78,11 @@ class TriggerMessage(NamedTuple):
         return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether it is the first attempt of a redrive, which alone may follow a run that was given up."""
+        return self.redrive is not None and self.attempt == self.redrive.attempt
+
+    @property
     def started_at(self) -> Instant | None:
         """When the trigger's very first attempt began; None before that."""
         earlier = self.redrive.started_at if self.redrive else None
