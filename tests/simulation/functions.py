@@ -170,6 +170,7 @@ class Functions:
             batch = self._sqs.receive(_BATCHES[mixed(next_at) % len(_BATCHES)])
             if batch and self._scheduler.now < self._short_until:
                 self._chronicle.figures["not begun"] += len(batch)
+                self._chronicle.mishap("received in vain", "Lambda")
             elif batch:
                 self._deliver(batch)
 
