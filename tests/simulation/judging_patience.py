@@ -67,10 +67,10 @@ def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
 def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
     """What was asked for of a paused job does not wait for one that the pause keeps from beginning."""
     from_at = _undisturbed_from(tale)
-    for life, line, _, until in _holdings(tale):
+    for life, line, _, held_until in _holdings(tale):
         # A chain is held by a pause, too.
         by_hand = [each for each in line.waiting if each.is_asked_for and CHAINED not in each.trigger_id]
-        holder, until = line.holder, min(until, life.deleted_at or until)
+        holder, until = line.holder, min(held_until, life.deleted_at or held_until)
         if holder is None or holder.is_asked_for or not by_hand or not life.is_held:
             continue
         is_late = until > max(line.at, life.last.at, from_at) + PUT_BACK_MS

@@ -130,11 +130,10 @@ def arrived(
     the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
-        if message.begins_anew and line.holder.message.attempt < message.attempt:
-            # Its turn is over, and whoever should have handed the line on is dead: if it were not taken anew,
-            # somebody else would take it just now.
-            return Arrival("go", line.held_by(message, now))
-        return Arrival("go", line.taken_over_by(message))
+        # The turn of one that is redriven is over, and whoever should have handed the line on is dead: if it
+        # were not taken anew, somebody else would take it just now.
+        is_anew = message.begins_anew and line.holder.message.attempt < message.attempt
+        return Arrival("go", line.held_by(message, now) if is_anew else line.taken_over_by(message))
     woken = None
     if line.holder is None or has_ended:
         if not line.waiting or _order(message) <= _order(line.waiting[0]):
