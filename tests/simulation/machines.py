@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.fakes.world import OneSecret
+from tests.fakes.doubles import OneSecret
 from tests.simulation.consumers import Consumers
 from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.consumer import Connection, Consumer, attempt_of
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.sockets import RECEIVED_BYTES_MAX

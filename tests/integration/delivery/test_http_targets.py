@@ -6,7 +6,7 @@ from time import time
 import pytest
 from standardwebhooks.webhooks import Webhook
 from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
 from sweephand.delivery.connections import IDLE_MAX_S

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.fakes.consumer import Connection, Consumer, attempt_of, obliging
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from tests.fakes.acceptance import due_async
 from tests.fakes.deliveries import change, due, handle, waiting
-from tests.fakes.world import NOON, SkewedClock, World
+from tests.fakes.doubles import SkewedClock
+from tests.fakes.world import NOON, World
 
 from sweephand.instants import Instant
 
