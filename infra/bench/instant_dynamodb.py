@@ -20,6 +20,9 @@ class InstantDynamoDB:
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ClientError)
 
+    #: Whoever wants to hear of what boto3 does hears nothing.
+    meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
+
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self._items: dict[tuple[str, str], Any] = {}

@@ -125,8 +125,9 @@ def trigger_message(
 
 def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> Slot:
     """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
-    holder = Held(trigger_message(), NOON + 20)
-    line = Line(holder, tuple(trigger_message(NOON + 1_000 * (each + 1)) for each in range(waiting)))
+    holder = Held(trigger_message(is_owed=True), NOON + 20)
+    dues = (NOON + 1_000 * (each + 1) for each in range(waiting))
+    line = Line(holder, tuple(trigger_message(due_at, is_owed=True) for due_at in dues))
     return Slot(JobKey("default", "backup"), UID, version, line)._replace(**changed)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.sqs import mocked_sqs
 from tests.fakes.sqs_client import queue_over
-from tests.fakes.world import HandClock, Letterbox
 
 from sweephand.delivery.queue import SqsQueue
 from sweephand.jobs.job import JobKey

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.consumer import Consumer, attempt_of
+from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import mocked_sqs
-from tests.fakes.world import HandClock
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.registry import targets

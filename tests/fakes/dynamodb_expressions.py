@@ -1,4 +1,4 @@
-"""What a condition, a key condition or an update says, in exactly the words that pynamodb writes here.
+"""What a condition, a key condition or an update says, in exactly the words that are written here.
 
 Read as Amazon DynamoDB's developer guide has them ("Expressions"). Whatever is not written here yet is an
 AssertionError: a fake that guesses proves nothing.

@@ -72,3 +72,9 @@ def failing(world: World, call: str, *, times: int | None = None, after: bool = 
 def working(world: World) -> None:
     """Let every call work again."""
     world.announce = quiet
+
+
+def crashing(call: str) -> None:
+    """The process ends when it has claimed an attempt, and makes the request."""
+    if call == "before consumers.deliver":
+        raise KeyboardInterrupt

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.fakes.deliveries import handle
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.instants import Instant
@@ -77,3 +78,18 @@ def is_abandoned(run: Run, now: Instant) -> bool:
     """Whether nothing has been seen of a run for so long that it is not waited for."""
     last_seen_at = max(run.claimed_until or 0, run.next_attempt_at or 0)
     return run.state in {"claimed", "retrying"} and last_seen_at + 60 * MINUTE <= now
+
+
+#: The first attempt fails, and the second comes half a minute later: so long the first run is not over.
+SLOW: dict[str, Any] = {"retry": {"initialDelay": "40s", "multiplier": 1}}
+
+
+def scene(mode: str, *dues_s: int, **written: Any) -> World:
+    """The first trigger has failed and waits for its retry; the others have been received once, in order."""
+    world = World()
+    messages = triggers(world, mode, *dues_s, **SLOW, **written)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    for message in messages:
+        world.clock.time = max(world.clock.time, message.not_before)
+        handle(world, message)
+    return world

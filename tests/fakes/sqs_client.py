@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
+from tests.fakes.doubles import Letterbox
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
-from tests.fakes.world import Letterbox
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue

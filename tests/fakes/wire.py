@@ -65,6 +65,20 @@ def refused(client: "DynamoDBClient", operation: str, code: str, status: int = 4
 
 
 @contextmanager
+def damaged_once(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
+    """The first answer of that kind comes with half of its body and the checksum of the whole."""
+    counted = Counted()
+
+    def before_send(request: Any, **_: Any) -> AWSResponse | None:
+        counted.times += 1
+        headers = HTTPHeaders.from_dict({"x-amz-crc32": "1"})
+        return AWSResponse(request.url, 200, headers, _Body(b'{"Item": {')) if counted.times == 1 else None
+
+    with _listening(client, f"before-send.dynamodb.{operation}", before_send):
+        yield counted
+
+
+@contextmanager
 def cut_off(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
     """No request of that kind arrives; each runs into its time limit."""
     counted = Counted()

@@ -1,10 +1,21 @@
 """A world in memory for use cases to run in: stores, queue, consumers and a clock that a test moves."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from tests.fakes.doubles import NOON as NOON  # noqa: PLC0414 - said again: it is when a world begins
+from tests.fakes.doubles import (
+    Consumers,
+    CountingIds,
+    HandClock,
+    Interrupted,
+    Letterbox,
+    NoSweepers,
+    OneSecret,
+    SkewedClock,
+    one_by_one,
+)
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -26,7 +37,7 @@ from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
-from sweephand.ports import Answer, Attempt, Clock, Page
+from sweephand.ports import Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
@@ -34,182 +45,12 @@ from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
 from sweephand.runs.turns import Turns
-from sweephand.wheel.codec import decode, encode
+from sweephand.wheel.codec import encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger
-
-#: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
-NOON: Instant = 1_795_262_400_000
-
+from sweephand.wheel.trigger import Trigger
 
 Port = TypeVar("Port")
-
-
-class HandClock:
-    """ports.Clock, moved by hand; waiting moves it too."""
-
-    def __init__(self, now: Instant = NOON) -> None:
-        self.time = now
-
-    def now(self) -> Instant:
-        return self.time
-
-    def wait_until(self, instant: Instant) -> None:
-        self.time = max(self.time, instant)
-
-
-@dataclass
-class SkewedClock:
-    """ports.Clock of one machine, `ahead_ms` ahead of the true time."""
-
-    true: HandClock
-    ahead_ms: int = 0
-
-    def now(self) -> Instant:
-        return self.true.time + self.ahead_ms
-
-    def wait_until(self, instant: Instant) -> None:
-        self.true.wait_until(instant - self.ahead_ms)
-
-
-class CountingIds:
-    """ports.Ids without chance: tokens count up, fractions are one half."""
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-
-    def token(self) -> str:
-        return f"{next(self._numbers):016d}"
-
-    def secret(self) -> str:
-        return f"{next(self._numbers):043d}"
-
-    def fraction(self) -> float:
-        return 0.5
-
-
-@dataclass
-class Letterbox:
-    """ports.Queue in memory. What is taken stays in flight until it is acknowledged, or reappears."""
-
-    clock: HandClock
-    waiting: list[tuple[Instant, Message]] = field(default_factory=list)
-    in_flight: dict[str, Message] = field(default_factory=dict)
-    buried: list[tuple[DeadLetter, str | None]] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=count)
-
-    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
-        for message, delay_ms in messages:
-            assert 0 <= delay_ms <= 900_000, f"SQS refuses a delay of {delay_ms} ms"
-            # Rounded down to whole seconds, as SQS counts.
-            self.waiting.append((self.clock.time + delay_ms // 1_000 * 1_000, message))
-
-    def acknowledge(self, receipts: Sequence[str]) -> None:
-        for receipt in receipts:
-            self.in_flight.pop(receipt, None)
-
-    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
-        self.buried.extend(letters)
-
-    def take(self, limit: int = 10, receives: int = 1) -> list[Received]:
-        """Up to `limit` messages that may be received now, oldest first."""
-        ready = [each for each in self.waiting if each[0] <= self.clock.time][:limit]
-        batch = []
-        for each in ready:
-            self.waiting.remove(each)
-            receipt = str(next(self._numbers))
-            self.in_flight[receipt] = each[1]
-            batch.append(Received(receipt, receipt, receives, encode(each[1])))
-        return batch
-
-    def decode(self, body: str) -> Message:
-        """runs.batch.Decoder."""
-        return decode(body)
-
-    def copy(self) -> None:
-        """Deliver everything twice, as SQS may."""
-        self.waiting += self.waiting
-
-    def reappear(self) -> None:
-        """The visibility time-out of everything in flight is over."""
-        self.waiting += [(self.clock.time, message) for message in self.in_flight.values()]
-        self.in_flight.clear()
-
-
-@dataclass
-class Consumers:
-    """ports.Targets: remembers each attempt and its true time, and answers as `answering` says."""
-
-    clock: HandClock
-    attempts: list[Attempt] = field(default_factory=list)
-    times: list[Instant] = field(default_factory=list)
-    answering: Callable[[Attempt], Answer] = lambda _: Answer(succeeded=True, code=204)
-    connecting: Callable[[], object] = lambda: None
-
-    def deliver(self, attempt: Attempt) -> Answer:
-        assert attempt.sent_at >= attempt.trigger.due_at, "delivered early"
-        self.connecting()
-        if not attempt.is_wanted():
-            return Answer(succeeded=False, was_withdrawn=True)
-        self.attempts.append(attempt)
-        self.times.append(self.clock.time)
-        return self.answering(attempt)
-
-    @property
-    def ids(self) -> list[str]:
-        """The trigger ids that were delivered, in order."""
-        return [attempt.trigger.id for attempt in self.attempts]
-
-    @property
-    def dues(self) -> set[Instant]:
-        """The due times that were delivered."""
-        return {attempt.trigger.due_at for attempt in self.attempts}
-
-
-class OneSecret:
-    """runs.attempt.Signing with one secret for all."""
-
-    def active(self, namespace: str) -> tuple[str, ...]:
-        return (f"whsec_{namespace}",)
-
-
-class NoSweepers:
-    """ports.Sweepers that remembers whom it was asked to start."""
-
-    def __init__(self) -> None:
-        self.started: list[int] = []
-
-    def start(self, first_shards: Sequence[int]) -> None:
-        self.started.extend(first_shards)
-
-
-def one_by_one(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
-    """runs.batch.Concurrently without threads."""
-    return [task() for task in tasks]
-
-
-class Interrupted:
-    """A port whose every call is announced before and after, so that a test can end the process there.
-
-    An announcement is `before jobs.get` or `after jobs.get`.
-    """
-
-    def __init__(self, port: object, called: str, announce: Callable[[str], None]) -> None:
-        self._port = port
-        self._called = called
-        self._announce = announce
-
-    def __getattr__(self, name: str) -> object:
-        call = getattr(self._port, name)
-
-        def announced(*args: object, **kwargs: object) -> object:
-            self._announce(f"before {self._called}.{name}")
-            result = call(*args, **kwargs)
-            self._announce(f"after {self._called}.{name}")
-            return result
-
-        return announced
 
 
 class World:

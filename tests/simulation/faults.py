@@ -51,6 +51,7 @@ KINDS: Final = (
     "small pages",
     "outliving sweepers",
     "poison",
+    "shortages",
 )
 
 #: To which kind of trouble a mishap at a call belongs.

@@ -8,15 +8,18 @@ from random import Random
 from typing import Any, Final
 
 from tests.simulation.faults import stream
+from tests.simulation.scenario import Scenario
 
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
 
-#: In so many seeds jobs complete asynchronously, tell of their ends and follow one another.
+#: In so many seeds jobs complete asynchronously, tell of their ends and follow one another, and in all that
+#: last for days.
 _FLOWS: Final = 1 / 3
 
 #: There, so many of the jobs do the one or the other.
 _ASYNC: Final = 0.5
 _TOLD: Final = 0.4
+_TOLD_OVER_DAYS: Final = 0.8
 _PAUSED_ON_ERROR: Final = 0.15
 
 #: And so many are given up at once, so that there is something to redrive.
@@ -31,6 +34,20 @@ _SLOW: Final = "@every 41s"
 _FAST: Final = ("@every 5s", "@every 7s", "@every 17s", "@every 23s", "*/20 * * * * *")
 
 _HTTP: Final[dict[str, Any]] = {"type": "http", "url": "https://told.example/ends"}
+#: Over days a job that others follow fires a few times a day: while a follower is paused, whatever follows is
+#: put back each quarter of an hour.
+_RARE: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "@daily"},
+    {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"},
+    {"schedule": "@every 7h", "repeats": 5},
+    {"schedule": "@every 11h"},
+    {"schedule": "R/P1D", "timezone": "Europe/Dublin"},
+    {"dueTime": "10h"},
+)
+
+#: What else says when a job fires.
+_TIMING: Final = frozenset({"schedule", "timezone", "dst", "dueTime", "ttl", "repeats", "jitter"})
+
 _WHEN: Final = ("succeeded", "failed", "always", None)
 
 #: What is asked for of runs, as clients.ACTIONS names it.
@@ -56,7 +73,7 @@ class Flows:
     @classmethod
     def of(cls, seed: int) -> "Flows":
         """That of a seed."""
-        return cls(seed, stream(seed, "flows").random() < _FLOWS)
+        return cls(seed, stream(seed, "flows").random() < _FLOWS or Scenario.of(seed).is_sparse)
 
     def added(self, written: dict[str, Any], name: str, number: int, *, is_sparse: bool) -> dict[str, Any]:
         """The definition of a job that step `number` writes, and in some seeds what it has besides."""
@@ -70,8 +87,11 @@ class Flows:
                 "heartbeatTimeout": random.choice(_TIMEOUTS),
                 "maxRunTime": random.choice(_RUN_TIMES),
             }
-        if random.random() < _TOLD:
-            fields["onComplete"] = self._told(random, name, is_sparse=is_sparse)
+        if random.random() < (_TOLD_OVER_DAYS if is_sparse else _TOLD):
+            fields["onComplete"] = told = self._told(random, name)
+            if is_sparse and told["type"] == "job":
+                kept = {name: value for name, value in fields.items() if name not in _TIMING}
+                fields = kept | random.choice(_RARE)
         if random.random() < _PAUSED_ON_ERROR:
             fields["onError"] = "pause"
         if random.random() < _ONCE:
@@ -93,14 +113,10 @@ class Flows:
             for _ in range(count)
         )
 
-    def _told(self, random: Random, name: str, *, is_sparse: bool) -> dict[str, Any]:
-        """Who is told: a consumer, or a job of a lower number, so that no two follow each other for ever.
-
-        A job that is paused for days would hold all that follows another: most of a seed's work, and it
-        shows little.
-        """
+    def _told(self, random: Random, name: str) -> dict[str, Any]:
+        """Who is told: a consumer, or a job of a lower number, so that no two follow each other for ever."""
         stem, _, number = name.rpartition("-")
-        if number == "0" or is_sparse or random.random() < 1 / 3:
+        if number == "0" or random.random() < 1 / 3:
             return _HTTP
         when = random.choice(_WHEN)
         chained = {"type": "job", "name": f"{stem}-{random.randrange(int(number))}"}

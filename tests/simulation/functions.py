@@ -64,13 +64,19 @@ class Functions:
         self._deliveries_at_once = deliveries_at_once
         self._delivering = 0
         self._is_waited_for = False
+        self._short_until: Instant = 0
         self._poll_at: Instant = NEVER
         self._numbers = {role: count(1) for role in LIMITS_MS}
         self.complaints: list[str] = []
         sqs.seen = self._seen
 
+    def run_short(self, until: Instant) -> None:
+        """Let Lambda receive, until then, and have no function to start for what it receives."""
+        self._short_until = until
+
     def calm(self) -> None:
-        """Let whoever was paused go on."""
+        """Let whoever was paused go on, and everything start."""
+        self._short_until = 0
         for process in self._scheduler.alive:
             process.frozen_until = 0
 
@@ -162,7 +168,10 @@ class Functions:
                 self._is_waited_for = True
                 return
             batch = self._sqs.receive(_BATCHES[mixed(next_at) % len(_BATCHES)])
-            if batch:
+            if batch and self._scheduler.now < self._short_until:
+                self._chronicle.figures["not begun"] += len(batch)
+                self._chronicle.mishap("received in vain", "Lambda")
+            elif batch:
                 self._deliver(batch)
 
     def _deliver(self, batch: Sequence[Received]) -> None:

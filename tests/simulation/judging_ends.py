@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.simulation.chains import CHAINED, End, end_in, followed
+from tests.simulation.judging_jobs import SKEW_MS
 from tests.simulation.judging_runs import OUR_FAULT
 from tests.simulation.lives import Life, told
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Requested, RunStored
+from tests.simulation.trace import Requested, RunStored, Written
 
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
@@ -140,9 +141,16 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
             left_at = max((r.at for r in requests if r.at <= each.at), default=each.at)
             stood = [life.writes[number] for number in life.stood(left_at - READ_BEFORE_MS, each.at)]
             is_wanted = stood and all(write.definition.get("onError") == "pause" for write in stood)
-            is_there = life.deleted_at is None or life.deleted_at > each.at
+            is_deleted = life.deleted_at is not None and life.deleted_at <= each.at
+            # Past its time to live nobody finds a job to pause.
+            is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
             if is_wanted and is_there and not any(write.paused_at is not None for write in stood):
                 yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
+
+
+def is_past(write: Written, at: int) -> bool:
+    """Whether by some clock a job was past its time to live then: nobody who asks for it finds it."""
+    return write.expires_at is not None and write.expires_at <= at + SKEW_MS
 
 
 def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[str]:

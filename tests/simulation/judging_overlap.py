@@ -239,7 +239,10 @@ def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
         if trigger_id != beside and (run.state == "running" or is_waited_for(trigger_id, run.seen_at)):
             return True
     holder = turns.holder
-    if holder is None or holder.trigger_id == beside or holder.trigger_id in turns.over:
+    if holder is None or holder.trigger_id == beside:
+        return False
+    if holder.trigger_id in turns.over and not (holder.is_asked_for and holder.attempt > 1):
+        # One that is redriven has the line for another turn.
         return False
     # Who holds the line is about to begin. One that never does is not waited for so long.
     has_reason = holder.trigger_id in tale.requests_of or holder.trigger_id in tale.buried

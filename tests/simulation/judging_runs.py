@@ -22,6 +22,9 @@ LEAVES_TO = {
 #: Reasons that tell of us instead of the consumer: failures to handle a message, and crashes meanwhile.
 OUR_FAULT = ("Sweephand failed", "received ")
 
+#: What is said of a trigger that crashed whoever began it: who comes back claims it first.
+CRASHED = "functions crashed over it"
+
 #: What waits in the queue waits at most this long; longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
 
@@ -76,6 +79,16 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
         outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
         if not {"failed", "lost", "accepted"} & set(outcomes) and not reason.startswith(OUR_FAULT):
             yield f"{trigger_id} was buried ({reason}) and never failed"
+        if CRASHED in reason and not _was_claimed(tale, trigger_id):
+            yield f"{trigger_id} was buried ({reason}), and nobody had begun it"
+
+
+def _was_claimed(tale: Tale, trigger_id: str) -> bool:
+    uid, _, run_id = trigger_id.partition("-")
+    buried_at = tale.buried_at[trigger_id]
+    return any(
+        each.state == "claimed" and each.at <= buried_at for each in tale.runs_of.get((uid, run_id), [])
+    )
 
 
 def every_trigger_ends(tale: Tale) -> Iterator[str]:

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.fakes.world import OneSecret
+from tests.fakes.doubles import OneSecret
 from tests.simulation.consumers import Consumers
 from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
+from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.demand import Demands
 from sweephand.jobs.pause import Pauser
@@ -70,6 +71,7 @@ class Services:
     writer: Writer
     pauser: Pauser
     resumer: Resumer
+    bulk: Bulk
     demands: Demands
     reporter: Reporter
     redriver: Redriver
@@ -189,10 +191,20 @@ class Fleet:
         writer = Writer(
             jobs=ports.jobs, changes=ports.changes, commits=commits, clock=clock, ids=ids, shards=shards
         )
+        pauser = Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids)
+        resumer = Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids)
         return Services(
             writer,
-            Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids),
-            Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids),
+            pauser,
+            resumer,
+            Bulk(
+                jobs=ports.jobs,
+                pauser=pauser,
+                resumer=resumer,
+                writer=writer,
+                clock=clock,
+                concurrently=self._scheduler.together,
+            ),
             Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
             Reporter(
                 jobs=ports.jobs,

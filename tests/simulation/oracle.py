@@ -9,8 +9,10 @@ from itertools import chain
 from typing import Final
 
 from tests.simulation import (
+    judging_bulk,
     judging_ends,
     judging_jobs,
+    judging_leaving,
     judging_overlap,
     judging_patience,
     judging_reports,
@@ -41,6 +43,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_jobs.reigns_begin_where_they_should,
     judging_jobs.pauses_are_kept,
     judging_jobs.jitter_is_stable,
+    judging_bulk.bulk_calls_leave_none_out,
+    judging_bulk.bulk_calls_touch_no_other,
+    judging_bulk.bulk_calls_count,
+    judging_bulk.bulk_calls_move_on,
+    judging_leaving.only_who_wants_to_goes,
+    judging_leaving.nobody_goes_before_the_last_run_is_over,
+    judging_leaving.who_wants_to_goes,
     judging_wheel.cursors_move_on,
     judging_wheel.cursors_reach_what_is_due,
     judging_wheel.chains_live,

@@ -25,21 +25,23 @@ CRASHED = ("received ", "Sweephand failed to handle it: ")
 WINDOW_DEFAULT = "1h"
 
 
-def owed(tale: Tale, life: Life) -> Iterator[tuple[Reign, int]]:
-    """The reigns and due times for which a request has to have left by the end, but for what excuses it."""
-    if life.deleted_at is not None or life.is_held:
+def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
+    """The reigns and due times for which a request has to have left by the end, but for what excuses it.
+
+    Those of a job as it stood after the write of that number, up to that instant, if they are given.
+    """
+    if number == -1 and (life.deleted_at is not None or life.is_held):
         # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
         return
     skipped = {
         (write.rev, due_at)
-        for number, write in enumerate(life.writes)
+        for resumed, write in enumerate(life.writes)
         if write.verb == "resume"
-        for due_at in misfires(life, number).skipped
+        for due_at in misfires(life, resumed).skipped
     }
-    for reign in life.reigns():
-        yield from (
-            (reign, due_at) for due_at in reign.dues(tale.through) if (reign.rev, due_at) not in skipped
-        )
+    until = tale.through if through is None else through
+    for reign in life.reigns(number):
+        yield from ((reign, due_at) for due_at in reign.dues(until) if (reign.rev, due_at) not in skipped)
 
 
 def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:

@@ -1,6 +1,7 @@
 """Which process runs when: greenlets that hand over at every call of a port, in simulated time."""
 
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, TypeVar
@@ -140,6 +141,8 @@ class Scheduler:
 
         for number, task in enumerate(tasks):
             child = greenlet(lambda number=number, task=task: run(number, task), self._hub)
+            # On whose behalf they act is known to all strands of a process.
+            child.gr_context = copy_context()
             self._push(self.now, Strand(parent.process, child))
         self._hub.switch()
         if parent.process.is_dead:

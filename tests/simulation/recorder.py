@@ -1,23 +1,22 @@
 """What stores, queue and consumers of a simulated world do, written down as events in true time."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.fakes.memory import MemoryJobs, MemoryLeases, MemoryPayloads, MemoryRuns, MemoryTimers
-from tests.fakes.world import World
 from tests.simulation.trace import (
     Answered,
-    Buried,
+    Chosen,
     Concluded,
     CursorStored,
     Deleted,
     Event,
     InLine,
     LineStored,
+    ManyAnswered,
     Mishap,
     Outcome,
     Requested,
@@ -32,19 +31,25 @@ from tests.simulation.trace import (
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Answer, Attempt, Queue, Targets
+from sweephand.ports import Answer, Attempt
 from sweephand.runs.overlap import Line
 from sweephand.runs.run import Run
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, Timer
-from sweephand.wheel.trigger import DeadLetter, TriggerMessage
+from sweephand.wheel.timer import Lease, OccurrenceTimer, Timer
+from sweephand.wheel.trigger import TriggerMessage
 
 #: 202 Accepted: the consumer will report.
 _ACCEPTED: Final = 202
 
+#: What a bulk call does with each of its jobs.
+_OF_ONE: Final[Mapping[Verb, Verb]] = {"pause many": "pause", "resume many": "resume"}
+
 
 @dataclass(slots=True)
 class Asking:
-    """A client's request while it is served: whoever serves it sets `uid` and `rev` from what it answers."""
+    """A client's request while it is served: whoever serves it sets `uid` and `rev` from what it answers.
+
+    `changed` are the uids of the jobs that were written or removed for it.
+    """
 
     verb: Verb
     name: str
@@ -53,6 +58,7 @@ class Asking:
     catchup: str | None = None
     uid: str | None = None
     rev: str | None = None
+    changed: list[str] = field(default_factory=list)
 
 
 class Recorder:
@@ -67,18 +73,6 @@ class Recorder:
         self.events: list[Event] = []
         self._now = now
         self._asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
-
-    @classmethod
-    def of(cls, world: World) -> "Recorder":
-        """A recorder that watches everything in a world from now on."""
-        recorder = cls(lambda: world.clock.time)
-        recorder.watch_jobs(world.jobs, world.payloads)
-        recorder.watch_timers(world.timers)
-        recorder.watch_leases(world.leases)
-        recorder.watch_runs(world.runs)
-        recorder.watch_queue(world.queue)
-        recorder.watch_targets(world.consumers)
-        return recorder
 
     @contextmanager
     def asking(
@@ -101,6 +95,20 @@ class Recorder:
         """The true time."""
         return self._now()
 
+    def of_many(
+        self, asking: Asking, chosen: Chosen, ask: Callable[[], tuple[int, str | None]]
+    ) -> str | None:
+        """Ask for a page of a bulk call, and note what was answered, unless it failed or its process ended.
+
+        `ask` returns how many jobs there were, and the name up to which, None if that was all; so does this.
+        """
+        asked_at = self._now()
+        asking.changed.clear()
+        count, reached = ask()
+        changed = tuple(asking.changed)
+        self.events.append(ManyAnswered(self._now(), asking.verb, asked_at, chosen, count, reached, changed))
+        return reached
+
     def of_run(self, asked: RunAsked, ask: Callable[[], Run | None]) -> None:
         """Ask for something of a run, and note it with the answer, unless the process ends before."""
         self.events.append(asked)
@@ -121,7 +129,11 @@ class Recorder:
         asking = self._asking.get()
         if before is not None and before.uid != job.uid:
             # One past its time to live, which its readers take for gone already.
-            self.events.append(Deleted(self._now(), before.key.name, before.uid))
+            self.events.append(Deleted(self._now(), before.key.name, before.uid, "create"))
+        by_itself = _verb_of(before, job)
+        verb = asking.verb if asking and by_itself != "expire" else by_itself
+        if asking is not None:
+            asking.changed.append(job.uid)
         is_new = before is None or before.uid != job.uid
         definition: dict[str, Any] = dict(job.definition.written)
         if data is not None:
@@ -129,11 +141,12 @@ class Recorder:
         self.events.append(
             Written(
                 at=self._now(),
-                verb="create" if is_new else asking.verb if asking else _verb_of(before, job),
+                verb="create" if is_new else _OF_ONE.get(verb, verb),
                 name=job.key.name,
                 uid=job.uid,
                 rev=job.rev,
-                asked_at=asking.asked_at if asking else job.updated_at,
+                # Of many jobs each is dealt with by itself, as if it were asked for when its turn has come.
+                asked_at=asking.asked_at if asking and verb not in _OF_ONE else job.updated_at,
                 ahead_ms=asking.ahead_ms if asking else 0,
                 cut=job.cut,
                 since=job.current.since,
@@ -141,12 +154,17 @@ class Recorder:
                 definition=definition,
                 catchup=asking.catchup if asking else None,
                 jitter_ms=getattr(job.series, "jitter_ms", 0),
+                expires_at=job.expires_at,
             )
         )
 
     def deleted(self, job: Job) -> None:
         """A job's item was removed."""
-        self.events.append(Deleted(self._now(), job.key.name, job.uid))
+        asking = self._asking.get()
+        if asking is not None:
+            asking.changed.append(job.uid)
+        verb = asking.verb if asking else None
+        self.events.append(Deleted(self._now(), job.key.name, job.uid, verb))
 
     def requested(self, attempt: Attempt) -> None:
         """A request leaves."""
@@ -184,12 +202,6 @@ class Recorder:
         trigger, outcome = attempt.trigger, _outcome(attempt, answer)
         is_final = answer is not None and answer.is_final
         self.events.append(Concluded(self._now(), trigger.uid, trigger.id, attempt.number, outcome, is_final))
-
-    def buried(self, letter: DeadLetter) -> None:
-        """A dead letter was accepted."""
-        self.events.append(
-            Buried(self._now(), letter.trigger.id if letter.trigger is not None else None, letter.reason)
-        )
 
     def run_stored(self, before: Run | None, run: Run) -> None:
         """A run's item was written over another or none."""
@@ -229,113 +241,6 @@ class Recorder:
         within_at = cursor.within.due_at if cursor.within is not None else None
         self.events.append(CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at))
 
-    def watch_jobs(self, jobs: MemoryJobs, payloads: MemoryPayloads) -> None:
-        """Note every job that is written or removed from now on."""
-        put, delete = jobs.put, jobs.delete
-
-        def watched_put(job: Job, replacing: str | None) -> bool:
-            before = jobs.get(job.key)
-            is_written = put(job, replacing)
-            if is_written and jobs.get(job.key) is not before:
-                self.written(before, job, _data_of(job, payloads))
-            return is_written
-
-        def watched_delete(job: Job) -> bool:
-            before = jobs.get(job.key)
-            is_deleted = delete(job)
-            if is_deleted and before is not None:
-                self.deleted(before)
-            return is_deleted
-
-        jobs.put = watched_put  # type: ignore[method-assign]
-        jobs.delete = watched_delete  # type: ignore[method-assign]
-
-    def watch_timers(self, timers: MemoryTimers) -> None:
-        """Note every timer that is written from now on."""
-        put = timers.put
-
-        def watched_put(timers: Sequence[Timer]) -> None:
-            put(timers)
-            for timer in timers:
-                self.timer_stored(timer)
-
-        timers.put = watched_put  # type: ignore[method-assign]
-
-    def watch_leases(self, leases: MemoryLeases) -> None:
-        """Note every cursor that is committed from now on."""
-        commit = leases.commit
-
-        def watched_commit(
-            lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
-        ) -> Lease | None:
-            committed = commit(lease, cursor, until, judged_at)
-            if committed is not None:
-                self.cursor_stored(committed)
-            return committed
-
-        leases.commit = watched_commit  # type: ignore[method-assign]
-
-    def watch_runs(self, runs: MemoryRuns) -> None:
-        """Note every run that is written from now on."""
-        claim, record, move = runs.claim, runs.record, runs.move
-
-        def stored(run: Run) -> Run | None:
-            return runs._runs.get((run.key, run.run_id, run.uid))
-
-        def watched_claim(run: Run, now: Instant) -> Run | None:
-            before = stored(run)
-            refused_by = claim(run, now)
-            if refused_by is None and stored(run) is not before:
-                self.run_stored(before, run)
-            return refused_by
-
-        def watched_record(run: Run) -> bool:
-            before = stored(run)
-            is_recorded = record(run)
-            if stored(run) is not before:
-                self.run_stored(before, run)
-            return is_recorded
-
-        def watched_move(run: Run, seen: Run) -> bool:
-            before = stored(run)
-            is_moved = move(run, seen)
-            if stored(run) is not before:
-                self.run_stored(before, run)
-            return is_moved
-
-        runs.claim = watched_claim  # type: ignore[method-assign]
-        runs.move = watched_move  # type: ignore[method-assign]
-        runs.record = watched_record  # type: ignore[method-assign]
-
-    def watch_queue(self, queue: Queue) -> None:
-        """Note every dead letter that is accepted from now on."""
-        bury = queue.bury
-
-        def watched_bury(letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
-            bury(letters)
-            for letter, _ in letters:
-                self.buried(letter)
-
-        queue.bury = watched_bury  # type: ignore[method-assign]
-
-    def watch_targets(self, targets: Targets) -> None:
-        """Note every request that leaves from now on, and what came of it."""
-        deliver = targets.deliver
-
-        def watched_deliver(attempt: Attempt) -> Answer:
-            def is_wanted() -> bool:
-                answer = attempt.is_wanted()
-                if answer:
-                    self.requested(attempt)
-                return answer
-
-            answer = deliver(attempt._replace(is_wanted=is_wanted))
-            if not answer.was_withdrawn:
-                self.concluded(attempt, answer)
-            return answer
-
-        targets.deliver = watched_deliver  # type: ignore[method-assign]
-
 
 def is_on_demand(attempt: Attempt) -> bool:
     """Whether a trigger is no occurrence: its run is named so."""
@@ -357,14 +262,7 @@ def _in_line(message: TriggerMessage) -> InLine:
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
-    """What a write that no client asked for amounts to: a function of ours may have paused the job."""
-    return "pause" if before is not None and before.rev == job.rev else "replace"
-
-
-def _data_of(job: Job, payloads: MemoryPayloads) -> str | None:
-    payload = job.definition.payload
-    if payload is None:
-        return None
-    if payload.text is not None:
-        return payload.text
-    return payloads.get(job.uid, payload.ref) if payload.ref is not None else None
+    """What a write that no client asked for amounts to: a job may have been paused, or gone, by itself."""
+    if before is None or before.rev != job.rev:
+        return "replace"
+    return "expire" if before.paused_at == job.paused_at else "pause"

@@ -10,7 +10,7 @@ from sweephand.runs.run import Run
 from sweephand.runs.transitions import State
 
 if TYPE_CHECKING:
-    from tests.simulation.clients import Request
+    from tests.simulation.verbs import Request
 
 #: Runs that a client looks at before it chooses.
 _LISTED_MAX = 20

@@ -8,23 +8,25 @@ from random import Random
 from typing import Final
 from unittest.mock import patch
 
+from tests.simulation.bulks import Bulks
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.clients import HALF_MS, Clients, plan
 from tests.simulation.consumers import Consumers
-from tests.simulation.faults import NO_MASK, Mask, Troubles, is_at_margins, stream
+from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
 from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
 from tests.simulation.machines import Fleet
 from tests.simulation.oracle import judge
 from tests.simulation.processes import Scheduler
+from tests.simulation.scenario import Scenario
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
 from tests.simulation.trace import Event, Requested
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
 
-from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
+from sweephand.instants import HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import RetryPolicy
 from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
@@ -32,12 +34,6 @@ from sweephand.wheel import arm, expand, sweep, tick
 from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, Trigger, TriggerMessage
 
 Mutation = Callable[[], AbstractContextManager[object]]
-
-#: 2026-11-21T12:00:00Z: when seeds begin, or up to a day later.
-BEGIN: Final[Instant] = 1_795_262_400_000
-
-#: A week before the clocks of Europe go forward, and before those of America go back, in 2027.
-TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 
 #: What was sent before the calm lies no further ahead than this: after it nothing comes twice.
 ECHO_MS: Final = DIRECT_WINDOW_MS + HORIZON_MS + CLOCK_SKEW_MAX_MS
@@ -51,53 +47,20 @@ UNREST_MAX_MS: Final = 6 * HOUR_MS
 #: Nor has what still goes on after so many events or deliveries, of which a seed has a few thousand.
 EVENTS_MAX: Final = 30_000
 
+#: What is held for days is put back each quarter of an hour.
+EVENTS_OVER_DAYS_MAX: Final = 90_000
+
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
 
 #: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
 _FOLLOWING: Final = (DeadlineMessage, NoticeMessage)
 
-#: One seed in so many lasts for days.
-_SPARSE: Final = 0.03
-
 #: One seed in so many runs on the production adapters over clients in memory: they take three times as long.
 _WIRE_EVERY: Final = 20
 
 #: The parts of the stack that may be gone for a while; "all" is the region.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """How large a seed's world is, before anything goes wrong."""
-
-    begins_at: Instant
-    minutes: int
-    jobs: int
-    writes: int
-    shards: int
-    deliveries_at_once: int
-    is_sparse: bool
-    is_at_margins: bool
-
-    @classmethod
-    def of(cls, seed: int) -> "Scenario":
-        """The scenario of a seed."""
-        random = stream(seed, "scenario")
-        at_margins = is_at_margins(seed)
-        is_sparse = random.random() < _SPARSE and not at_margins
-        minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)
-        jobs = random.randint(3 if at_margins else 1, 4)
-        return cls(
-            begins_at=(random.choice(TRANSITIONS) if is_sparse else BEGIN) + random.randrange(DAY_MS),
-            minutes=minutes,
-            jobs=jobs,
-            writes=jobs + random.randint(0, 40 if is_sparse else minutes * 2),
-            shards=1 if at_margins else random.randint(1, 4),
-            deliveries_at_once=random.randint(2, 10),
-            is_sparse=is_sparse,
-            is_at_margins=at_margins,
-        )
 
 
 @dataclass(slots=True)
@@ -143,6 +106,7 @@ def _bounds(seed: int, mask: Mask) -> Iterator[None]:
         # By the defaults an end that nobody hears of is told for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(tell, "_POLICY", policy))
+        stack.enter_context(Bulks.of(seed).bounds())
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")
@@ -200,6 +164,7 @@ class Simulation:
             is_sparse=scenario.is_sparse,
             is_at_margins=scenario.is_at_margins,
             flows=Flows.of(seed),
+            bulks=Bulks.of(seed),
         )
         self._workers = Workers(
             scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
@@ -222,10 +187,12 @@ class Simulation:
             writes=scenario.writes,
             is_at_margins=scenario.is_at_margins,
             flows=Flows.of(self._seed),
+            bulks=Bulks.of(self._seed),
         )
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()
         self._plan_outages(full_end)
+        self._plan_shortages(full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
         while scheduler.now < self._calm_at and not self._is_endless:
@@ -297,6 +264,20 @@ class Simulation:
             ports = random.choice(((random.choice(_PORTS),), (random.choice(_PORTS),), _PORTS))
             self._scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
 
+    def _plan_shortages(self, ends_at: Instant) -> None:
+        random = stream(self._seed, "shortages")
+        if not self._troubles["shortages"]:
+            return
+        at = random.randrange(self._scenario.begins_at, ends_at)
+        # Long enough for a message to be received in vain as often as it may crash functions.
+        longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
+        self._scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
+
+    def _run_short(self, lasts_ms: int) -> None:
+        if not self._is_calm:
+            self._chronicle.mishap(f"shortage of {lasts_ms} ms", "Lambda")
+            self._functions.run_short(self._scheduler.now + lasts_ms)
+
     def _lose(self, ports: Sequence[str], until: Instant) -> None:
         if self._is_calm:
             return
@@ -355,13 +336,17 @@ class Simulation:
 
     @property
     def _is_endless(self) -> bool:
-        return max(len(self._chronicle.events), self._chronicle.figures["batches"]) > EVENTS_MAX
+        most = EVENTS_OVER_DAYS_MAX if self._scenario.is_sparse else EVENTS_MAX
+        return max(len(self._chronicle.events), self._chronicle.figures["batches"]) > most
 
     def _is_at_rest(self, through: Instant) -> bool:
         if self._chronicle.last_other_timer_at > through:
             return False
         for message in self._sqs.messages():
             if isinstance(message, SpanMessage):
+                if message.demand is None and message.uid in self._chronicle.paused:
+                    # As a single trigger of that job: it is held whole.
+                    continue
                 return False
             if isinstance(message, _FOLLOWING) and message.trigger.due_at > self._calm_at:
                 # Of what follows the runs that begin in the calm there is no end.

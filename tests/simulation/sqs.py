@@ -21,7 +21,7 @@ from sweephand.wheel.trigger import Message, SpanMessage
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS
-RECEIVES_MAX: Final = 6
+RECEIVES_MAX: Final = 50
 
 _DELAY_S_MAX: Final = 900
 

@@ -16,6 +16,7 @@ from tests.simulation.trace import (
     Event,
     InLine,
     LineStored,
+    ManyAnswered,
     Mishap,
     Requested,
     RunAnswered,
@@ -185,6 +186,14 @@ def _answered(event: Answered, subject: Subject) -> str | None:
     return f"< client told of {event.verb} {event.name}: {what}"
 
 
+def _many_answered(event: ManyAnswered, subject: Subject) -> str | None:
+    if subject.uids and not subject.uids & set(event.changed):
+        return None
+    labels = "".join(f" {name}={value}" for name, value in event.chosen.labels.items())
+    what = f"{event.verb} {event.chosen.prefix}*{labels} after {event.chosen.after!r}"
+    return f"< client told of {what}: {event.count}, up to {event.reached}, asked {_time(event.asked_at)}"
+
+
 def _requested(event: Requested, subject: Subject) -> str | None:
     if not subject.has_trigger(event.uid, event.due_at):
         return None
@@ -333,6 +342,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Written: _written,
     Deleted: _deleted,
     Answered: _answered,
+    ManyAnswered: _many_answered,
     Requested: _requested,
     Concluded: _concluded,
     Told: _told,

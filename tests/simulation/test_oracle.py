@@ -5,8 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.simulation.broken_bulks import BROKEN_BULKS
 from tests.simulation.broken_ends import BROKEN_ENDS
+from tests.simulation.broken_leaving import BROKEN_LEAVING
 from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
+from tests.simulation.judging_runs import CRASHED
 from tests.simulation.oracle import CHECKS, judge
 from tests.simulation.stories import (
     NOON,
@@ -148,6 +151,11 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         "never failed",
     ),
     (
+        every_minute,
+        with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", f"Sweephand failed: 5 {CRASHED}.")),
+        "and nobody had begun it",
+    ),
+    (
         retried,
         lambda events: in_order(
             without(of(Requested, attempt=3), of(Concluded, attempt=3))(events),
@@ -214,7 +222,7 @@ def test_a_broken_promise_is_named(
 
 
 def test_every_check_has_a_trace_that_it_complains_of() -> None:
-    broken = [*BROKEN, *BROKEN_ENDS]
+    broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
     assert not silent

@@ -24,6 +24,10 @@ Verb: TypeAlias = Literal[
     "cancel",
     "redrive",
     "redrive many",
+    "pause many",
+    "resume many",
+    "delete many",
+    "expire",
 ]
 
 #: How a consumer answers: it `accepted` what it will report on later, and what is `lost` nobody was told.
@@ -34,9 +38,12 @@ Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 class Written:
     """A write that changed a job's item. `definition` is all that was in force from then on.
 
+    By `expire` a job goes by itself; it stays what it was.
+
     `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
     ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
-    job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells.
+    job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells. Past
+    `expires_at`, as stored, whoever asks for the job is told that there is none.
     """
 
     at: Instant
@@ -52,15 +59,17 @@ class Written:
     definition: Mapping[str, Any]
     catchup: str | None = None
     jitter_ms: int = 0
+    expires_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A job's item is gone."""
+    """A job's item is gone: by which request (None: by none), `create` if another of its name is there."""
 
     at: Instant
     name: str
     uid: str
+    verb: Verb | None = "delete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,37 @@ class Answered:
     uid: str | None
     rev: str | None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which jobs a bulk call is about: whose names begin so and come after that one, with those labels."""
+
+    prefix: str
+    labels: Mapping[str, str]
+    after: str
+
+    def has(self, write: Written) -> bool:
+        """Whether a job is chosen, as it stood after that write."""
+        labels = write.definition.get("labels", {})
+        is_named = write.name.startswith(self.prefix) and write.name > self.after
+        return is_named and all(labels.get(name) == value for name, value in self.labels.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ManyAnswered:
+    """What a client was told of a page of a bulk call: how many jobs, and the name up to which (None: all).
+
+    `changed` are the uids of the jobs whose items the call wrote or removed.
+    """
+
+    at: Instant
+    verb: Verb
+    asked_at: Instant
+    chosen: Chosen
+    count: int
+    reached: str | None
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +287,7 @@ Event: TypeAlias = (
     Written
     | Deleted
     | Answered
+    | ManyAnswered
     | Requested
     | Concluded
     | Told

@@ -57,7 +57,8 @@ def test_messages_wait_for_two_weeks_and_poison_goes_to_the_dead_letters(stack: 
     assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 24 * 3600}
     redrive = queues["DeliveryQueue"]["RedrivePolicy"]
     assert told(redrive["deadLetterTargetArn"]) == "DeadLetterQueue.Arn"
-    assert redrive["maxReceiveCount"] == CRASHES_MAX + 1
+    # Who could not be started for it received it as well, and that must give up nothing for hours.
+    assert redrive["maxReceiveCount"] >= 10 * CRASHES_MAX
 
 
 def test_queues_are_encrypted(stack: Stack) -> None:

@@ -7,7 +7,6 @@ from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand import limits, timing
 from sweephand.instants import SECOND_MS
-from sweephand.runs.batch import CRASHES_MAX
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
@@ -87,8 +86,9 @@ def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) 
     assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Throttles")
     assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["DeliverFunction"]
     # Each receive that comes to nothing lasts for the queue's visibility time-out.
-    given_up_s = CRASHES_MAX * stack.properties("DeliveryQueue")["VisibilityTimeout"]
-    assert alarm["EvaluationPeriods"] * alarm["Period"] <= given_up_s / 2
+    queue = stack.properties("DeliveryQueue")
+    given_up_s = queue["RedrivePolicy"]["maxReceiveCount"] * queue["VisibilityTimeout"]
+    assert alarm["EvaluationPeriods"] * alarm["Period"] <= given_up_s / 10
 
 
 @pytest.mark.parametrize("function", ["Tick", "Sweep"])

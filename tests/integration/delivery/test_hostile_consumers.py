@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.consumer import Connection, Consumer, attempt_of
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.sockets import RECEIVED_BYTES_MAX
@@ -107,6 +107,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
         b"HTTP/1.1 200 " + b"x" * 100_000 + b"\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nx-a: " + b"x" * 100_000 + b"\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 1, 2\r\n\r\nx",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
     ],
     ids=lambda raw: repr(raw[:24]),
 )

@@ -1,13 +1,15 @@
 """What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
 
 import socket
+from time import time
 
 import pytest
 from standardwebhooks.webhooks import Webhook
 from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
+from sweephand.delivery.connections import IDLE_MAX_S
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.signing import delivery_headers
@@ -134,6 +136,38 @@ def test_connections_are_used_again_also_after_a_failure(targets: HttpTargets) -
         assert (codes, consumer.accepted) == ([503, 200] * 3, 1)
 
 
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", "ok"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", ""),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "ok"),
+    ],
+)
+def test_whatever_says_where_an_answer_ends_leaves_its_connection_to_use_again(
+    targets: HttpTargets, raw: bytes, text: str
+) -> None:
+    def answering(connection: Connection) -> None:
+        while connection.request():
+            connection.send(raw)
+
+    with Consumer(answering) as consumer:
+        answers = [targets.deliver(attempt_of(consumer.spec())) for _ in range(3)]
+        assert consumer.accepted == 1
+    assert {(answer.succeeded, answer.text) for answer in answers} == {(True, text)}
+
+
+def test_a_consumer_that_says_that_it_closes_is_connected_to_anew(targets: HttpTargets) -> None:
+    def closing(connection: Connection) -> None:
+        while connection.request():
+            connection.answer("200 OK", b"ok", "connection: close")
+
+    with Consumer(closing) as consumer:
+        assert all(targets.deliver(attempt_of(consumer.spec())).succeeded for _ in range(3))
+        assert consumer.accepted == 3
+
+
 def test_a_connection_that_was_idle_for_too_long_is_not_used_again(
     targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +175,17 @@ def test_a_connection_that_was_idle_for_too_long_is_not_used_again(
     with Consumer() as consumer:
         assert all(targets.deliver(attempt_of(consumer.spec())).succeeded for _ in range(3))
         assert consumer.accepted == 3
+
+
+def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Consumer() as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        thawed_at = time() + IDLE_MAX_S + 1
+        monkeypatch.setattr("sweephand.delivery.connections.time", lambda: thawed_at)
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        assert consumer.accepted == 2
 
 
 def test_a_host_not_asked_for_longest_gives_its_connections_up(

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 from tests.fakes.consumer import attempt_of
-from tests.fakes.sqs import Sqs, mocked_sqs, refusal
+from tests.fakes.sqs import REGION, Sqs, mocked_sqs, refusal
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.errors import StoreError
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer
 
@@ -68,6 +69,21 @@ def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) ->
     (received,) = sqs.messages(url)
     assert received["Attributes"]["MessageDeduplicationId"] == "uuuuuuuuuuuuuuuu-1795262400250-3"
     assert received["Attributes"]["MessageGroupId"] == "team/nightly"
+
+
+def test_a_fifo_queue_takes_each_attempt_that_a_consumer_is_to_report_on(sqs: Sqs) -> None:
+    url = sqs.queue("work.fifo")
+    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    attempt = attempt_of(spec_of(url))
+    for number in (1, 1, 2, 2, 3):
+        assert targets.deliver(attempt._replace(number=number, run_token=f"shr_{number}")).succeeded
+    names = [json.loads(each["MessageAttributes"]["sweephand"]["StringValue"]) for each in sqs.messages(url)]
+    assert [(each["attempt"], each["runToken"]) for each in names] == [
+        (1, "shr_1"),
+        (2, "shr_2"),
+        (3, "shr_3"),
+    ]
+    assert len({each["id"] for each in names}) == 1
 
 
 def test_a_job_may_name_its_group_and_a_key_too_long_for_one_is_digested(sqs: Sqs) -> None:
@@ -131,4 +147,38 @@ def test_a_queue_of_the_stack_itself_is_refused_for_good(sqs: Sqs) -> None:
     targets = SqsTargets(sqs.clients, allow_insecure=False, own_queues=[url])
     answer = targets.deliver(attempt_of(spec_of(url)))
     assert (answer.succeeded, answer.is_final) == (False, True)
+    assert not sqs.messages(url)
+
+
+def test_a_message_that_is_not_wanted_any_more_is_not_sent(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+    attempt = attempt_of(spec_of(url))._replace(is_wanted=lambda: False)
+    assert SqsTargets(SqsClients(), allow_insecure=False).deliver(attempt).was_withdrawn
+    assert not sqs.messages(url)
+
+
+def test_whether_a_message_is_wanted_is_asked_before_each_try_of_the_sdk(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+    clients = SqsClients()
+    tried: list[str] = []
+
+    def slow(**_: Any) -> None:
+        tried.append(url)
+        raise ConnectTimeoutError(endpoint_url=url)
+
+    clients.client(REGION).meta.events.register_first("before-send.sqs.SendMessage", slow)
+    attempt = attempt_of(spec_of(url))._replace(is_wanted=lambda: not tried)
+    assert SqsTargets(clients, allow_insecure=False).deliver(attempt).was_withdrawn
+    assert len(tried) == 1
+
+
+def test_a_store_that_cannot_say_whether_a_message_is_wanted_is_no_refusal_of_the_queue(sqs: Sqs) -> None:
+    url = sqs.queue("work")
+
+    def unreadable() -> bool:
+        raise StoreError("throttled")
+
+    attempt = attempt_of(spec_of(url))._replace(is_wanted=unreadable)
+    with pytest.raises(StoreError):
+        SqsTargets(SqsClients(), allow_insecure=False).deliver(attempt)
     assert not sqs.messages(url)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.fakes.consumer import Connection, Consumer, attempt_of, obliging
-from tests.fakes.world import HandClock
+from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
@@ -100,6 +100,19 @@ def test_a_certificate_that_nobody_trusts_is_not(authority: Authority) -> None:
         assert consumer.requests == []
     assert answer.error is not None
     assert "certificate verify failed" in answer.error
+
+
+def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(authority: Authority) -> None:
+    def forgetful(connection: Connection) -> None:
+        """Answer once, read the next request, and hang up on it."""
+        connection.request()
+        connection.answer()
+        if connection.request():
+            connection.reset()
+
+    targets = targets_that_trust(authority)
+    with Consumer(forgetful, tls=authority.server) as consumer:
+        assert all(deliver(targets, consumer, "hook.example").succeeded for _ in range(4))
 
 
 def hanging(connection: Connection) -> None:

@@ -59,7 +59,8 @@ def test_an_item_is_written_and_read_as_pynamodb_does_it() -> None:
 
     assert raw == Model.serialize(full)
     stored = {**raw, "why": {"NULL": True}}
-    read, expected = JobItem.read(stored), JobItem.from_raw_data(dict(stored))
+    read, expected = JobItem.read(stored), JobItem("", "")
+    expected.deserialize(dict(stored))
     names = JobItem.get_attributes()
     assert {name: getattr(read, name) for name in names} == {name: getattr(expected, name) for name in names}
     assert (read.cut, read.earlier, read.pause_reason) == (NOON, [["0-v0", 1, None]], None)
@@ -70,6 +71,11 @@ def test_what_an_item_must_have_is_missed_when_it_is_written() -> None:
 
     with pytest.raises(AssertionError, match="of JobItem is not given"):
         item.serialize()
+
+
+def test_an_item_has_no_attribute_that_is_not_declared() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        JobItem(pk="jobs#team#3", sk="nightly", colour="red").serialize()
 
 
 def items(client: "DynamoDBClient", table: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from tests.contract.builders import NOON, api_key, job, run, secrets, timer
 from tests.fakes.engines import BUCKET, Dynamo, Stores
-from tests.fakes.wire import cut_off, refused, without_waiting
+from tests.fakes.wire import cut_off, damaged_once, refused, without_waiting
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import JobKey
@@ -68,6 +68,14 @@ EVERY_REQUEST = [
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     without_waiting(monkeypatch)
+
+
+def test_an_answer_that_came_damaged_is_asked_for_again(on_moto: Dynamo) -> None:
+    stores = on_moto.stores()
+    stores.jobs.put(job(), replacing=None)
+    with damaged_once(on_moto.client, "GetItem") as asked:
+        assert stores.jobs.get(job().key) == job()
+    assert asked.times == 2
 
 
 @pytest.mark.parametrize(("call", "operation"), EVERY_REQUEST)

@@ -186,13 +186,13 @@ def claims_what_was_cancelled() -> Iterator[None]:
 
 @mutation("A cancel is acknowledged, and nothing is written")
 def forgets_cancels() -> Iterator[None]:
-    changed = Reporter._changed
+    end = Reporter._brought_to_end
 
-    def forgetful(reporter: Reporter, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+    def forgetful(reporter: Reporter, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
         is_cancel = "cancel" in change.__qualname__
-        return change(read()) if is_cancel else changed(reporter, read, change)
+        return change(read(), None) if is_cancel else end(reporter, read, change)
 
-    with patch.object(Reporter, "_changed", forgetful):
+    with patch.object(Reporter, "_brought_to_end", forgetful):
         yield
 
 

@@ -10,7 +10,7 @@ from sweephand.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import later as waiting
 from sweephand.runs.attempt import Attempts
-from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.batch import CRASHES_MAX, BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead, liveness_of
 from sweephand.runs.settle import Delivered
@@ -99,6 +99,15 @@ def ignores_claims() -> Iterator[None]:
         ports["runs"] = Instead(runs, claim=claim)
 
     with built(Deliverer, change):
+        yield
+
+
+@mutation("What was received in vain counts as what functions crashed over")
+def takes_receives_for_crashes() -> Iterator[None]:
+    def crashes(_: BatchHandler, message: TriggerMessage) -> bool:
+        return message.crashes >= CRASHES_MAX
+
+    with patch.object(BatchHandler, "_crashes", crashes):
         yield
 
 

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
 
-from sweephand.instants import MINUTE_MS, Instant
+from sweephand.instants import INSTANT_MAX, MINUTE_MS, Instant
 from sweephand.jobs.definition import Overlap
 from sweephand.jobs.job import Job, JobKey
 from sweephand.runs import turns
@@ -152,7 +152,7 @@ def takes_without_condition() -> Iterator[None]:
 
 @mutation("A line is held for ever by one of which nothing is seen any more")
 def waits_for_the_dead() -> Iterator[None]:
-    with everywhere("gives_up_at", lambda *_: None):
+    with everywhere("gives_up_at", lambda *_: INSTANT_MAX):
         yield
 
 
@@ -173,8 +173,8 @@ def lets_retries_overlap() -> Iterator[None]:
 
 @mutation("A run whose claim has ended is taken for over")
 def takes_claims_for_turns() -> Iterator[None]:
-    def given_up(holder: Held, run: Run | None, job: Job) -> Instant | None:
-        if run is not None and run.state == "claimed":
+    def given_up(holder: Held, run: Run | None, job: Job) -> Instant:
+        if run is not None and run.state == "claimed" and run.claimed_until is not None:
             return run.claimed_until
         return gives_up_at(holder, run, job)
 

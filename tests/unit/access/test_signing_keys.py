@@ -4,8 +4,8 @@ from base64 import b64decode
 
 import pytest
 from standardwebhooks import Webhook
+from tests.fakes.doubles import CountingIds, HandClock
 from tests.fakes.memory import MemorySecrets
-from tests.fakes.world import CountingIds, HandClock
 
 from sweephand.access.signing import SigningSecrets
 from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys

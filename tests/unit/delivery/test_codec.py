@@ -62,6 +62,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         st.none() | st.builds(Redrive, counts, st.none() | instants),
         st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
         counts,
+        st.booleans(),
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -104,6 +105,13 @@ def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
     assert decode(encode(skipped)) == skipped
     with pytest.raises(PoisonError, match="`skipped` in a message"):
         decode(encode(SPAN)[:-1] + ',"skipped":1}')
+
+
+def test_what_is_owed_says_so_and_a_span_too() -> None:
+    assert '"owed"' not in encode(SPAN) + encode(MESSAGE)
+    for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
+        assert encode(owed).endswith(',"owed":true}')
+        assert decode(encode(owed)) == owed
 
 
 ODD_DEMANDS: list[Any] = [

@@ -148,6 +148,21 @@ def test_a_url_is_read_into_what_is_connected_to_and_what_is_asked_for() -> None
 
 
 @pytest.mark.parametrize(
+    ("url", "authority"),
+    [
+        ("https://Example.com/", "example.com"),
+        ("https://example.com.:443/", "example.com"),
+        ("https://example.com:8443/", "example.com:8443"),
+        ("http://example.com:443/", "example.com:443"),
+        ("http://[::1]/", "[::1]"),
+        ("http://[::1]:81/", "[::1]:81"),
+    ],
+)
+def test_a_request_names_its_host_and_a_port_that_is_not_the_schemes_own(url: str, authority: str) -> None:
+    assert read_url(url, allow_insecure=True).authority == authority
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "Host",

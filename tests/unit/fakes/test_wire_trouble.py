@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 from botocore.exceptions import ReadTimeoutError
 from tests.contract.builders import NOON, job, next_revision, run, timer
+from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import Stores, on_fake
 from tests.fakes.sqs_client import DELIVERY_URL, FakeSqs, queue_over
 from tests.fakes.wire_trouble import Fate, Trouble, failing
-from tests.fakes.world import HandClock, Letterbox
 
 from sweephand.delivery.queue import TRIES_MAX
 from sweephand.errors import StoreError

@@ -234,3 +234,28 @@ def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
         world.writer().patch(
             key_of(), lambda before: before, caller="test", requested_at=NOON, if_match="9-z"
         )
+
+
+def test_a_job_that_was_resumed_late_stays_for_what_that_delivers_though_it_is_patched() -> None:
+    world = World()
+    world.put(dueTime="10s")
+    world.pause()
+    world.clock.time += 30 * DAY_MS
+    resumed = world.resume()
+    patched = world.patch(description="that was a long pause").job
+    assert patched.expires_at == resumed.expires_at
+    longer = world.patch(retention="8d").job
+    assert resumed.expires_at is not None
+    assert longer.expires_at == resumed.expires_at + DAY_MS
+    assert not longer.is_gone(world.clock.time)
+
+
+def test_a_job_that_begins_anew_after_a_late_resume_stays_for_as_long_as_any_other() -> None:
+    world = World()
+    world.put(dueTime="10s")
+    world.pause()
+    world.clock.time += 30 * DAY_MS
+    world.resume()
+    again = world.put(dueTime="20s").job
+    other = world.put("other", dueTime="20s").job
+    assert again.expires_at == other.expires_at

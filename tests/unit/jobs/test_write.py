@@ -318,8 +318,21 @@ def test_a_job_that_will_end_is_kept_for_its_retries_and_its_retention(
 
 def test_the_last_earlier_revisions_are_kept() -> None:
     world = World()
-    revs = [world.put(schedule="@every 1h", data=str(number)).job.rev for number in range(30)]
+    revs: list[str] = []
+    for number in range(30):
+        revs.append(world.put(schedule="@every 10s", data=str(number)).job.rev)
+        world.clock.time += 10_000
     assert [each.rev for each in stored(world).earlier] == revs[-1 - EARLIER_REVISIONS_MAX : -1]
+
+
+def test_a_revision_under_which_something_fell_due_is_not_forgotten_for_those_that_owe_nothing() -> None:
+    world = World()
+    owing = world.put(schedule="@every 1h", data="0").job.rev
+    world.clock.time += 3_600_000
+    for number in range(1, 3 * EARLIER_REVISIONS_MAX):
+        world.patch(description=str(number))
+        world.clock.time += 5_000
+    assert owing in [each.rev for each in stored(world).earlier]
 
 
 def test_an_update_of_a_paused_job_keeps_it_paused_and_the_old_revision_owes_up_to_the_pause() -> None:

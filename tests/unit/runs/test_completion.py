@@ -1,12 +1,15 @@
 """Jobs that want to go with their last run: they do, and lose nothing by it."""
 
+from dataclasses import replace
+
 import pytest
 from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import NotFoundError
+from sweephand.errors import ConflictError, NotFoundError
 from sweephand.jobs.read import Reader
-from sweephand.ports import Answer
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.run import Run
 
 MINUTE = 60_000
 
@@ -80,8 +83,69 @@ def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing()
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
     world.deliver([second])
+    assert is_there(world)
     world.deliver([first])
     assert {each.trigger.sequence for each in world.consumers.attempts} == {1, 2}
+    assert not is_there(world)
+
+
+def test_where_successes_leave_no_record_the_last_one_does_and_the_job_goes_after_a_retry() -> None:
+    world = World()
+    world.put(
+        schedule="@every 10s",
+        repeats=2,
+        deleteAfterCompletion=True,
+        history="failures",
+        retry={"initialDelay": "60s"},
+    )
+    world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.trigger.sequence == 2 or attempt.number > 1, code=503
+    )
+    world.run_until(NOON + 21_000)
+    assert is_there(world)
+    world.run_until(NOON + 3 * MINUTE)
+    assert not is_there(world)
+
+
+def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along() -> None:
+    world = World()
+    world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True, history="failures")
+    world.clock.time = NOON + 21_000
+    (first, second) = world.queue.take()
+    world.deliver([first])
+    assert is_there(world)
+    world.deliver([second])
+    assert not is_there(world)
+
+
+def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
+    world = World()
+    world.put(schedule="@every 1h", repeats=4, deleteAfterCompletion=True, historyRetention="1h30m")
+    for number in range(1, 5):
+        world.run_until(NOON + number * 60 * MINUTE + 1_000)
+        for place, run in list(world.runs._runs.items()):
+            if run.expires_at is not None and run.expires_at <= world.clock.time:
+                del world.runs._runs[place]
+    assert len(world.consumers.ids) == 4
+    assert not is_there(world)
+
+
+def test_of_two_runs_that_end_at_once_the_later_record_takes_the_job_along() -> None:
+    world = World()
+    world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)
+    world.clock.time = NOON + 21_000
+    (first, second) = world.queue.take()
+    is_second = False
+
+    def end_the_other(_: Attempt) -> Answer:
+        nonlocal is_second
+        if not is_second:
+            is_second = True
+            world.deliver([second])
+        return Answer(succeeded=True, code=200)
+
+    world.consumers.answering = end_the_other
+    world.deliver([first])
     assert not is_there(world)
 
 
@@ -119,6 +183,23 @@ def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
     assert is_there(world)
 
 
+def test_a_job_that_was_replaced_meanwhile_goes_with_the_run_of_what_it_is_by_then() -> None:
+    world = World()
+    world.put(dueTime="10s", deleteAfterCompletion=True)
+    world.clock.time = NOON + 10_000
+
+    def replace_it() -> None:
+        world.clock.time += 1
+        world.put(dueTime="0s", deleteAfterCompletion=True, data='"new"')
+
+    world.consumers.connecting = replace_it
+    world.deliver(world.queue.take())
+    assert is_there(world)
+    world.consumers.connecting = lambda: None
+    world.run_until(NOON + 20_000)
+    assert not is_there(world)
+
+
 def test_a_job_that_cannot_be_written_now_is_left_to_its_retention() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
@@ -148,6 +229,54 @@ def test_a_delivery_that_is_killed_anywhere_comes_again_and_the_job_goes() -> No
         assert not is_there(world), calls[number]
 
 
+@pytest.mark.parametrize("report", ["complete", "cancel"])
+def test_a_report_that_is_killed_anywhere_is_made_again_and_the_job_goes(report: str) -> None:
+    run_id = f"{NOON + 10_000}-0"
+
+    def prepared() -> World:
+        world = World()
+        world.put(dueTime="10s", deleteAfterCompletion=True, completion="async")
+        world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+        world.run_until(NOON + 11_000)
+        return world
+
+    def end(world: World) -> None:
+        reporter = world.reporter()
+        if report == "complete":
+            reporter.complete(key_of(), run_id, None)
+        else:
+            reporter.cancel(key_of(), run_id, "test")
+
+    trial = prepared()
+    calls = calls_of(trial, lambda: end(trial))
+    for number in range(len(calls)):
+        world = prepared()
+        killed_at(world, number, lambda: end(world))  # noqa: B023 - called within this turn
+        end(world)
+        assert not is_there(world), calls[number]
+
+
+def test_a_report_that_is_not_taken_does_not_take_the_job_along() -> None:
+    world = World()
+    world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="20s")
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    world.run_until(NOON + 11_000)
+    run_id, reporter = f"{NOON + 10_000}-0", world.reporter()
+    move = world.runs.move
+
+    def beaten(run: Run, seen: Run) -> bool:
+        # Its deadline passes in this very moment, and it is tried again.
+        world.runs.move = move  # type: ignore[method-assign]
+        retrying = replace(seen, state="retrying", next_attempt_at=NOON + MINUTE, version="deadline")
+        assert move(retrying, seen)
+        return move(run, seen)
+
+    world.runs.move = beaten  # type: ignore[method-assign]
+    with pytest.raises(ConflictError):
+        reporter.complete(key_of(), run_id, None)
+    assert is_there(world)
+
+
 @pytest.mark.parametrize("report", ["complete", "fail", "cancel"])
 def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report: str) -> None:
     world = World()
@@ -163,4 +292,18 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
     else:
         reporter.cancel(key_of(), run_id, "test")
     world.run_until(NOON + 30_000)
+    assert not is_there(world)
+
+
+def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
+    world = World()
+    retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
+    world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
+    world.consumers.answering = lambda made: Answer(
+        succeeded=made.trigger.sequence > 1 or made.number > 1, code=503
+    )
+    world.run_until(NOON + 2 * MINUTE)
+    assert len(world.consumers.attempts) == 90
+    assert is_there(world)
+    world.run_until(NOON + 12 * MINUTE)
     assert not is_there(world)

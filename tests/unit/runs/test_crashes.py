@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
-from tests.fakes.faults import failing, working
+from tests.fakes.faults import crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
@@ -90,7 +90,56 @@ def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and
     assert letter.reason in (job.pause_reason or "")
 
 
-def crashing(call: str) -> None:
-    """The process ends when it has claimed an attempt, and makes the request."""
-    if call == "before consumers.deliver":
-        raise KeyboardInterrupt
+def test_who_waits_for_days_is_not_given_up_for_crashes_that_were_not_over_it() -> None:
+    world, (received,) = due()
+    world.pause()
+    for _ in range(3 * CRASHES_MAX):
+        # Its neighbours crash the function, or it is throttled: what is held comes round every quarter hour.
+        world.deliver([received._replace(receives=2)])
+        assert not world.queue.buried
+        world.clock.time = max(at for at, _ in world.queue.waiting)
+        (received,) = world.queue.take()
+    world.resume()
+    world.deliver([received])
+    assert world.consumers.dues == {NOON + 10_000}
+
+
+def test_what_was_held_still_ends_a_claim_that_was_left_by_who_crashed() -> None:
+    world, batch = due(history="full")
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        world.deliver(batch)
+    working(world)
+    world.pause()
+    world.clock.time += ATTEMPT_CLAIM_MS
+    world.deliver([batch[0]._replace(receives=2)])
+    world.patch(history="failures")
+    world.resume()
+    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS)
+    run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert run is not None
+    assert run.state == "succeeded"
+
+
+def test_what_came_back_because_no_function_could_be_started_is_delivered_however_often() -> None:
+    world, batch = due(history="outcome")
+    world.deliver([batch[0]._replace(receives=40)])
+    assert [attempt.number for attempt in world.consumers.attempts] == [1]
+    assert not world.queue.buried
+    run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert run is not None
+    assert run.state == "succeeded"
+
+
+def test_one_that_crashes_whoever_begins_it_is_given_up_though_it_was_often_not_begun() -> None:
+    world, batch = due()
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        world.deliver([batch[0]._replace(receives=40)])
+    working(world)
+    world.clock.time += ATTEMPT_CLAIM_MS
+    world.deliver([batch[0]._replace(receives=41)])
+    assert len(world.queue.buried) == 1
+    run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert run is not None
+    assert run.state == "failed"

@@ -1,15 +1,18 @@
 """What becomes of runs whose job is deleted: none is left as if it were to go on."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
+from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.runs.batch import CRASHES_MAX
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+FAR = "2099-01-01T00:00:00Z"
 
 
 def failed_once(**written: Any) -> World:
@@ -36,7 +39,7 @@ def test_a_run_that_was_to_be_tried_again_is_cancelled_when_its_turn_comes(delay
 def test_it_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
     world = failed_once()
     world.delete()
-    world.put(dueTime="2099-01-01T00:00:00Z")
+    world.put(dueTime=FAR)
     world.run_until(NOON + HOUR)
     assert run_of(world).state == "cancelled"
 
@@ -81,9 +84,29 @@ def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*,
     message = due(world)
     world.delete()
     if recreated:
-        world.put(dueTime="2099-01-01T00:00:00Z")
+        world.put(dueTime=FAR)
         world.queue.waiting.clear()
+    world.clock.time += HOUR
     world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
     world.deliver(world.queue.take())
-    assert len(world.queue.buried) == 1
+    assert not world.queue.waiting
     assert not world.runs.page(key_of(), None, "", 10).items
+
+
+@pytest.mark.parametrize("recreated", [False, True])
+def test_what_was_claimed_by_whom_it_crashed_has_failed_though_its_job_is_deleted(*, recreated: bool) -> None:
+    world = World()
+    message = due(world, history="full", onComplete={"type": "http", "url": "https://example.com/ends"})
+    world.announce = crashing
+    with suppress(KeyboardInterrupt):
+        handle(world, message)
+    working(world)
+    world.delete()
+    if recreated:
+        world.put(dueTime=FAR)
+        world.queue.waiting.clear()
+    world.clock.time += HOUR
+    world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
+    world.deliver(world.queue.take())
+    assert run_of(world).state == "failed"
+    assert not world.queue.waiting

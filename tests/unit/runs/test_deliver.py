@@ -174,7 +174,7 @@ def test_what_a_paused_job_owes_is_held_for_as_long_as_the_pause_has_lasted(
     message = due(world)._replace(attempt=attempt)
     change(world, paused_at=world.clock.time - lasted_ms)
     assert handle(world, message).outcome == "held"
-    assert waiting(world) == [(10_000 + delay_ms, message)]
+    assert waiting(world) == [(10_000 + delay_ms, message._replace(is_owed=lasted_ms <= 0))]
     assert not world.consumers.attempts
 
 

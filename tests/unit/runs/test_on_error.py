@@ -8,7 +8,7 @@ from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.jobs.job import Job
-from sweephand.ports import Answer
+from sweephand.ports import Answer, Attempt
 
 FINAL = FAILED._replace(code=422, is_final=True)
 GONE = Answer(succeeded=False, code=410, is_final=True)
@@ -50,6 +50,32 @@ def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_wa
     assert len(world.queue.buried) == 1
     assert "the consumer is gone" in (job_of(world).pause_reason or "")
     assert len(world.consumers.attempts) == 1
+
+
+def test_a_job_whose_consumer_was_replaced_meanwhile_is_not_paused_because_the_former_is_gone() -> None:
+    world = World()
+    message = due(world)
+
+    def answer(_: Attempt) -> Answer:
+        world.patch(target={"type": "http", "url": "https://consumer.example/new"})
+        return GONE
+
+    world.consumers.answering = answer
+    assert handle(world, message).outcome == "failed"
+    assert job_of(world).paused_at is None
+
+
+def test_a_job_that_is_to_be_paused_when_a_trigger_is_given_up_is_so_whatever_was_replaced() -> None:
+    world = World()
+    message = due(world, onError="pause")
+
+    def answer(_: Attempt) -> Answer:
+        world.patch(target={"type": "http", "url": "https://consumer.example/new"})
+        return GONE
+
+    world.consumers.answering = answer
+    handle(world, message)
+    assert job_of(world).paused_at is not None
 
 
 def test_nothing_of_the_job_is_delivered_once_its_consumer_is_gone() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.deliveries import handle
-from tests.fakes.faults import kill_everywhere
+from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.interleave import Action, every_interleaving, shuffled
 from tests.fakes.lines import (
     FAILED,
@@ -22,6 +22,7 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.errors import StoreError
 from sweephand.ports import Answer, Attempt
 from sweephand.wheel.trigger import TriggerMessage
 
@@ -104,6 +105,36 @@ def test_one_that_comes_as_the_holder_s_run_ends_runs_or_waits_or_is_skipped(mod
         check_over(world, mode, 0, 2)
 
     assert every_interleaving(prepared(mode, 0), ending, arriving(2), check)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_redrive_of_one_whose_deliverer_died_holding_the_line_runs_beside_nobody(mode: str) -> None:
+    def prepare() -> World:
+        world = World()
+        (first,) = triggers(world, mode, 0, retry={"maxAttempts": 1})
+        world.consumers.answering = alone(world, iter([FAILED]))
+        failing(world, "slots.delete")
+        with pytest.raises(StoreError):
+            handle(world, first)
+        working(world)
+        assert world.slots.get(key_of()) is not None
+        world.redriver().redrive(key_of(), f"{NOON}-0")
+        world.clock.time = NOON + 20_000
+        return world
+
+    def redriven(world: World) -> None:
+        for at, message in world.queue.waiting:
+            if isinstance(message, TriggerMessage) and message.redrive is not None:
+                world.queue.waiting.remove((at, message))
+                handle(world, message)
+                return
+
+    def check(world: World) -> None:
+        settle(world)
+        assert states(world)[0] == "succeeded"
+        assert set(states(world).values()) <= {"succeeded", "skipped: overlap"}
+
+    assert every_interleaving(prepare, redriven, arriving(2), check)
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])

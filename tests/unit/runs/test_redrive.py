@@ -190,20 +190,6 @@ def test_what_sweephand_itself_gave_up_can_be_redriven() -> None:
     assert (run.state, run.attempts, run.started_at) == ("succeeded", 2, NOON + 10_000)
 
 
-def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
-    world = World()
-    message = due(world, history="full")
-    failing(world, "consumers.deliver", times=1)
-    with pytest.raises(StoreError):
-        handle(world, message)
-    working(world)
-    held = run_of(world)
-    world.announce = unreadable
-    (handled,) = world.deliver([Received("1", "1", 3, encode(message._replace(faults=FAULTS_MAX)))])
-    assert handled.delivered.outcome == "buried"
-    assert run_of(world) == held
-
-
 def unreadable(call: str) -> None:
     """Jobs cannot be read."""
     if call.startswith("before jobs."):

@@ -3,6 +3,7 @@
 import os
 import re
 import string
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,6 +16,25 @@ def test_a_token_is_sixteen_small_letters_and_digits() -> None:
 
     assert len(drawn) == 100
     assert all(re.fullmatch("[0-9a-z]{16}", each) for each in drawn)
+
+
+def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(count: int) -> bytes:
+        raise AssertionError(f"{count} bytes were drawn")
+
+    monkeypatch.setattr(os, "urandom", refuse)
+    made = SystemIds()
+
+    with pytest.raises(AssertionError, match="bytes were drawn"):
+        made.token()
+
+
+def test_threads_that_share_one_never_draw_the_same_token() -> None:
+    shared = SystemIds()
+    with ThreadPoolExecutor(8) as threads:
+        drawn = list(threads.map(lambda _: shared.token(), range(4_000)))
+
+    assert len(set(drawn)) == 4_000
 
 
 def test_a_secret_is_43_letters_and_digits() -> None:
@@ -38,4 +58,4 @@ def test_bytes_that_stand_for_no_character_are_drawn_again(monkeypatch: pytest.M
     given = iter([b"\xff" * 24, b"\xff" * 20 + b"\x00\x01\x02\x03", b"\x04" * 24])
     monkeypatch.setattr(os, "urandom", lambda _: next(given))
 
-    assert SystemIds().token() == "0123444444444444"
+    assert ids._drawn(ids._TOKEN, 16) == "0123444444444444"

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.fakes.doubles import SkewedClock
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.ledger import Ledger
-from tests.fakes.world import NOON, SkewedClock, World, key_of
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
 from sweephand.runs.batch import Received

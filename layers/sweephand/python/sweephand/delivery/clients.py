@@ -1,12 +1,13 @@
 """Which SQS client talks to a queue: one of the queue's own region, made when first asked for."""
 
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 
 from sweephand import __version__
+from sweephand.delivery.wanted import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,10 @@ TRIES_MAX = 2
 CONNECTIONS_MAX = 20
 
 
+def _check(**_: Any) -> None:
+    check()
+
+
 def sqs_client(region: str | None) -> "SQSClient":
     """A client for the queues of a region (None: the environment's)."""
     config = Config(
@@ -32,7 +37,11 @@ def sqs_client(region: str | None) -> "SQSClient":
         max_pool_connections=CONNECTIONS_MAX,
         user_agent=f"Sweephand/{__version__}",  # as in storage.connect: boto3's own takes a fifth of its time
     )
-    return boto3.client("sqs", region_name=region, config=config)
+    client = boto3.client("sqs", region_name=region, config=config)
+    # Of a message to a consumer's queue; ours are sent in batches. The SDK tries again by itself, seconds
+    # after it was asked to send: before each try it is asked whether that is wanted.
+    client.meta.events.register_first("before-send.sqs.SendMessage", _check)
+    return client
 
 
 class SqsClients:

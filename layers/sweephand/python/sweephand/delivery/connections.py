@@ -1,33 +1,16 @@
-"""How connections to consumers are made, kept and given up: urllib3's, through the one door.
+"""How connections to consumers are made, kept, and given up."""
 
-urllib3 keeps the pools and speaks HTTP; what is added is where a connection goes (egress.py), when it
-ends (sockets.py), whether the request is still wanted once it stands, and what a kept connection that turns
-out dead is called.
-"""
-
-import logging
+import select
+import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
-from contextvars import ContextVar
-from http.client import RemoteDisconnected
 from threading import Lock
-from time import monotonic
-from typing import Any, Final
-
-from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+from time import monotonic, time
+from typing import Final
 
 from sweephand.delivery.egress import Egress
-from sweephand.delivery.sockets import BoundedSocket
-from sweephand.ports import always
 from sweephand.targets.url import Url
-
-# Of an answer that it cannot parse, and of a pool that is full, urllib3 logs a warning with the whole URL
-# and a traceback. The run says what came of the attempt; a consumer does not write our log, and a URL can
-# hold a secret.
-logging.getLogger("urllib3").setLevel(logging.ERROR)
 
 #: A message batch is ten, and each is delivered in a thread of its own.
 CONNECTIONS_PER_HOST_MAX: Final = 10
@@ -39,121 +22,110 @@ HOSTS_MAX: Final = 64
 IDLE_MAX_S: Final = 60
 
 
-#: Asked in the thread of a request when its connection stands, before a byte of it leaves.
-is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=always)
+class NoConnectionError(Exception):
+    """Nobody answers at the consumer's addresses."""
 
 
-class WithdrawnError(Exception):
-    """The request was not wanted any more when it could have been sent."""
+class Connection:
+    """One connection to a consumer, for one thread at a time."""
 
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.was_used = False
+        self._idle_from = monotonic(), time()
+        self._arrivals = select.poll()
+        self._arrivals.register(sock, select.POLLIN)
 
-class StaleConnectionError(ConnectionError):
-    """A kept connection was closed by its other end just before it was used again."""
-
-
-class _Guarded(HTTPConnection):
-    """A connection through the egress guard."""
-
-    def __init__(self, host: str, port: int | None = None, *, egress: Egress, **options: Any) -> None:
-        super().__init__(host, port, **options)
-        self._egress = egress
-        self._answered_at: float | None = None
-        self._held: bytearray | None = None
+    def rest(self) -> None:
+        """Note that it has been used, and is idle from now on."""
+        self.was_used = True
+        self._idle_from = monotonic(), time()
 
     @property
-    def is_connected(self) -> bool:
-        """Whether it can be used (again)."""
-        idle_s = monotonic() - (self._answered_at or monotonic())
-        return idle_s <= IDLE_MAX_S and super().is_connected
+    def is_usable(self) -> bool:
+        """Whether it can be used again: not idle for too long, and nothing came unasked, its end for one."""
+        # Lambda freezes a process between two calls, and reports differ on whether that stops the one clock;
+        # the other can be set. A connection that is older by either has been forgotten by somebody.
+        by_the_one, by_the_other = self._idle_from
+        idle_s = max(monotonic() - by_the_one, time() - by_the_other)
+        return idle_s <= IDLE_MAX_S and not self._arrivals.poll(0)
 
-    def _new_conn(self) -> BoundedSocket:
-        self._answered_at = None
-        timeout_s = self.timeout
-        assert timeout_s is not None, "every request has a time-out"
-        try:
-            return self._egress.connect(self._dns_host, self.port, timeout_s)
-        except TimeoutError as error:
-            raise ConnectTimeoutError(self, "no connection in time") from error
-        except OSError as error:
-            # urllib3 lets a reset pass at this point, in case an answer can be read all the same.
-            raise NewConnectionError(self, str(error)) from error
+    def close(self) -> None:
+        """End it."""
+        self.sock.close()
 
-    def request(self, *args: Any, **options: Any) -> None:
-        """Send the request, unless it is not wanted any more by the time there is a connection.
-
-        Head and body leave together: a consumer that reads them at once answers sooner, and of ten threads
-        each call to the system costs the others a turn.
-        """
-        if self.is_closed:
-            self.connect()
-        if not is_wanted.get()():
-            raise WithdrawnError
-        held = self._held = bytearray()
-        try:
-            super().request(*args, **options)
-        finally:
-            self._held = None
-        super().send(held)
-
-    def send(self, data: Any) -> None:
-        """Send at once, or hold back while a request is being written."""
-        if self._held is None:
-            super().send(data)
-        else:
-            self._held += data
-
-    def getresponse(self) -> HTTPResponse:  # type: ignore[override] # as urllib3 itself overrides it
-        """The response's head; StaleConnectionError if the connection was kept and has come to its end."""
-        try:
-            response = super().getresponse()
-        except (RemoteDisconnected, ConnectionError) as error:
-            if self._answered_at is not None:
-                raise StaleConnectionError(str(error)) from error
-            raise
-        self._answered_at = monotonic()
-        return response
+    def __del__(self) -> None:
+        # With those who kept it: nothing else ends what they kept.
+        self.close()
 
 
-class _GuardedTls(_Guarded, HTTPSConnection):
-    """The same over TLS: name and certificate are checked for the host, whatever the address."""
-
-
-class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Guarded
-
-
-class _TlsPool(HTTPSConnectionPool):
-    ConnectionCls = _GuardedTls
-
-
-class Pools:
-    """The pools of connections, one for each scheme, host and port. Safe to use from many threads."""
+class Connections:
+    """Connections through the egress guard, kept for scheme, host and port. Safe to use from many threads."""
 
     def __init__(self, egress: Egress, make_context: Callable[[], ssl.SSLContext]) -> None:
         self._egress = egress
         self._make_context = make_context
         self._context: ssl.SSLContext | None = None
-        self._pools: OrderedDict[tuple[str, str, int], HTTPConnectionPool] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, int], list[Connection]] = OrderedDict()
         self._lock = Lock()
 
-    def pool(self, url: Url) -> HTTPConnectionPool:
-        """The pool for that URL's host."""
-        key = url.scheme, url.host, url.port
-        with self._lock:
-            pool = self._pools.get(key)
-            if pool is None:
-                pool = self._pools[key] = self._made(url)
-                if len(self._pools) > HOSTS_MAX:
-                    # It closes its idle connections when the last request lets go of it.
-                    self._pools.popitem(last=False)
-            self._pools.move_to_end(key)
-        return pool
+    def made(self, url: Url, timeout_s: float) -> Connection:
+        """A new connection, over TLS for `https`: name and certificate are checked for the host.
 
-    def _made(self, url: Url) -> HTTPConnectionPool:
-        size = CONNECTIONS_PER_HOST_MAX
-        if url.scheme == "http":
-            return _Pool(url.host, url.port, maxsize=size, egress=self._egress)
+        Raises EgressError if there is no address that may be connected to, NoConnectionError if nobody
+        answers there, TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
+        """
+        ends = monotonic() + timeout_s
+        try:
+            sock: socket.socket = self._egress.connect(url.host, url.port, timeout_s)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise NoConnectionError(str(error)) from error
+        if url.scheme == "https":
+            try:
+                # The handshake's time-out is what is left.
+                sock.settimeout(max(ends - monotonic(), 0.001))
+                sock = self._tls().wrap_socket(sock, server_hostname=url.host.rstrip("."))
+            except BaseException:
+                sock.close()
+                raise
+        return Connection(sock)
+
+    def kept(self, url: Url) -> Connection | None:
+        """A connection that was kept for that host and can be used again, if there is one."""
+        while True:
+            with self._lock:
+                idle = self._kept.get(_place(url))
+                if not idle:
+                    return None
+                connection = idle.pop()
+            if connection.is_usable:
+                return connection
+            connection.close()
+
+    def keep(self, url: Url, connection: Connection) -> None:
+        """Keep a connection whose last answer has been read to its end."""
+        connection.rest()
+        place = _place(url)
+        given_up: list[Connection] = []
+        with self._lock:
+            idle = self._kept.setdefault(place, [])
+            idle.append(connection)
+            self._kept.move_to_end(place)
+            if len(idle) > CONNECTIONS_PER_HOST_MAX:
+                given_up.append(idle.pop(0))
+            if len(self._kept) > HOSTS_MAX:
+                given_up += self._kept.popitem(last=False)[1]
+        for each in given_up:
+            each.close()
+
+    def _tls(self) -> ssl.SSLContext:
         if self._context is None:
             # Reading the system's authorities takes a moment, which the first `https` target pays for.
             self._context = self._make_context()
-        return _TlsPool(url.host, url.port, maxsize=size, egress=self._egress, ssl_context=self._context)
+        return self._context
+
+
+def _place(url: Url) -> tuple[str, str, int]:
+    return url.scheme, url.host, url.port

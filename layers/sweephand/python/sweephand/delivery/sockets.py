@@ -98,4 +98,5 @@ def tls_context(**trust: Any) -> ssl.SSLContext:
     """
     context = ssl.create_default_context(**trust)
     context.sslsocket_class = BoundedTlsSocket
+    context.set_alpn_protocols(["http/1.1"])
     return context

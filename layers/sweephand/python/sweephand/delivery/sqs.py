@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.instants import rfc3339
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer, Attempt
@@ -45,6 +46,7 @@ class SqsTargets:
             return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
         if queue.is_one_of(self._own_queues):
             return Answer(succeeded=False, error="The target is a queue of the stack itself.", is_final=True)
+        asked = is_wanted.set(attempt.is_wanted)
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,
@@ -52,11 +54,15 @@ class SqsTargets:
                 MessageAttributes={"sweephand": _attribute(attempt)},
                 **_order(queue, attempt),
             )
+        except WithdrawnError:
+            return WITHDRAWN
         except ClientError as error:
             told = error.response["Error"]
             return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
         except BotoCoreError as error:
             return Answer(succeeded=False, error=f"SQS did not answer: {error}")
+        finally:
+            is_wanted.reset(asked)
         return Answer(succeeded=True)
 
 
@@ -85,11 +91,17 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
 
 
 def _order(queue: QueueUrl, attempt: Attempt) -> dict[str, Any]:
-    """The group, and for FIFO the deduplication id: the trigger's, so that no retry is a second message."""
+    """The group, and for FIFO the deduplication id.
+
+    It is the trigger's, so that no retry is a second message: what the queue has taken has succeeded. Where a
+    consumer reports later, it may have failed by its own word, and each attempt is a message, with a token of
+    its own: the queue would take it, within five minutes of the one before, and drop it.
+    """
     group = attempt.spec.get("messageGroupId")
     if not queue.is_fifo:
         return {"MessageGroupId": group} if group else {}
+    is_again = attempt.run_token is not None and attempt.number > 1
     return {
         "MessageGroupId": group or group_id(attempt.trigger.key),
-        "MessageDeduplicationId": attempt.id,
+        "MessageDeduplicationId": f"{attempt.id}-{attempt.number}" if is_again else attempt.id,
     }

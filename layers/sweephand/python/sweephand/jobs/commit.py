@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from sweephand.errors import StoreError, UnavailableError
 from sweephand.instants import Instant
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
+from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, Revision
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.timing import API_PATIENCE_MS
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
@@ -118,8 +118,22 @@ class Commits:
         cut = max(now, stored.cut, stored.paused_at or 0)
         until = cut if stored.paused_at is None else stored.paused_at
         since = _since_of_next(stored, job.updated_at, cut) if draft.goes_on else draft.after
-        earlier = (*stored.earlier, stored.current._replace(until=until))[-EARLIER_REVISIONS_MAX:]
-        return replace(job, cut=cut, current=job.current._replace(since=since), earlier=earlier)
+        current = job.current._replace(since=since)
+        return replace(job, cut=cut, current=current, earlier=_remembered(stored, until))
+
+
+def _remembered(stored: Job, until: Instant) -> tuple[Revision, ...]:
+    """The earlier revisions of a job whose present one ends: the last ones that owe something, if not all.
+
+    A revision under which nothing fell due owes nothing: where there is no room it displaces none. So what a
+    job owes is not forgotten because somebody updates it every few seconds, unless it fires as often.
+    """
+    last = stored.current._replace(until=until)
+    coming = stored.series.next_after(last.since)
+    is_idle = coming is None or coming.due_at > until
+    if is_idle and len(stored.earlier) >= EARLIER_REVISIONS_MAX:
+        return stored.earlier
+    return (*stored.earlier, last)[-EARLIER_REVISIONS_MAX:]
 
 
 def _since_of_next(stored: Job, requested_at: Instant, cut: Instant) -> Instant:

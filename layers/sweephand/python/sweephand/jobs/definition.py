@@ -16,6 +16,7 @@ OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
 CatchUpMode = Literal["latest", "all", "none"]
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
+HISTORY_RETENTION_MIN_MS: Final = DAY_MS
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
@@ -188,8 +189,12 @@ class Definition:
 
     @property
     def history_retention_ms(self) -> int:
-        """How long a run's record is kept after the run."""
-        return self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
+        """How long a run's record is kept after the run: for a day at least, whatever was written.
+
+        Copies of its message can come for as long, and have to find that it is over.
+        """
+        written_ms = self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
+        return max(written_ms, HISTORY_RETENTION_MIN_MS)
 
     @property
     def retention_ms(self) -> int:

@@ -81,6 +81,15 @@ def expiry(series: Series, definition: Definition) -> Instant | None:
     return None if last_at is None else _kept_from(last_at, definition)
 
 
+def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instant | None:
+    """When a job that was written anew is gone: as much later as a late resume has made it, if it goes on."""
+    expires_at, former = expiry(series, definition), expiry(stored.series, stored.definition)
+    is_same_end = series.last_at() == stored.series.last_at()
+    if expires_at is None or former is None or stored.expires_at is None or not is_same_end:
+        return expires_at
+    return min(expires_at + max(stored.expires_at - former, 0), INSTANT_MAX)
+
+
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
     running_ms = definition.max_run_time_ms if definition.is_async else 0
     owing_ms = definition.retry.age_max_ms + running_ms
@@ -106,7 +115,7 @@ def _written(stored: Job, definition: Definition, series: Series, *, token: str,
         series=series,
         updated_at=now,
         # A paused job waits for whoever paused it, however long.
-        expires_at=None if stored.paused_at is not None else expiry(series, definition),
+        expires_at=None if stored.paused_at is not None else _expiry_after(stored, series, definition),
     )
 
 

@@ -1,8 +1,10 @@
 """Pausing: the moment from which on no delivery of a job begins."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from sweephand.errors import NotFoundError, UnavailableError
+from sweephand.errors import NotFoundError, PreconditionError, UnavailableError
 from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.expected import check_revision, present
@@ -29,20 +31,23 @@ class Pauser:
         requested_at: Instant,
         uid: str | None = None,
         if_match: str | None = None,
+        target: Mapping[str, Any] | None = None,
     ) -> Job:
         """Pause a job: once this returns, no delivery of it begins but those that are asked for by hand.
 
         A paused job stays as it is, with the moment and the reason of its first pause. What fell due up to
         the moment is held until the resume; what falls due after it is for the resume to decide on. With
-        `uid`, the job must be that one, not a later one of its name. Raises NotFoundError,
-        PreconditionError, and UnavailableError after 20 s: nothing was written. StoreError: it may have
-        been, and asking again is safe.
+        `uid`, the job must be that one, not a later one of its name; with `target`, its target must be that
+        one still. Raises NotFoundError, PreconditionError, and UnavailableError after 20 s: nothing was
+        written. StoreError: it may have been, and asking again is safe.
         """
         while True:
             stored = present(self._jobs.get(key), key, requested_at)
             if uid is not None and stored.uid != uid:
                 raise NotFoundError(f"The job {key.name} of namespace {key.namespace} is another one by now.")
             check_revision(key, stored, if_match)
+            if target is not None and stored.definition.target != target:
+                raise PreconditionError(f"The job {key.name} has another target by now.")
             if stored.paused_at is not None:
                 return stored
             if stored.change is not None:

@@ -17,8 +17,8 @@ from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMe
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
 
-#: A trigger that so many functions have crashed over is a dead letter. After one more SQS would move it
-#: (template.yaml), and nobody would record that its run is over.
+#: A trigger that so many functions have crashed over is a dead letter. Long before SQS would move it
+#: (template.yaml): then nobody would record that its run is over.
 CRASHES_MAX = 5
 
 #: A message that Sweephand itself failed to handle this often is a dead letter: with the growing
@@ -135,29 +135,50 @@ class BatchHandler:
 
     def _one(self, received: Received, message: Message, read: JobRead) -> Handled:
         try:
-            if isinstance(message, TriggerMessage) and message.crashes >= CRASHES_MAX:
-                return self._crashed(received, message)
+            if isinstance(message, TriggerMessage) and self._crashes(message):
+                return self._hopeless(received, message, f"{message.crashes} functions crashed over it.")
+            if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
+                return self._hopeless(received, message, f"it did {message.faults} times; its log says why.")
             return Handled(received, self._deliverer.handle(message, read))
         except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
             return self._faulty(received, message, error)
 
-    def _crashed(self, received: Received, message: TriggerMessage) -> Handled:
-        """Give up what crashed too many, once the last of them holds its run no longer."""
-        now, held_until = self._clock.now(), self._deliverer.held_until(message)
-        if held_until is not None and held_until > now:
-            delay_ms = max(held_until - now, SECOND_MS)
-            return self._again(received, message, Delivered("claimed"), delay_ms, None)
-        reason = f"Sweephand failed to handle it: {message.crashes} functions crashed over it."
+    def _crashes(self, message: TriggerMessage) -> bool:
+        """Whether so many functions have ended without a word that it was the trigger's doing.
+
+        A message that came back was perhaps never begun: where the account's concurrency is used up Lambda
+        receives for a function that it cannot start. Who does begin what came back claims it first.
+        """
+        return message.crashes >= CRASHES_MAX and self._deliverer.held_until(message) is not None
+
+    def _hopeless(self, received: Received, message: TriggerMessage, why: str) -> Handled:
+        """Give up what nobody can handle, once the last who tried holds its run no longer."""
+        held_ms = self._held_ms(message)
+        if held_ms > 0:
+            return self._again(received, message, Delivered("claimed"), max(held_ms, SECOND_MS), None)
+        reason = f"Sweephand failed to handle it: {why}"
         return self._given_up(received, message, reason, PoisonError(reason))
+
+    def _held_ms(self, message: TriggerMessage) -> int:
+        """For how long its run is claimed for this very attempt."""
+        return (self._deliverer.held_until(message) or 0) - self._clock.now()
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
         # A deadline is never given up: nobody else would find that a consumer is gone.
+        again = message._replace(faults=message.faults + 1)
         if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage):
-            reason = f"Sweephand failed to handle it {message.faults + 1} times, at last with: {error}"
+            held_ms = 0
+            if isinstance(message, TriggerMessage):
+                # What cannot be read now must not keep the letter from being written.
+                with suppress(StoreError):
+                    held_ms = self._held_ms(message)
+            if held_ms > 0:
+                # Whoever claimed it, this very function as a rule, keeps all others from ending its run.
+                return self._again(received, again, Delivered("fault"), max(held_ms, SECOND_MS), error)
+            reason = f"Sweephand failed to handle it {again.faults} times, at last with: {error}"
             return self._given_up(received, message, reason, error)
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
-        again = message._replace(faults=message.faults + 1)
         return self._again(received, again, Delivered("fault"), delay_ms, error)
 
     def _given_up(self, received: Received, message: Message, reason: str, error: Exception) -> Handled:

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sweephand.access.run_token import run_token
 from sweephand.instants import SECOND_MS, Instant
@@ -50,6 +50,9 @@ from sweephand.wheel.trigger import (
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
 
+#: What becomes of a message of which nobody has looked whether it was its job's last, or who did has died.
+UNTOLD: Final = frozenset({"skipped", "repeated"})
+
 #: What becomes of a message after which its run is over, or was before.
 ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
 
@@ -87,12 +90,13 @@ class Deliverer:
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
+        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._settler = Settler(
             runs=runs,
             queue=queue,
             later=self._later,
             pauses=pauses,
-            completions=Completions(jobs=jobs, runs=runs, clock=clock, ids=ids),
+            completions=self._completions,
             letters=letters,
             clock=clock,
             ids=ids,
@@ -114,6 +118,7 @@ class Deliverer:
             runs=runs,
             later=self._later,
             settler=self._settler,
+            completions=self._completions,
             turns=self._turns,
             clock=clock,
             ids=ids,
@@ -144,7 +149,12 @@ class Deliverer:
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited
-        return (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        if message.is_owed and not takes_turns:
+            self._turns.quit(message.trigger)
+        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        if delivered.outcome in UNTOLD:
+            self._completions.ended(read.job)
+        return delivered
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
@@ -158,8 +168,8 @@ class Deliverer:
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
 
-        If it was claimed, is over or has got further in the meantime, nothing changes. Neither does it if its
-        job is not there: it was deleted, or never committed.
+        If it was claimed, is over or has got further in the meantime, nothing changes. Of a job that is not
+        there, deleted or never committed, only what was claimed has a run that failed.
         """
         now = self._clock.now()
         # What has failed until now may fail at this, too: then record and letter alone tell of it.
@@ -167,8 +177,10 @@ class Deliverer:
         with suppress(Exception):
             job, is_read = self._reading.anew(message.trigger.key).job, True
         if is_read and (job is None or job.uid != message.trigger.uid):
-            self._end_with_its_job(message)
-            return
+            job = None
+            if self.held_until(message) is None:
+                self._end_with_its_job(message)
+                return
         run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             failed = replace(run, state="failed", ended_at=now, reason=reason)
@@ -176,6 +188,8 @@ class Deliverer:
                 with suppress(Exception):
                     self._settler.give_up(failed, job)
             self._runs.record(failed)
+            with suppress(Exception):
+                self._completions.ended(job)
         self._turns.hand_on(message.trigger)
 
     def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
@@ -188,7 +202,9 @@ class Deliverer:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
-            return self._put_back(message, now + max(lasted_ms, SECOND_MS), "held")
+            # What falls due during a pause is for the resume to decide.
+            waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
+            return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
         return self._dropped(message, read)
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
@@ -221,7 +237,7 @@ class Deliverer:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
         turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
-            return self._put_back(message, turn.look_again_at, "waiting")
+            return self._put_back(message.waiting(), turn.look_again_at, "waiting")
         if turn.outcome != "go":
             return Delivered(NO_TURNS[turn.outcome])
         delivered = self._deliver(message, read, job)
@@ -231,12 +247,13 @@ class Deliverer:
         return delivered
 
     def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
-        run = self._run(message, self._clock.now() + job.definition.history_retention_ms)
         definition = job.definition
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
         # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
         is_claimed = message.attempt > 1 or message.crashes > 0 or must_be_claimed
+        expires_at = self._clock.now() + definition.history_retention_ms
+        run = self._run(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = _begun(run, message, self._clock.now())
             if is_async:
@@ -244,23 +261,23 @@ class Deliverer:
             run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
-        else:
-            run = replace(run, claimed_until=None)
         made = self._attempts.make(message, read, job, run.token)
         if not isinstance(made, Made):
             # The claim stays if there is one: should the message come again, it waits for the claim's end.
             return self._not_alive(message, made.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
-        run = replace(
-            _begun(run, message, made.sent_at),
+        run = _begun(
+            run,
+            message,
+            made.sent_at,
             ended_at=self._clock.now(),
             response_code=made.answer.code,
             answer=made.answer.text,
         )
         return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
 
-    def _run(self, message: TriggerMessage, expires_at: Instant) -> Run:
-        """The run of an attempt about to be made, as it is claimed."""
+    def _run(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
+        """The run of an attempt about to be made, as it is claimed, or as it is if it needs no claim."""
         trigger = message.trigger
         return Run(
             key=trigger.key,
@@ -273,7 +290,7 @@ class Deliverer:
             sequence=trigger.sequence,
             started_at=message.started_at,
             owner=self._ids.token(),
-            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS,
+            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS if is_claimed else None,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
             demand=trigger.demand,
@@ -312,14 +329,18 @@ class Deliverer:
         return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
 
 
-def _begun(run: Run, message: TriggerMessage, now: Instant) -> Run:
-    """The run with its beginning: that of its very first attempt, which may be this one, at `now`."""
+def _begun(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
+    """The run with its beginning: that of its very first attempt, which may be this one, at `now`.
+
+    And with the `outcome` of an attempt: a run has many fields, of which each copy takes its time.
+    """
     started_at = message.started_at or now
     return replace(
         run,
         started_at=started_at,
         lateness_ms=_lateness_ms(message, started_at),
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+        **outcome,
     )
 
 

@@ -61,12 +61,11 @@ def asked_by_claim(run: Run, now: Instant) -> Asked:
 def asked_by_record(run: Run) -> Asked:
     """What the record of an attempt asks for (ports.RunStore.record)."""
     assert run.owner, "a record has an author"
-    held: dict[str, str | int | None] = {"attempts": run.attempts, "owner": run.owner}
-    guards = [Guard(sources(run.state, "record"), held)]
-    if run.claimed_until is None:
-        # It needed no claim, and whoever has one of this attempt died over it: its job has changed since.
-        guards.append(Guard(sources(run.state, "record"), {"attempts": run.attempts}))
-    return Asked(may_begin=run.state in BEGINNINGS, guards=tuple(guards))
+    same: dict[str, str | int | None] = {"attempts": run.attempts}
+    # If it needed no claim, whoever has one of this attempt died over it: its job has changed since.
+    if run.claimed_until is not None:
+        same["owner"] = run.owner
+    return Asked(run.state in BEGINNINGS, (Guard(sources(run.state, "record"), same),))
 
 
 def asked_by_move(run: Run, seen: Run) -> Asked:

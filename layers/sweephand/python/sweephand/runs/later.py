@@ -1,10 +1,10 @@
 """Where what has to wait waits: in the queue up to a quarter of an hour, in the wheel beyond."""
 
-from sweephand.instants import Instant
+from sweephand.instants import SECOND_MS, Instant
 from sweephand.ports import Clock, Queue, TimerStore
 from sweephand.timing import QUEUE_DELAY_MAX_MS
 from sweephand.wheel.timer import DeadlineTimer, RetryTimer
-from sweephand.wheel.trigger import DeadlineMessage, Message, TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage
 
 
 class Later:
@@ -16,8 +16,14 @@ class Later:
         self._clock = clock
 
     def put_back(self, message: Message, until: Instant) -> None:
-        """Send a copy that is looked at again at that instant, or in 900 s if it lies beyond."""
-        delay_ms = min(max(until - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
+        """Send a copy that is looked at again at that instant, or in 900 s if it lies beyond.
+
+        One that is not early waits a second at least: the queue rounds less down to none, and would show it
+        again at once, and so on until that instant.
+        """
+        is_early = not isinstance(message, SpanMessage) and until <= message.not_before
+        delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
+        delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
         self._queue.send([(message, delay_ms)])
 
     def send_at(self, message: TriggerMessage | DeadlineMessage, shard: int) -> None:

@@ -5,6 +5,7 @@ run is over, and others may wait in the order in which they are due. What is dec
 store's condition sees to it that nobody else has decided meanwhile (runs/turns.py).
 """
 
+import json
 from typing import Final, Literal, NamedTuple
 
 from sweephand.instants import DAY_MS, HOUR_MS, Instant
@@ -12,8 +13,9 @@ from sweephand.jobs.definition import Overlap
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.naming import is_exempt
 from sweephand.runs.run import Run
-from sweephand.timing import ATTEMPT_CLAIM_MS
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.wheel.codec import encode
+from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 #: A holder of which nothing was seen for so long is not waited for any more: its message went to the
 #: dead-letter queue after crashes. Longer than a message is ever put back for, so that its turn is not
@@ -22,6 +24,10 @@ ABANDONED_MS: Final = HOUR_MS
 
 #: A line is kept so long after its last change: longer than any run can be retried or can run.
 LINE_RETENTION_MS: Final = 60 * DAY_MS
+
+#: What was asked for, with data of its own as a rule, may take so many bytes of a line. An item has 400 KB;
+#: a thousand triggers of a schedule take a quarter of that, in the short form that the store has for them.
+ASKED_BYTES_MAX: Final = 200_000
 
 #: What becomes of one that arrives: its turn, or not yet, or never.
 Verdict = Literal["go", "wait", "skip"]
@@ -55,14 +61,18 @@ class Line(NamedTuple):
         """Whether that trigger waits."""
         return any(each.trigger.id == message.trigger.id for each in self.waiting)
 
+    def has_room_for(self, message: TriggerMessage) -> bool:
+        """Whether the line can be stored with one more, however many may wait."""
+        return _is_fresh(message) or sum(map(_bytes, (*self.waiting, message))) <= ASKED_BYTES_MAX
+
     def joined_by(self, message: TriggerMessage) -> "Line":
         """The line with one more that waits, in its place."""
         others = [each for each in self.waiting if each.trigger.id != message.trigger.id]
-        return self._replace(waiting=tuple(sorted((*others, message._replace(faults=0)), key=_order)))
+        return self._replace(waiting=tuple(sorted((*others, _owed(message)), key=_order)))
 
-    def without(self, message: TriggerMessage) -> "Line":
+    def without(self, trigger: Trigger) -> "Line":
         """The line without one of those that wait."""
-        left = tuple(each for each in self.waiting if each.trigger.id != message.trigger.id)
+        left = tuple(each for each in self.waiting if each.trigger.id != trigger.id)
         return self._replace(waiting=left)
 
     def is_held_by(self, message: TriggerMessage) -> bool:
@@ -75,13 +85,13 @@ class Line(NamedTuple):
 
     def held_by(self, message: TriggerMessage, now: Instant) -> "Line":
         """The line with another holder, who waits no more."""
-        return self.without(message)._replace(holder=Held(message._replace(faults=0), now))
+        return self.without(message.trigger)._replace(holder=Held(_owed(message), now))
 
     def taken_over_by(self, message: TriggerMessage) -> "Line":
         """The line when its holder comes by another revision, which may outlive the one that it came by."""
         if self.holder is None or self.holder.message.attempt != message.attempt or self.is_held_by(message):
             return self
-        return self._replace(holder=self.holder._replace(message=message._replace(faults=0)))
+        return self._replace(holder=self.holder._replace(message=_owed(message)))
 
     def handed_on(self, now: Instant) -> "Line":
         """The line when its holder's run is over: the first of those that wait holds it now."""
@@ -120,7 +130,10 @@ def arrived(
     the rule. Where no more may wait, it does so without a place in the line, and comes round again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
-        return Arrival("go", line.taken_over_by(message))
+        # The turn of one that is redriven is over, and whoever should have handed the line on is dead: if it
+        # were not taken anew, somebody else would take it just now.
+        is_anew = message.begins_anew and line.holder.message.attempt < message.attempt
+        return Arrival("go", line.held_by(message, now) if is_anew else line.taken_over_by(message))
     woken = None
     if line.holder is None or has_ended:
         if not line.waiting or _order(message) <= _order(line.waiting[0]):
@@ -128,7 +141,7 @@ def arrived(
         line = line.handed_on(now)
         woken = line.holder.message if line.holder else None
     must_wait = has_begun or message.trigger.demand is not None
-    has_place = len(line.waiting) < rule.wait_max or line.has(message)
+    has_place = line.has(message) or (len(line.waiting) < rule.wait_max and line.has_room_for(message))
     if has_place and (must_wait or rule.mode == "wait" or line.has(message)):
         return Arrival("wait", line.joined_by(message), woken)
     if must_wait:
@@ -145,20 +158,20 @@ def is_over(message: TriggerMessage, run: Run | None) -> bool:
     """Whether a trigger's turn has ended with its run, `run` being what is stored of it."""
     if run is None or not run.is_over:
         return False
-    # One that was given up is tried anew from `failed`: until its claim it looks as if it were over.
-    return run.state != "failed" or run.attempts >= message.attempt
+    # One that is redriven goes on from `failed`: until its claim it looks as if it were over.
+    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_anew
 
 
-def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant | None:
-    """When a holder whose run is not over is not waited for any more; None for one that is running.
+def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant:
+    """When a holder whose run is not over is not waited for any more.
 
     Counted from the last that was to be seen of it. A resume gives it its time anew: the pause held its
     message up.
     """
     last_seen_at = max(holder.since, job.cut)
     if run is not None and run.state == "running":
-        # Its consumer reports, or its deadline ends it.
-        return None
+        # Its consumer reports, or its deadline ends it: unless the look at it went to the dead-letter queue.
+        return run.deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS
     if run is not None:
         last_seen_at = max(last_seen_at, run.claimed_until or 0, run.next_attempt_at or 0)
     return last_seen_at + ABANDONED_MS
@@ -191,6 +204,11 @@ def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | N
     return max(cut + ATTEMPT_CLAIM_MS, claimed_until)
 
 
+def _owed(message: TriggerMessage) -> TriggerMessage:
+    """The message as a line keeps it: whoever has a place in one was judged to be owed when it arrived."""
+    return message.waiting()._replace(faults=0)
+
+
 def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:
     return (message.trigger.id, message.trigger.rev, message.attempt) == (
         other.trigger.id,
@@ -202,6 +220,11 @@ def _is_same(message: TriggerMessage, other: TriggerMessage) -> bool:
 def _is_fresh(message: TriggerMessage) -> bool:
     """Whether a newer one may take its place: it has not been attempted, and nobody asked for it."""
     return message.attempt == 1 and message.trigger.demand is None
+
+
+def _bytes(message: TriggerMessage) -> int:
+    """How many a trigger takes in a line beyond the short form: a message is JSON, and text in JSON there."""
+    return 0 if _is_fresh(message) else len(json.dumps(encode(message)))
 
 
 def _order(message: TriggerMessage) -> tuple[Instant, int, str]:

@@ -1,8 +1,10 @@
 """How Sweephand pauses a job by itself, because of what became of one of its triggers."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
-from sweephand.errors import NotFoundError
+from sweephand.errors import NotFoundError, PreconditionError
 from sweephand.jobs.change import SWEEPHAND
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.pause import Pauser
@@ -16,7 +18,8 @@ class JobPauses:
         self._pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
         self._clock = clock
 
-    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
-        """Pause the job if it is there, the one of that uid, and not paused yet."""
-        with suppress(NotFoundError):
-            self._pauser.pause(key, reason=reason, who=SWEEPHAND, requested_at=self._clock.now(), uid=uid)
+    def pause(self, key: JobKey, *, uid: str, reason: str, target: Mapping[str, Any] | None = None) -> None:
+        """Pause the job if it is there, the one of that uid, still of that target, and not paused yet."""
+        now = self._clock.now()
+        with suppress(NotFoundError, PreconditionError):
+            self._pauser.pause(key, reason=reason, who=SWEEPHAND, requested_at=now, uid=uid, target=target)

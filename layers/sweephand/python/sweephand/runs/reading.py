@@ -42,4 +42,8 @@ def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
         return live_by_hand(read.job, uid=trigger.uid)
     if message.attempt > 1 or trigger.demand is not None:
         return live_again(read.job, uid=trigger.uid)
-    return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+    liveness = live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+    if liveness == "unknown" and message.is_owed:
+        # What its revision owed it still owes, though by now the job has forgotten that revision.
+        return live_again(read.job, uid=trigger.uid)
+    return liveness

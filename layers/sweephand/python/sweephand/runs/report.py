@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
-from sweephand.jobs.job import JobKey
+from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.completion import Completions
 from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
 from sweephand.runs.turns import Turns
+from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.trigger import FailureMessage
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
@@ -66,8 +67,8 @@ class Reporter:
     def complete(self, key: JobKey, run_id: str, token: str | None) -> Run:
         """The consumer is done: the run has succeeded. Said twice, it is said once."""
 
-        def succeeded(run: Run) -> Run:
-            return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"))
+        def succeeded(run: Run, job: Job | None) -> Run:
+            return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"), job)
 
         return self._brought_to_end(lambda: self._reported(key, run_id, token, "complete"), succeeded)
 
@@ -95,17 +96,25 @@ class Reporter:
                 )
             return run
 
-        def cancelled(run: Run) -> Run:
+        def cancelled(run: Run, job: Job | None) -> Run:
             if run.state == "cancelled":
                 return run
-            return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."))
+            return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."), job)
 
         return self._brought_to_end(read, cancelled)
 
-    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
-        """Change a run to its end, and hand its job's line on; said again, both are done again."""
-        run = self._changed(read, change)
+    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
+        """Change a run to its end, and do what follows it; said again, all of it is done again."""
+        job: Job | None = None
+
+        def changed(seen: Run) -> Run:
+            nonlocal job
+            job = self._jobs.get(seen.key)
+            return change(seen, job)
+
+        run = self._changed(read, changed)
         self._turns.hand_on(trigger_of(run))
+        self._completions.ended(job)
         return run
 
     def _changed(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
@@ -134,16 +143,17 @@ class Reporter:
             _refuse(run, report)
         return run
 
-    def _ended(self, run: Run) -> Run:
+    def _ended(self, run: Run, job: Job | None) -> Run:
         """The run with its end, which is now and is told of, kept for as long as its job asks."""
-        now, job = self._clock.now(), self._jobs.get(run.key)
+        now = self._clock.now()
+        # An attempt may be on its way for so long, and has to find that the run is cancelled.
+        needed_until = (run.next_attempt_at or 0) + TIMER_RETENTION_MS
         run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
         if job is None or job.uid != run.uid:
             return run
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
-        self._completions.ended(job, run)
-        return replace(run, expires_at=now + job.definition.history_retention_ms)
+        return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 
 
 #: The states in which a consumer may have the trigger.

@@ -1,12 +1,13 @@
 """What follows an attempt: its record, and before that the next attempt or a dead letter."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
-from sweephand.runs.completion import Completions
+from sweephand.runs.completion import Completions, is_last
 from sweephand.runs.later import Later
 from sweephand.runs.notice import notice_of
 from sweephand.runs.retry import GiveUp, after_failure
@@ -36,8 +37,8 @@ class Delivered(NamedTuple):
 class Pauses(Protocol):
     """How a job is paused because of what became of one of its triggers."""
 
-    def pause(self, key: JobKey, *, uid: str, reason: str) -> None:
-        """Pause the job if it is there, the one of that uid, and not paused yet."""
+    def pause(self, key: JobKey, *, uid: str, reason: str, target: Mapping[str, Any] | None = None) -> None:
+        """Pause the job if it is there, the one of that uid, still of that target, and not paused yet."""
         ...
 
 
@@ -81,6 +82,8 @@ class Settler:
         else:
             failed = self.fail(message, job, run, answer)
             self._runs.record(failed)
+            if failed.is_over:
+                self._completions.ended(job)
             outcome = failed.state
         # How late a redrive is says nothing of how late Sweephand was.
         return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
@@ -105,10 +108,14 @@ class Settler:
         return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
+        outcome = self._recorded(run, job, is_claimed=is_claimed)
         self._completions.ended(job, run)
+        return outcome
+
+    def _recorded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
         if is_claimed:
             self._runs.record(run)
-        elif job.definition.records_successes:
+        elif job.definition.records_successes or is_last(job, run):
             # A history that is throttled must not multiply deliveries: what arrived is not sent again only
             # because it could not be written down. What was claimed has a claim to end.
             try:
@@ -140,16 +147,22 @@ class Settler:
             return failed
         # Never early: whoever made the attempt may have had a clock ahead of this one.
         at = max(decision.at, message.trigger.due_at)
-        following = message._replace(attempt=message.attempt + 1, not_before=at, faults=0, crashes=0)
+        following = message._replace(
+            attempt=message.attempt + 1, not_before=at, faults=0, crashes=0, is_owed=False
+        )
         self._later.send_at(following, job.shard)
-        return replace(run, state="retrying", next_attempt_at=at, reason=answer.error, ended_at=None)
+        # As with one that is running: what is not over must not be forgotten.
+        expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)
+        retrying = replace(run, state="retrying", next_attempt_at=at, ended_at=None)
+        return replace(retrying, reason=answer.error, expires_at=expires_at)
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
         """Do what its job wants when a run has failed for good, before that is recorded."""
         if pauses or job.definition.pauses_on_error:
             reason = f"Run {failed.run_id} failed. {failed.reason}"
-            self._pauses.pause(job.key, uid=job.uid, reason=reason)
-        self._completions.ended(job, failed)
+            # That a consumer is gone says nothing of another, which somebody may have named meanwhile.
+            target = None if job.definition.pauses_on_error else job.definition.target
+            self._pauses.pause(job.key, uid=job.uid, reason=reason, target=target)
         self._have_told(failed, job)
 
     def _have_told(self, run: Run, job: Job) -> None:

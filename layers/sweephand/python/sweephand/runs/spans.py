@@ -1,10 +1,12 @@
 """What becomes of a span: many triggers of one revision in one message."""
 
 from sweephand.instants import Instant
-from sweephand.jobs.live import ruling
+from sweephand.jobs.job import Job
+from sweephand.jobs.live import Liveness, live_again, live_by_hand, ruling
+from sweephand.jobs.naming import is_exempt
 from sweephand.ports import Clock, Queue, RunStore
 from sweephand.runs.later import Later
-from sweephand.runs.reading import Reading
+from sweephand.runs.reading import JobRead, Reading
 from sweephand.runs.settle import Delivered
 from sweephand.runs.skipping import record_skipped
 from sweephand.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
@@ -29,6 +31,17 @@ class Spans:
         return self._skip(span, now) if span.are_skipped else self._split(span, now)
 
     def _split(self, span: SpanMessage, now: Instant) -> Delivered:
+        """Split a span that is alive: what could not be delivered now would come round a million times."""
+        read = self._reading.anew(span.key)
+        job, liveness = read.job, _liveness_of(span, read)
+        if liveness == "unknown":
+            return self._unknown(span, now)
+        if _is_owed(span, job, now):
+            # Before its triggers are delivered the job may have forgotten the revision that owes them.
+            span = span._replace(is_owed=True)
+        if liveness == "held" and job is not None and job.paused_at is not None:
+            self._later.put_back(span, now + now - job.paused_at)
+            return Delivered("held")
         self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
         return Delivered("split")
 
@@ -36,10 +49,30 @@ class Spans:
         """Record misfires that do not fire, if the revision that skips them was committed."""
         job = self._reading.anew(span.key).job
         if job is None or ruling(job, span.uid, span.rev) is None:
-            if now - span.armed_at >= UNKNOWN_GRACE_MS:
-                return Delivered("dropped")
-            self._later.put_back(span, now + UNKNOWN_DELAY_MS)
-            return Delivered("unknown")
+            return self._unknown(span, now)
         skipped = Span(span.first, span.series.last_through(span.until, span.first))
         record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
         return Delivered("skipped")
+
+    def _unknown(self, span: SpanMessage, now: Instant) -> Delivered:
+        if now - span.armed_at >= UNKNOWN_GRACE_MS:
+            return Delivered("dropped")
+        self._later.put_back(span, now + UNKNOWN_DELAY_MS)
+        return Delivered("unknown")
+
+
+def _is_owed(span: SpanMessage, job: Job | None, now: Instant) -> bool:
+    """Whether all of it is due, and its revision's: what falls due in a pause is for the resume to decide."""
+    revision = ruling(job, span.uid, span.rev)
+    due_by = now if job is None or job.paused_at is None else job.paused_at
+    is_of_revision = revision is not None and revision.owns(span.until)
+    return is_of_revision and span.demand is None and span.until <= due_by
+
+
+def _liveness_of(span: SpanMessage, read: JobRead) -> Liveness:
+    """Whether there is anything to deliver in a span; each of its triggers is asked for itself again."""
+    if is_exempt(span.demand):
+        return live_by_hand(read.job, uid=span.uid)
+    if not span.is_owed and ruling(read.job, span.uid, span.rev) is None:
+        return "unknown"
+    return live_again(read.job, uid=span.uid)

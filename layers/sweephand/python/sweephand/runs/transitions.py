@@ -1,6 +1,7 @@
 """The one table of a run's states: which may follow which, and by whose hand."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, Literal
 
 #: The states that are stored. `claimed`: a delivery function has it; `running`: the consumer accepted it and
@@ -50,6 +51,7 @@ OVER: Final[frozenset[State]] = frozenset(
 )
 
 
+@cache
 def sources(to: State, way: Way) -> frozenset[State]:
     """The states that a run may leave for that one in that way."""
     return frozenset(state for state, row in TABLE.items() if way in row.get(to, ()))

@@ -112,9 +112,33 @@ class Turns:
                     return max(until, now + SECOND_MS)
                 line = line.handed_on(now)
             woken = line.holder.message if line.holder and line.holder != slot.line.holder else None
-            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+            if line == slot.line:
+                return None
+            if self._is_changed(slot.key, slot.uid, slot, line, woken):
+                if woken is not None:
+                    # It may have come before the write: then it found the line held, by a run that had not
+                    # ended, and waits.
+                    self._queue.send([(woken, 0)])
                 return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+
+    def quit(self, trigger: Trigger) -> None:
+        """Take a trigger that may run beside all others now out of its job's line, where it may have waited.
+
+        Left there, it would be called when runs take turns again, though its record may be gone by then. If
+        it holds the line, the next one is called at once: it need not wait any more either.
+        """
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(trigger.key)
+            if slot is None or slot.uid != trigger.uid:
+                return
+            line, woken = slot.line.without(trigger), None
+            if line.holder is not None and line.holder.id == trigger.id:
+                line = line.handed_on(self._clock.now())
+                woken = line.holder.message if line.holder else None
+            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+                return
+        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
 
     def hand_on(self, trigger: Trigger) -> None:
         """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
@@ -144,7 +168,7 @@ class Turns:
         # A second at least: the queue rounds less down to none, and would show it again at once.
         coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
         return _State(
-            has_ended=is_over(holder.message, run) or (give_up_at is not None and give_up_at <= now),
+            has_ended=is_over(holder.message, run) or give_up_at <= now,
             yields=yield_at is not None and yield_at <= now,
             has_begun=own is not None or message.attempt > 1,
             look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),

@@ -5,12 +5,13 @@ from dataclasses import replace
 from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS
 from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.run import Run, attempted
 from sweephand.runs.settle import Delivered, Settler, deadline_of
 from sweephand.runs.turns import Turns
 from sweephand.timing import DEADLINE_GRACE_MS
-from sweephand.wheel.trigger import DeadlineMessage, FailureMessage
+from sweephand.wheel.trigger import DeadlineMessage, FailureMessage, Trigger
 
 #: Reports can come between reading a run and changing it; after so many the message comes again.
 _READS_MAX = 5
@@ -26,6 +27,7 @@ class Watch:
         runs: RunStore,
         later: Later,
         settler: Settler,
+        completions: Completions,
         turns: Turns,
         clock: Clock,
         ids: Ids,
@@ -34,6 +36,7 @@ class Watch:
         self._runs = runs
         self._later = later
         self._settler = settler
+        self._completions = completions
         self._turns = turns
         self._clock = clock
         self._ids = ids
@@ -47,7 +50,7 @@ class Watch:
         acceptance by now, has a message of its own or needs none.
         """
         looked = self._looked(message)
-        self._turns.hand_on(message.trigger)
+        self._have_gone_on(message.trigger)
         return looked
 
     def _looked(self, message: DeadlineMessage) -> Delivered:
@@ -77,8 +80,13 @@ class Watch:
         If its run is over then, hand its job's line on.
         """
         failed = self._failed(message)
-        self._turns.hand_on(message.trigger)
+        self._have_gone_on(message.trigger)
         return failed
+
+    def _have_gone_on(self, trigger: Trigger) -> None:
+        """What follows the end of a run, if it has one by now: its line goes on, and its job may go."""
+        self._turns.hand_on(trigger)
+        self._completions.ended(self._jobs.get(trigger.key))
 
     def _failed(self, message: FailureMessage) -> Delivered:
         answer = Answer(succeeded=False, error=message.reason, is_final=message.is_final)

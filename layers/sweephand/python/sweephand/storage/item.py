@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 from pynamodb.attributes import Attribute, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
@@ -42,7 +42,7 @@ class JsonAttribute(Attribute[Any]):
         return json.loads(value)
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """How an attribute is stored: its name here and there, its type, and the way there and back."""
 
     name: str
@@ -60,6 +60,11 @@ class Item(Model):
     sk = UnicodeAttribute(range_key=True)
     expires_at = IntegerAttribute(null=True)
 
+    def __init__(self, pk: str, sk: str, **values: Any) -> None:
+        """An item to be written: its attributes by name; one that is None or left out is not stored."""
+        # pynamodb's own sets each attribute by way of its descriptor, which takes ten times as long.
+        self.attribute_values = {"pk": pk, "sk": sk, **values}
+
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Self:
         """An item as the client gives it: its attributes by name, None for those that it lacks.
@@ -68,31 +73,32 @@ class Item(Model):
         asks every attribute several times what it is, at reading and at every use, which took a tenth of the
         delivery function's time.
         """
-        values: dict[str, Any] = {}
-        for form in _forms(cls):
-            typed = raw.get(form.stored_name)
-            if typed is None or NULL in typed:
-                values[form.name] = None
-            else:
+        by_stored_name, absent = _reading(cls)
+        values = dict(absent)
+        for stored_name, typed in raw.items():
+            form = by_stored_name.get(stored_name)
+            if form is not None and NULL not in typed:
                 values[form.name] = form.deserialize(typed[form.kind])
         return cast("Self", SimpleNamespace(**values))
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
         """The item as the client takes it; an attribute that is None is left out."""
+        known = forms(type(self))
         raw: dict[str, dict[str, Any]] = {}
-        for form in _forms(type(self)):
-            value = self.attribute_values.get(form.name)
+        for name, value in self.attribute_values.items():
             if value is not None:
+                form = known[name]
                 raw[form.stored_name] = {form.kind: form.serialize(value)}
-            else:
-                assert form.may_lack or not null_check, f"{form.name} of {type(self).__name__} is not given"
+        missing = _required(type(self)) - raw.keys()
+        assert not (missing and null_check), f"{missing} of {type(self).__name__} is not given"
         return raw
 
 
 @cache
-def _forms(model: type[Item]) -> tuple[_Form, ...]:
-    return tuple(
-        _Form(
+def forms(model: type[Item]) -> Mapping[str, Form]:
+    """How each attribute of an item is stored, by its name here."""
+    return {
+        name: Form(
             name,
             attribute.attr_name,
             attribute.attr_type,
@@ -101,7 +107,19 @@ def _forms(model: type[Item]) -> tuple[_Form, ...]:
             attribute.null,
         )
         for name, attribute in model.get_attributes().items()
-    )
+    }
+
+
+@cache
+def _reading(model: type[Item]) -> tuple[Mapping[str, Form], Mapping[str, None]]:
+    """The same by the name there, and what an item without any attribute is."""
+    return {form.stored_name: form for form in forms(model).values()}, dict.fromkeys(forms(model))
+
+
+@cache
+def _required(model: type[Item]) -> frozenset[str]:
+    """The names there of what an item must have."""
+    return frozenset(form.stored_name for form in forms(model).values() if not form.may_lack)
 
 
 def expiry(instant: Instant | None) -> int | None:
@@ -121,8 +139,12 @@ def payload_of(item: Sequence[Any] | None) -> Payload | None:
     return None if item is None else Payload(*item)
 
 
+#: Made once: `json.dumps` makes one for each text that is not to be written as it is by default.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _compact(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:

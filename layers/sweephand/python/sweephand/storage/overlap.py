@@ -93,4 +93,5 @@ def _message(written: list[Any] | str, key: JobKey, uid: str) -> TriggerMessage:
         assert isinstance(message, TriggerMessage), "a line is one of triggers"
         return message
     due_at, sequence, index, rev, armed_at = written
-    return TriggerMessage(Trigger(key, uid, rev, due_at, sequence, armed_at, index), not_before=due_at)
+    trigger = Trigger(key, uid, rev, due_at, sequence, armed_at, index)
+    return TriggerMessage(trigger, not_before=due_at, is_owed=True)

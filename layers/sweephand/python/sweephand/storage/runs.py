@@ -1,11 +1,8 @@
 """How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
 
-from functools import reduce
-from operator import or_
-from typing import Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pynamodb.attributes import UnicodeAttribute
-from pynamodb.expressions.condition import Condition
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
@@ -13,7 +10,15 @@ from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
 from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.run import Run, State
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
+from sweephand.storage.item import (
+    IntegerAttribute,
+    Item,
+    JsonAttribute,
+    expiry,
+    forms,
+    payload_item,
+    payload_of,
+)
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.wheel.trigger import Trigger
 
@@ -62,7 +67,7 @@ class DynamoRuns:
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted, or found written already: None; else what refuses it."""
-        refusal = self._table.put(_item(run), _condition(asked_by_claim(run, now)))
+        refusal = self._table.put(_item(run), _Condition(asked_by_claim(run, now)))
         if refusal is None:
             return None
         stored = _run(refusal.shown)
@@ -102,31 +107,59 @@ class DynamoRuns:
         return Page(items, stretch.items[-1]["sk"]["S"] if stretch.has_more else None)
 
     def _is_written(self, run: Run, asked: Asked) -> bool:
-        refusal = self._table.put(_item(run), _condition(asked))
+        refusal = self._table.put(_item(run), _Condition(asked))
         if refusal is None:
             return True
         return refusal.stored is not None and shows(_run(refusal.stored), run)
 
 
-def _condition(asked: Asked) -> Condition:
-    """What a write asks, as DynamoDB is asked it."""
-    conditions = [_guard(guard) for guard in asked.guards if guard.states]
-    if asked.may_begin:
-        conditions.insert(0, RunItem.pk.does_not_exist())
-    assert conditions, "a state that nothing leads to"
-    return reduce(or_, conditions)
+class _Condition(NamedTuple):
+    """What a write asks, as DynamoDB is asked it.
+
+    Written here and not by pynamodb, which makes an object of each part of it: with history every delivery
+    asks one, and it took longer than all else that the record of a run does.
+    """
+
+    asked: Asked
+
+    def serialize(self, names: dict[str, str], values: dict[str, Any], /) -> str:
+        """The expression; what its placeholders stand for is added to names and values."""
+        clauses = [_clause(guard, names, values) for guard in self.asked.guards if guard.states]
+        if self.asked.may_begin:
+            clauses.insert(0, f"attribute_not_exists ({_named('pk', names)})")
+        assert clauses, "a state that nothing leads to"
+        return " OR ".join(clauses)
 
 
-def _guard(guard: Guard) -> Condition:
-    condition = RunItem.state.is_in(*sorted(guard.states))
+def _clause(guard: Guard, names: dict[str, str], values: dict[str, Any]) -> str:
+    states = ", ".join(_valued("state", state, values) for state in sorted(guard.states))
+    terms = [f"{_named('state', names)} IN ({states})"]
     for name, value in guard.same.items():
-        attribute = getattr(RunItem, name)
-        condition &= attribute.does_not_exist() if value is None else attribute == value
+        named = _named(name, names)
+        is_absent = value is None
+        terms.append(
+            f"attribute_not_exists ({named})" if is_absent else f"{named} = {_valued(name, value, values)}"
+        )
     if guard.attempts_below is not None:
-        condition &= RunItem.attempts < guard.attempts_below
+        before = _valued("attempts", guard.attempts_below, values)
+        terms.append(f"{_named('attempts', names)} < {before}")
     if guard.claim_over_at is not None:
-        condition &= RunItem.claimed_until <= guard.claim_over_at
-    return condition
+        until = _valued("claimed_until", guard.claim_over_at, values)
+        terms.append(f"{_named('claimed_until', names)} <= {until}")
+    return f"({' AND '.join(terms)})"
+
+
+def _named(name: str, names: dict[str, str]) -> str:
+    """The placeholder of an attribute: half of their names are words of DynamoDB's own."""
+    stored_name = forms(RunItem)[name].stored_name
+    return names.setdefault(stored_name, f"#{stored_name}")
+
+
+def _valued(name: str, value: Any, values: dict[str, Any]) -> str:
+    """The placeholder of a value of that attribute."""
+    form, placeholder = forms(RunItem)[name], f":{len(values)}"
+    values[placeholder] = {form.kind: form.serialize(value)}
+    return placeholder
 
 
 def _partition(key: JobKey) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action, Update
 
 from sweephand.errors import StoreError
@@ -30,6 +29,14 @@ WRITE_BATCH_MAX: Final = 25
 _WAITS_MS: Final = (25, 50, 100, 200, 400, 800, 1_425)
 
 _Request = TypeVar("_Request")
+
+
+class Expression(Protocol):
+    """A condition: pynamodb's, or one like it."""
+
+    def serialize(self, names: dict[str, str], values: dict[str, Any], /) -> str:
+        """Its text; what its placeholders stand for is added to both, `{name: "#0"}` and `{":0": value}`."""
+        ...
 
 
 class Refusal(NamedTuple):
@@ -70,7 +77,7 @@ class Table:
             answer = self._client.get_item(TableName=self._name, Key=_raw(key), ConsistentRead=True)
         return answer.get("Item")
 
-    def put(self, item: Item, condition: Condition | None = None) -> Refusal | None:
+    def put(self, item: Item, condition: Expression | None = None) -> Refusal | None:
         """Write an item over what is there; None if it was written."""
         request = {"TableName": self._name, "Item": item.serialize(), **_expressions(condition)}
         try:
@@ -80,7 +87,7 @@ class Table:
             return _refusal(error)
         return None
 
-    def update(self, key: ItemKey, actions: Sequence[Action], condition: Condition) -> RawItem | Refusal:
+    def update(self, key: ItemKey, actions: Sequence[Action], condition: Expression) -> RawItem | Refusal:
         """Change an item; what it then is, or why not."""
         request = {"TableName": self._name, "Key": _raw(key), **_expressions(condition, actions)}
         try:
@@ -90,7 +97,7 @@ class Table:
             return _refusal(error)
         return answer["Attributes"]
 
-    def delete(self, key: ItemKey, condition: Condition | None = None) -> Refusal | None:
+    def delete(self, key: ItemKey, condition: Expression | None = None) -> Refusal | None:
         """Remove an item; None if it is gone or was never there."""
         request = {"TableName": self._name, "Key": _raw(key), **_expressions(condition)}
         try:
@@ -100,7 +107,7 @@ class Table:
             return _refusal(error)
         return None
 
-    def query(self, condition: Condition, limit: int | None = None, *, backwards: bool = False) -> Stretch:
+    def query(self, condition: Expression, limit: int | None = None, *, backwards: bool = False) -> Stretch:
         """The first items that a key condition names, `limit` at most; empty only if there are none.
 
         Without `limit`, as many as DynamoDB reads at once: 1 MB. To go on, ask for what lies beyond the
@@ -179,7 +186,7 @@ def _raw(key: ItemKey) -> dict[str, Any]:
 
 
 def _expressions(
-    condition: Condition | None, actions: Sequence[Action] = (), *, named: str = "ConditionExpression"
+    condition: Expression | None, actions: Sequence[Action] = (), *, named: str = "ConditionExpression"
 ) -> dict[str, Any]:
     """The part of a request that says what to do and when, with its names and values."""
     names: dict[str, str] = {}

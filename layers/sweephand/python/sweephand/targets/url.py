@@ -33,6 +33,12 @@ class Url(NamedTuple):
     port: int
     target: str
 
+    @property
+    def authority(self) -> str:
+        """Host and port as a request names them (RFC 9110, 7.2): the port if it is not the scheme's."""
+        host = f"[{self.host}]" if ":" in self.host else self.host.rstrip(".")
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
 
 class UrlError(ValueError):
     """A URL that may not be called; the message is a sentence that says what would be valid."""

@@ -213,7 +213,7 @@ class JobDocument(Timing):
     )
     history_retention: str | None = Field(
         None,
-        description=f"How long a run's record is kept; 30d by default, at most "
+        description=f"How long a run's record is kept, a day at least; 30d by default, at most "
         f"{limits.RETENTION_DAYS_MAX}d. {DURATION_RULE}",
     )
     retention: str | None = Field(

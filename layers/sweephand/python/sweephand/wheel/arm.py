@@ -92,7 +92,7 @@ def split(span: SpanMessage) -> Iterator[Message]:
     whole = Span(first, series.last_through(span.until, first))
     if whole.count <= SPAN_PARTS:
         for each in _each(whole, series):
-            yield message_of(span, each, span.armed_at, span.demand)
+            yield message_of(span, each, span.armed_at, span.demand)._replace(is_owed=span.is_owed)
         return
     size = -(-whole.count // SPAN_PARTS)
     for number in range(first.sequence, whole.last.sequence + 1, size):

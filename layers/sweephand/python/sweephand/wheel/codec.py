@@ -32,14 +32,7 @@ def encode(message: Message) -> str:
     """The message as compact JSON in ASCII, which every queue takes as it is."""
     match message:
         case TriggerMessage():
-            fields = _of_attempt("trigger", message)
-            fields |= {"first": message.first_attempt_at, "faults": message.faults}
-            if message.redrive is not None:
-                fields["redrive"] = list(message.redrive)
-            if message.payload is not None:
-                fields["data"] = _of_payload(message.payload)
-            if message.crashes:
-                fields["crashes"] = message.crashes
+            fields = _of_trigger_message(message)
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
@@ -69,8 +62,9 @@ def encode(message: Message) -> str:
                 "faults": message.faults,
             }
             fields |= _of_demand(message.demand)
-            if message.are_skipped:
-                fields["skipped"] = True
+            for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
+                if is_set:
+                    fields[name] = True
     return _written({"v": VERSION, **fields})
 
 
@@ -123,6 +117,7 @@ def _read(fields: Fields) -> Message:
                 redrive=fields.redrive(),
                 payload=fields.payload(),
                 crashes=fields.number_or_none("crashes") or 0,
+                is_owed=fields.is_set("owed"),
             )
         case "deadline":
             return DeadlineMessage(
@@ -174,9 +169,24 @@ def _read(fields: Fields) -> Message:
                 faults,
                 fields.demand(),
                 are_skipped=fields.is_set("skipped"),
+                is_owed=fields.is_set("owed"),
             )
         case kind:
             raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
+
+
+def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
+    fields = _of_attempt("trigger", message)
+    fields |= {"first": message.first_attempt_at, "faults": message.faults}
+    if message.redrive is not None:
+        fields["redrive"] = list(message.redrive)
+    if message.payload is not None:
+        fields["data"] = _of_payload(message.payload)
+    if message.crashes:
+        fields["crashes"] = message.crashes
+    if message.is_owed:
+        fields["owed"] = True
+    return fields
 
 
 def _of_attempt(kind: str, message: TriggerMessage | DeadlineMessage | FailureMessage) -> dict[str, Any]:

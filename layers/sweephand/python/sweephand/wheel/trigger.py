@@ -57,7 +57,9 @@ class TriggerMessage(NamedTuple):
     age; None before that. `faults` counts how often Sweephand itself failed to handle it, and `crashes` how
     often the function that tried ended without a word: the queue counts that anew with each copy. What was
     given up and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from
-    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own.
+    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own. One
+    that `is_owed` was judged so when it was due and has had to wait since, perhaps for longer than its job
+    remembers the revision that owes it.
     """
 
     trigger: Trigger
@@ -68,6 +70,7 @@ class TriggerMessage(NamedTuple):
     redrive: Redrive | None = None
     payload: Payload | None = None
     crashes: int = 0
+    is_owed: bool = False
 
     @property
     def attempt_of_round(self) -> int:
@@ -75,10 +78,23 @@ class TriggerMessage(NamedTuple):
         return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether it is the first attempt of a redrive, which alone may follow a run that was given up."""
+        return self.redrive is not None and self.attempt == self.redrive.attempt
+
+    @property
     def started_at(self) -> Instant | None:
         """When the trigger's very first attempt began; None before that."""
         earlier = self.redrive.started_at if self.redrive else None
         return self.first_attempt_at if earlier is None else earlier
+
+    def waiting(self, *, is_owed: bool = True) -> "TriggerMessage":
+        """The message of what has to wait, however long; `is_owed` says whether it was judged to be by now.
+
+        Waiting crashes nobody: what crashes befall it were its neighbours'. That there was one is kept, since
+        it may have left a claim.
+        """
+        return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
 
 class OfRevision(Protocol):
@@ -121,7 +137,8 @@ class SpanMessage(NamedTuple):
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
     how often Sweephand failed to split it. With a `demand` its triggers were asked for. If they `are_skipped`
-    they are misfires that do not fire, of which there is to be one record.
+    they are misfires that do not fire, of which there is to be one record. Whether it `is_owed` is as of a
+    trigger, and so are those that it is split into.
     """
 
     key: JobKey
@@ -134,6 +151,7 @@ class SpanMessage(NamedTuple):
     faults: int = 0
     demand: Demand | None = None
     are_skipped: bool = False
+    is_owed: bool = False
 
 
 class DeadlineMessage(NamedTuple):

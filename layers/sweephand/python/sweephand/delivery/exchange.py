@@ -1,0 +1,94 @@
+"""What goes over a connection (HTTP/1.1): a request in one piece, and back the head of an answer.
+
+http.client reads the answer. The request is written here: http.client checks and writes header by header,
+which takes longer than all that it writes is worth.
+"""
+
+import socket
+from collections.abc import Mapping
+from http.client import HTTPException, HTTPResponse
+from typing import Final, NamedTuple
+
+from sweephand.targets.url import Url
+
+#: What a line of a request's head may be made of (RFC 9110, 5.5): no control character but the tab.
+_PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
+
+
+class Request(NamedTuple):
+    """A request; names of headers are in lower case. `body` is None where it has none."""
+
+    method: str
+    url: Url
+    headers: Mapping[str, str]
+    body: bytes | None
+
+    def written(self) -> bytes:
+        """All of it, as it is sent: a consumer that reads head and body at once answers sooner.
+
+        ValueError if a header could be read as something else.
+        """
+        url, body = self.url, self.body
+        lines = [
+            f"{self.method} {url.target} HTTP/1.1",
+            f"host: {url.authority}",
+            "accept-encoding: identity",
+        ]
+        if body is not None:
+            lines.append(f"content-length: {len(body)}")
+        lines += [f"{name}: {value}" for name, value in self.headers.items()]
+        head = "\r\n".join(lines).encode("latin-1")
+        if head.translate(None, _PERMITTED) != b"\r\n" * (len(lines) - 1):
+            raise ValueError(f"Invalid header value: {', '.join(self._doubtful())}")
+        return head + b"\r\n\r\n" + (body or b"")
+
+    def _doubtful(self) -> list[str]:
+        """The headers that hold what is not permitted."""
+        return [
+            name
+            for name, value in self.headers.items()
+            if f"{name}{value}".encode("latin-1").translate(None, _PERMITTED)
+        ]
+
+
+def answer_on(sock: socket.socket, method: str) -> HTTPResponse:
+    """The head of the answer to a request with that method, its body yet to be read.
+
+    HTTPException, OSError or ValueError if none comes, or what comes is none.
+    """
+    response = HTTPResponse(sock, method=method)
+    try:
+        response.begin()
+        _check_length(response)
+    except BaseException:
+        response.close()
+        raise
+    return response
+
+
+def _check_length(response: HTTPResponse) -> None:
+    """Refuse an answer that says two lengths: where the next one begins would be a guess (RFC 9112, 6.3)."""
+    lengths = response.headers.get_all("content-length", ())
+    if len({each.strip() for value in lengths for each in value.split(",")}) > 1:
+        raise HTTPException("more than one content-length")
+
+
+def beginning_of(response: HTTPResponse, bytes_max: int) -> tuple[bytes, bool]:
+    """What came in time of the answer's body, and whether its connection can be used again: if that was all.
+
+    Whatever goes wrong here, the status has been received: the consumer has answered.
+    """
+    body = bytearray()
+    is_whole = False
+    try:
+        while len(body) < bytes_max:
+            part = response.read1(bytes_max - len(body))
+            if not part:
+                is_whole = response.chunked or response.length == 0
+                break
+            body += part
+    except (HTTPException, OSError, ValueError):
+        pass
+    finally:
+        response.close()
+    return bytes(body), is_whole and not response.will_close

@@ -1,0 +1,23 @@
+"""Whether a request is still wanted, asked by whatever sends it at the last moment before it leaves."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final
+
+from sweephand.ports import Answer, always
+
+#: Asked in the thread of a request, before a byte of it leaves.
+is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=always)
+
+#: What comes of an attempt that was not.
+WITHDRAWN: Final = Answer(succeeded=False, error="The attempt was called off.", was_withdrawn=True)
+
+
+class WithdrawnError(Exception):
+    """The request was not wanted any more when it could have been sent."""
+
+
+def check() -> None:
+    """WithdrawnError if the request of this thread is not wanted any more; StoreError: nobody knows."""
+    if not is_wanted.get()():
+        raise WithdrawnError

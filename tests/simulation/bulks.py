@@ -1,0 +1,79 @@
+"""What clients ask of many jobs at once, and by what they choose them: in some seeds, apart from all else.
+
+Seeds without it stay what they are: what is drawn here is drawn from a chance of its own.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.faults import is_at_margins, stream
+
+from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs import bulk
+
+#: In so many seeds clients ask in bulk.
+_BULKS: Final = 1 / 3
+
+#: What every job of such a seed has as its label `team`, unless a PATCH takes it away.
+TEAMS: Final = ("red", "blue")
+
+#: What is asked for, as verbs.ACTIONS names it.
+PAUSE_MANY: Final = "pause many"
+RESUME_MANY: Final = "resume many"
+DELETE_MANY: Final = "delete many"
+
+#: More is resumed than paused, and little deleted, so that there is something to pause.
+_ASKED: Final = (*[PAUSE_MANY] * 4, *[RESUME_MANY] * 5, DELETE_MANY)
+
+#: So often at most, for each minute of the seed.
+_ASKED_EACH_MINUTE: Final = 0.6
+_MINUTES_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bulks:
+    """What of this a seed has."""
+
+    seed: int
+    is_on: bool
+
+    @classmethod
+    def of(cls, seed: int) -> "Bulks":
+        """That of a seed: one that asks of the margins between clocks all that they allow for has none."""
+        return cls(seed, stream(seed, "bulks").random() < _BULKS and not is_at_margins(seed))
+
+    def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
+        """The definition of a job that step `number` writes, with a label in some seeds."""
+        if not self.is_on:
+            return written
+        return {**written, "labels": {"team": stream(self.seed, f"bulks/{number}").choice(TEAMS)}}
+
+    def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
+        """When clients ask for which thing; the name is that of a job that is meant among others."""
+        if not self.is_on:
+            return []
+        random = stream(self.seed, "bulks/asked")
+        minutes = min((ends_at - begins_at) // MINUTE_MS, _MINUTES_MAX)
+        count = random.randrange(1, 2 + int(minutes * _ASKED_EACH_MINUTE))
+        begins_at += 30 * SECOND_MS
+        return sorted(
+            (random.randrange(begins_at, ends_at), random.choice(_ASKED), random.choice(names))
+            for _ in range(count)
+        )
+
+    @contextmanager
+    def bounds(self) -> Iterator[None]:
+        """How many jobs a call looks at: a few, so that few jobs have it do what thousands would.
+
+        In some seeds its patience is over before a page is.
+        """
+        random = stream(self.seed, "bulks/bounds")
+        with ExitStack() as stack:
+            stack.enter_context(patch.object(bulk, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
+            stack.enter_context(patch.object(bulk, "_AT_ONCE", random.choice((1, 2, 16))))
+            stack.enter_context(patch.object(bulk, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
+            stack.enter_context(patch.object(bulk, "BULK_PATIENCE_MS", random.choice((20, 200, 10_000))))
+            yield

@@ -1,0 +1,189 @@
+"""What may be wrong with pausing, resuming and deleting many jobs at once."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+from greenlet import greenlet
+from tests.simulation.mutations.registry import Instead, Ports, built, mutation
+from tests.simulation.processes import Killed, Scheduler, Strand
+
+from sweephand.errors import BadRequestError, StoreError, UnavailableError
+from sweephand.instants import Instant
+from sweephand.jobs import bulk
+from sweephand.jobs.bulk import Bulk, Done, Filter
+from sweephand.jobs.job import Job
+from sweephand.ports import Page
+
+
+def _acting(act: Callable[..., bool]) -> Any:
+    """Each job is dealt with otherwise."""
+    return patch.object(Bulk, "_is_done", act)
+
+
+def _paging(change: Callable[[Page[Job], int], Page[Job]]) -> Any:
+    """What a bulk call reads of the jobs is something else; `change` is told how many it asked for."""
+
+    def other(ports: Ports) -> None:
+        jobs = ports["jobs"]
+
+        def page(namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+            return change(jobs.page(namespace, prefix, after, limit), limit)
+
+        ports["jobs"] = Instead(jobs, page=page)
+
+    return built(Bulk, other)
+
+
+@mutation("A bulk call counts the jobs that could not be written, and is acknowledged")
+def bulk_counts_what_failed() -> Iterator[None]:
+    is_done = Bulk._is_done
+
+    def act(self: Bulk, job: Job, act: Any) -> bool:
+        with suppress(StoreError):
+            return is_done(self, job, act)
+        return True
+
+    with _acting(act):
+        yield
+
+
+@mutation("A bulk call is acknowledged before it has written")
+def bulk_acknowledges_first() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        scheduler: Scheduler = ports["concurrently"].__self__
+
+        def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
+            for task in tasks:
+                strand = greenlet(partial(_undisturbed, task), scheduler._hub)
+                strand.gr_context = copy_context()
+                scheduler._push(scheduler.now, Strand(scheduler.strand.process, strand))
+            return [True] * len(tasks)
+
+        ports["concurrently"] = begun
+
+    with built(Bulk, change):
+        yield
+
+
+def _undisturbed(task: Callable[[], bool]) -> None:
+    with suppress(StoreError, BadRequestError, UnavailableError, Killed):
+        task()
+
+
+@mutation("A bulk pause is acknowledged, and nothing is written")
+def bulk_pauses_nothing() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        ports["pauser"] = Instead(ports["pauser"], pause=lambda *_, **__: None)
+
+    with built(Bulk, change):
+        yield
+
+
+@mutation("A bulk call passes over the last job of a page")
+def bulk_skips_last_of_page() -> Iterator[None]:
+    def short(page: Page[Job], limit: int) -> Page[Job]:
+        return Page(page.items[:-1], page.next) if len(page.items) == limit else page
+
+    with _paging(short):
+        yield
+
+
+@mutation("A bulk delete passes over the first job behind its cursor")
+def bulk_skips_first_behind_cursor() -> Iterator[None]:
+    each = Bulk._each
+
+    def later(self: Bulk, wanted: Filter, *args: Any) -> Done:
+        passed = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, 1).items
+        after = passed[0].key.name if wanted.after and passed else wanted.after
+        return each(self, Filter(wanted.namespace, wanted.prefix, wanted.labels, after), *args)
+
+    with patch.object(Bulk, "_each", later):
+        yield
+
+
+@mutation("The cursor of a bulk call that ran out of time is the end of its page")
+def bulk_forgets_rest_of_page() -> Iterator[None]:
+    deal_with = Bulk._deal_with
+
+    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> Done:
+        done = deal_with(self, jobs, act, until)
+        return done if done.reached is None else Done(done.count, jobs[-1].key.name)
+
+    with patch.object(Bulk, "_deal_with", dealt_with):
+        yield
+
+
+@mutation("A bulk call that has looked at as many as it may says that it was all")
+def bulk_ends_with_first_page() -> Iterator[None]:
+    each = Bulk._each
+
+    def ended(self: Bulk, *args: Any) -> Done:
+        return Done(each(self, *args).count, None)
+
+    with patch.object(Bulk, "_each", ended):
+        yield
+
+
+@mutation("A bulk resume forgets what it was told of catching up")
+def bulk_resumes_by_own_mode() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        resumer = ports["resumer"]
+
+        def resume(*args: Any, **kwargs: Any) -> Job:
+            resumed: Job = resumer.resume(*args, **{**kwargs, "mode": None})
+            return resumed
+
+        ports["resumer"] = Instead(resumer, resume=resume)
+
+    with built(Bulk, change):
+        yield
+
+
+@mutation("A bulk call by a label takes every job")
+def bulk_ignores_labels() -> Iterator[None]:
+    with patch.object(Filter, "fits", lambda *_: True):
+        yield
+
+
+@mutation("A bulk call counts the jobs that it has looked at")
+def bulk_counts_what_it_read() -> Iterator[None]:
+    each = Bulk._each
+
+    def counted(self: Bulk, wanted: Filter, act: Any, _: Any) -> Done:
+        whole = each(self, wanted, act, _)
+        seen = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, bulk._PAGE_MAX)
+        return Done(max(whole.count, len(seen.items)), whole.reached)
+
+    with patch.object(Bulk, "_each", counted):
+        yield
+
+
+@mutation("A bulk delete is a bulk pause")
+def bulk_deletes_by_pausing() -> Iterator[None]:
+    def pause(self: Bulk, wanted: Filter, *, who: str) -> Done:
+        return self.pause(wanted, reason=None, who=who)
+
+    with patch.object(Bulk, "delete", pause):
+        yield
+
+
+@mutation("A bulk call ends its jobs' writing when the first of them fails, and says what it has")
+def bulk_stops_at_first_failure() -> Iterator[None]:
+    deal_with = Bulk._deal_with
+
+    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> Done:
+        counted = 0
+        for number in range(len(jobs)):
+            deal = partial(deal_with, self, jobs[number : number + 1], act, until)
+            try:
+                counted += deal().count
+            except StoreError:
+                break
+        return Done(counted, None)
+
+    with patch.object(Bulk, "_deal_with", dealt_with):
+        yield

@@ -1,0 +1,44 @@
+"""What may be wrong with jobs that follow others, above all with what follows hours late."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import mutation
+
+from sweephand.jobs.job import JobKey
+from sweephand.ports import Answer
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.reading import JobRead
+from sweephand.runs.settle import Delivered
+from sweephand.runs.tell import Teller
+from sweephand.wheel.trigger import NoticeMessage, TriggerMessage
+
+
+@mutation("What follows a run that was late is a misfire, too, by the catch-up of its own job")
+def misses_what_follows() -> Iterator[None]:
+    deliver = Deliverer._trigger
+
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead) -> Delivered:
+        demand, rule = message.trigger.demand, read.job.definition.catchup if read.job is not None else None
+        is_chained = demand is not None and demand.kind == "chained"
+        if rule is not None and is_chained and self._clock.now() - message.trigger.due_at > rule.window_ms:
+            return Delivered("dropped")
+        return deliver(self, message, read)
+
+    with patch.object(Deliverer, "_trigger", judged):
+        yield
+
+
+@mutation("A job follows others only as long as an occurrence of its own is left")
+def ends_chains_with_series() -> Iterator[None]:
+    trigger = Teller._trigger
+
+    def triggered(self: Teller, notice: NoticeMessage, spec: Mapping[str, Any]) -> Answer:
+        job = self._reading.anew(JobKey(notice.trigger.key.namespace, spec["name"])).job
+        if job is not None and job.series.next_after(self._clock.now()) is None:
+            return Answer(succeeded=True)
+        return trigger(self, notice, spec)
+
+    with patch.object(Teller, "_trigger", triggered):
+        yield

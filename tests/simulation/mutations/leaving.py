@@ -1,0 +1,173 @@
+"""What may be wrong with jobs that go with their last run: too soon, never, or somebody else instead."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Ports, built, mutation
+
+from sweephand.errors import StoreError
+from sweephand.instants import Instant
+from sweephand.jobs.job import Job
+from sweephand.runs import completion
+from sweephand.runs.completion import Completions
+from sweephand.runs.report import Reporter
+from sweephand.runs.run import Run
+from sweephand.runs.watch import Watch
+
+
+class _Nobody:
+    """Whoever is asked whether the last run of a job is over does not look."""
+
+    def ended(self, *_: Any) -> None:
+        """Nothing."""
+
+
+def _unasked(use_case: type) -> Any:
+    def change(ports: Ports) -> None:
+        ports["completions"] = _Nobody()
+
+    return built(use_case, change)
+
+
+@mutation("A job never goes with its last run")
+def stays() -> Iterator[None]:
+    with patch.object(Completions, "ended", lambda *_: None):
+        yield
+
+
+@mutation("A job stays if its last run was reported on")
+def stays_after_reports() -> Iterator[None]:
+    report = Reporter.__init__
+
+    def built_without(self: Reporter, **ports: Any) -> None:
+        report(self, **ports)
+        self._completions = _Nobody()  # type: ignore[assignment]
+
+    with patch.object(Reporter, "__init__", built_without), _unasked(Watch):
+        yield
+
+
+@mutation("A job stays if its last run was given up")
+def stays_after_failures() -> Iterator[None]:
+    ended = Completions.ended
+
+    def asked(self: Completions, job: Job | None, run: Run | None = None) -> None:
+        if run is not None:
+            ended(self, job, run)
+
+    with patch.object(Completions, "ended", asked):
+        yield
+
+
+@mutation("A job goes with its first run that is over")
+def goes_with_the_first() -> Iterator[None]:
+    def wants(job: Job, now: Instant) -> bool:
+        return job.definition.deletes_after_completion and job.paused_at is None and not job.is_gone(now)
+
+    with (
+        patch.object(completion, "_is_ending", wants),
+        patch.object(Completions, "_are_over", lambda *_: True),
+    ):
+        yield
+
+
+@mutation("A job goes when its last occurrence is past, whatever became of its runs")
+def goes_with_the_last_occurrence() -> Iterator[None]:
+    with patch.object(Completions, "_are_over", lambda *_: True):
+        yield
+
+
+@mutation("A job goes with the run of its last occurrence, though others of it go on")
+def goes_though_others_go_on() -> Iterator[None]:
+    are_over = Completions._are_over
+
+    def alone(self: Completions, job: Job, run: Run | None, now: Instant) -> bool:
+        page = self._runs.page(job.key, None, "", 50).items
+        last = next((each for each in page if each.uid == job.uid and each.demand is None), run)
+        is_last = last is not None and job.series.next_after(last.due_at) is None
+        return (is_last and last is not None and last.is_over) or are_over(self, job, run, now)
+
+    with patch.object(Completions, "_are_over", alone):
+        yield
+
+
+@mutation("A job goes though an occurrence that has not begun is still on its way")
+def goes_before_all_began() -> Iterator[None]:
+    def known(self: Completions, job: Job, run: Run | None, _: Instant) -> bool:
+        page = self._runs.page(job.key, None, "", 50).items
+        found = [each for each in page if each.uid == job.uid]
+        return bool(found or run) and all(each.is_over for each in found)
+
+    with patch.object(Completions, "_are_over", known):
+        yield
+
+
+@mutation("A job that is paused goes, too")
+def goes_while_paused() -> Iterator[None]:
+    def ending(job: Job, now: Instant) -> bool:
+        wants = job.definition.deletes_after_completion
+        return wants and not job.is_gone(now) and job.series.next_after(now) is None
+
+    with patch.object(completion, "_is_ending", ending):
+        yield
+
+
+@mutation("A job goes that never asked for it")
+def goes_unasked() -> Iterator[None]:
+    with patch("sweephand.jobs.definition.Definition.deletes_after_completion", property(lambda _: True)):
+        yield
+
+
+@mutation("Whoever bears the name goes, as soon as a run of one that bore it is over")
+def goes_by_name() -> Iterator[None]:
+    def ended(self: Completions, job: Job | None, run: Run | None = None) -> None:
+        if job is None or not job.definition.deletes_after_completion:
+            return
+        with suppress(StoreError):
+            now = self._clock.now()
+            if completion._is_ending(job, now) and self._are_over(job, run, now):
+                for _ in range(5):
+                    stored = self._jobs.get(job.key)
+                    if stored is None:
+                        return
+                    expired = replace(stored, version=self._ids.token(), expires_at=now)
+                    if self._jobs.put(expired, stored.version):
+                        return
+
+    with patch.object(Completions, "ended", ended):
+        yield
+
+
+@mutation("What a job was when its last run began is put in the place of what it has become")
+def goes_as_it_was() -> Iterator[None]:
+    def ended(self: Completions, job: Job | None, run: Run | None = None) -> None:
+        if job is None or not job.definition.deletes_after_completion:
+            return
+        with suppress(StoreError):
+            now = self._clock.now()
+            stored = self._jobs.get(job.key)
+            if stored is not None and completion._is_ending(job, now) and self._are_over(job, run, now):
+                expired = replace(job, version=self._ids.token(), expires_at=now)
+                self._jobs.put(expired, stored.version)
+
+    with patch.object(Completions, "ended", ended):
+        yield
+
+
+@mutation("The item of a job that goes is removed at once")
+def removes_items() -> Iterator[None]:
+    ended = Completions.ended
+
+    def removed(self: Completions, job: Job | None, run: Run | None = None) -> None:
+        ended(self, job, run)
+        with suppress(StoreError):
+            wants = job is not None and job.definition.deletes_after_completion
+            gone = self._jobs.get(job.key) if job is not None and wants else None
+            if gone is not None and gone.is_gone(self._clock.now()):
+                self._jobs.delete(gone)
+
+    with patch.object(Completions, "ended", removed):
+        yield

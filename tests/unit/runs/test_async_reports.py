@@ -1,0 +1,296 @@
+"""Reports on asynchronous runs: who may make them, when they count, and what they meet on the way."""
+
+import pytest
+from tests.fakes.acceptance import ACCEPTED, RUN, cancel, due_async, running
+from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, meanwhile, run_of, waiting
+from tests.fakes.faults import failing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import ConflictError, GoneError, NotFoundError, StoreError
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.settle import deadline_of
+from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.wheel.trigger import DeadlineMessage, FailureMessage
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+def test_reports_that_are_repeated_are_taken_again() -> None:
+    world = World()
+    worker = running(world)
+    assert worker.complete() == worker.complete()
+    world = World()
+    worker = running(world, retry={"initialDelay": "10m"})
+    worker.fail()
+    worker.fail()
+    world.run_until(world.clock.time + 1, ticking=False)
+    assert worker.fail().state == "retrying"
+    assert len(waiting(world)) == 1
+
+
+def test_reports_that_contradict_what_was_reported_come_too_late() -> None:
+    world = World()
+    worker = running(world, retry={"initialDelay": "10m"})
+    worker.complete()
+    with pytest.raises(ConflictError, match="succeeded already"):
+        worker.fail()
+    with pytest.raises(GoneError, match="succeeded: stop"):
+        worker.heartbeat()
+    world = World()
+    worker = running(world, retry={"initialDelay": "10m"})
+    worker.fail()
+    world.run_until(world.clock.time + 1, ticking=False)
+    with pytest.raises(ConflictError, match="retrying already"):
+        worker.complete()
+    with pytest.raises(GoneError, match="retrying: stop"):
+        worker.heartbeat()
+
+
+@pytest.mark.parametrize("token", ["shr_" + "x" * 43, "", "x"])
+def test_a_token_that_is_not_the_run_s_opens_nothing_and_tells_nothing(token: str) -> None:
+    world = World()
+    running(world)
+    reporter = world.reporter()
+    for run_id in (RUN, f"{NOON}-0", "x"):
+        with pytest.raises(GoneError) as one:
+            reporter.complete(key_of(), run_id, token)
+        with pytest.raises(GoneError) as other:
+            reporter.heartbeat(key_of("none"), run_id, token)
+        assert str(one.value) == str(other.value)
+    assert run_of(world).state == "running"
+
+
+def test_whoever_may_write_reports_without_a_token() -> None:
+    world = World()
+    running(world)
+    reporter = world.reporter()
+    assert reporter.heartbeat(key_of(), RUN, None).state == "running"
+    assert reporter.complete(key_of(), RUN, None).state == "succeeded"
+    with pytest.raises(NotFoundError):
+        reporter.complete(key_of(), f"{NOON}-0", None)
+
+
+def test_nothing_is_reported_on_a_run_that_is_not_asynchronous() -> None:
+    world = World()
+    handle(world, due(world))
+    with pytest.raises(ConflictError, match="not async"):
+        world.reporter().complete(key_of(), RUN, None)
+    with pytest.raises(GoneError):
+        world.reporter().complete(key_of(), RUN, "")
+
+
+def test_a_report_may_be_faster_than_the_record_of_the_acceptance() -> None:
+    world = World()
+    worker, message = due_async(world)
+
+    def complete_at_once(attempt: Attempt) -> Answer:
+        worker.accept(attempt)
+        assert worker.heartbeat().state == "claimed"
+        assert worker.complete().state == "succeeded"
+        return ACCEPTED
+
+    world.consumers.answering = complete_at_once
+    handle(world, message)
+    assert run_of(world).state == "succeeded"
+    world.run_until(NOON + HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
+    assert not world.queue.waiting
+
+
+def test_a_failure_may_be_reported_before_the_acceptance_is_recorded() -> None:
+    world = World()
+    worker, message = due_async(world)
+
+    def fail_at_once(attempt: Attempt) -> Answer:
+        worker.accept(attempt)
+        if attempt.number == 1:
+            worker.fail()
+            ((_, failure),) = (
+                (at, each) for at, each in world.queue.waiting if isinstance(each, FailureMessage)
+            )
+            assert world.deliverer().handle(failure, UNREAD).outcome == "retrying"
+            world.queue.waiting = [each for each in world.queue.waiting if each[1] != failure]
+        return ACCEPTED
+
+    world.consumers.answering = fail_at_once
+    handle(world, message)
+    assert run_of(world).state == "retrying"
+    world.run_until(NOON + 20_000, ticking=False)
+    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
+
+
+def test_an_attempt_claimed_anew_keeps_its_token_so_that_either_copy_may_report() -> None:
+    world = World()
+    worker, message = due_async(world)
+    failing(world, "queue.send", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    assert handle(world, message).outcome == "claimed"
+    world.queue.waiting.clear()
+    world.clock.time += ATTEMPT_CLAIM_MS
+    assert handle(world, message).outcome == "running"
+    assert len(world.consumers.attempts) == 2
+    assert len(set(worker.tokens)) == 1
+    assert worker.complete().state == "succeeded"
+
+
+def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> None:
+    world = World()
+    _, message = due_async(world, heartbeatTimeout="1s")
+    failing(world, "runs.record", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    ((_, first),) = world.queue.waiting
+    assert isinstance(first, DeadlineMessage)
+    world.queue.waiting.clear()
+    world.clock.time = first.not_before
+    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert [at - world.clock.time for at, _ in world.queue.waiting] == [
+        (run_of(world).claimed_until or 0) - world.clock.time
+    ]
+    world.queue.waiting.clear()
+    world.clock.time = run_of(world).claimed_until or 0
+    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert not world.queue.waiting
+    assert handle(world, message).outcome == "running"
+    world.queue.waiting.clear()
+    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert not world.queue.waiting, "another's acceptance has a deadline of its own"
+
+
+def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> None:
+    world = World()
+    worker, message = due_async(world)
+    handle(world, message)
+    world.clock.time += ATTEMPT_CLAIM_MS
+    assert handle(world, message).outcome == "repeated"
+    assert len(worker.tokens) == 1
+
+
+def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() -> None:
+    world = World()
+    worker = running(world, retry={"initialDelay": "0s"})
+    world.queue.waiting.clear()
+    worker.fail()
+    ((_, failure),) = world.queue.waiting
+    world.queue.waiting.clear()
+    outcomes: list[str] = []
+
+    def deliver_retry() -> None:
+        ((_, retry),) = waiting(world)
+        outcomes.append(handle(world, retry).outcome)
+
+    meanwhile(world, "before runs.move", deliver_retry)
+    assert world.deliverer().handle(failure, UNREAD).outcome == "retrying"
+    assert outcomes == ["overtaken"]
+    world.run_until(world.clock.time + 5_000, ticking=False)
+    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
+
+
+def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None:
+    world = World()
+    worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
+    deadline = world.queue.waiting.pop()[1]
+    assert isinstance(deadline, DeadlineMessage)
+    world.clock.time = deadline.not_before
+    meanwhile(world, "before runs.move", worker.complete)
+    assert world.deliverer().handle(deadline, UNREAD).outcome == "watched"
+    world.run_until(world.clock.time + 10 * MINUTE)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
+    assert not world.queue.waiting
+
+
+def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
+    world = World()
+    worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
+    deadline = world.queue.waiting.pop()[1]
+    assert isinstance(deadline, DeadlineMessage)
+    world.clock.time = deadline.not_before
+    meanwhile(world, "before runs.move", worker.heartbeat)
+    assert world.deliverer().handle(deadline, UNREAD).outcome == "watched"
+    run = run_of(world)
+    assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
+    (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))
+    assert again == deadline_of(run, deadline.shard)
+    while world.clock.time < NOON + HOUR:
+        world.run_until(world.clock.time + 30_000)
+        worker.heartbeat()
+    assert len(worker.tokens) == 1
+    worker.complete()
+    world.run_until(NOON + 2 * HOUR)
+    assert not world.queue.waiting
+
+
+def test_a_run_that_its_consumer_works_on_can_be_cancelled_and_the_consumer_learns_of_it() -> None:
+    world = World()
+    worker = running(world)
+    world.clock.time += MINUTE
+    cancelled = cancel(world)
+    assert (cancelled.state, cancelled.ended_at) == ("cancelled", NOON + 10_000 + MINUTE)
+    assert cancelled.reason == "Cancelled with the key k1."
+    assert cancel(world) == cancelled
+    for report in (worker.heartbeat, worker.complete, worker.fail):
+        with pytest.raises(GoneError, match="cancelled: stop"):
+            report()
+    world.run_until(NOON + HOUR)
+    assert run_of(world).state == "cancelled"
+    assert not world.queue.waiting
+
+
+def test_a_run_that_is_to_be_tried_again_can_be_cancelled() -> None:
+    world = World()
+    message = due(world)
+    answers(world, FAILED)
+    handle(world, message)
+    assert cancel(world).next_attempt_at is None
+    world.run_until(NOON + HOUR, ticking=False)
+    assert run_of(world).state == "cancelled"
+    assert len(world.consumers.attempts) == 1
+    assert not world.queue.waiting
+
+
+@pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED._replace(is_final=True)])
+def test_what_is_over_is_not_cancelled(answer: Answer) -> None:
+    world = World()
+    message = due(world)
+    answers(world, answer)
+    handle(world, message)
+    with pytest.raises(ConflictError, match="can be cancelled"):
+        cancel(world)
+    with pytest.raises(NotFoundError):
+        world.reporter().cancel(key_of(), f"{NOON}-0", "k1")
+
+
+def test_an_attempt_under_way_is_not_cancelled() -> None:
+    world = World()
+    _, message = due_async(world)
+    refusals: list[str] = []
+
+    def try_to_cancel() -> None:
+        with pytest.raises(ConflictError) as refused:
+            cancel(world)
+        refusals.append(str(refused.value))
+
+    meanwhile(world, "before consumers.deliver", try_to_cancel)
+    handle(world, message)
+    assert "claimed" in refusals[0]
+
+
+def test_a_deadline_is_put_back_for_as_long_as_the_stores_fail() -> None:
+    world = World()
+    running(world, heartbeatTimeout="1m")
+    deadline = world.queue.waiting.pop()[1]
+    assert isinstance(deadline, DeadlineMessage)
+    world.queue.send([(deadline._replace(faults=1_000), 0)])
+    world.clock.time = deadline.not_before
+    failing(world, "runs.of")
+    (handled,) = world.deliver(world.queue.take())
+    assert (handled.delivered.outcome, handled.is_done) == ("fault", True)
+    working(world)
+    world.run_until(world.clock.time + HOUR)
+    assert run_of(world).attempts > 1
+    assert not world.queue.buried

@@ -1,0 +1,63 @@
+"""Triggers that Sweephand itself cannot handle, though it has claimed their runs."""
+
+import pytest
+from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting
+from tests.fakes.faults import failing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import StoreError
+from sweephand.runs.batch import FAULTS_MAX, Received
+from sweephand.wheel.codec import encode
+from sweephand.wheel.trigger import TriggerMessage
+
+RUN = f"{NOON + 10_000}-0"
+
+
+def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
+    world = World()
+    message = due(world, history="full")
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    held = run_of(world)
+    world.announce = unreadable
+    world.queue.waiting.clear()
+    (handled,) = world.deliver([Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))])
+    assert (handled.delivered.outcome, world.queue.buried) == ("fault", [])
+    assert run_of(world) == held
+    ((at, again),) = waiting(world)
+    assert NOON + at == held.claimed_until
+    world.clock.time = NOON + at - 1_000
+    assert world.deliver(received_of(again))[0].delivered.outcome == "claimed"
+    assert run_of(world) == held
+
+
+def test_what_was_claimed_each_time_that_it_failed_is_given_up_and_can_be_redriven() -> None:
+    world = World()
+    batch = received_of(due(world, history="full", data=LARGE, onError="pause"))
+    failing(world, "payloads.get")
+    while not world.queue.buried:
+        world.deliver(batch)
+        world.clock.time = max([world.clock.time, *(at for at, _ in world.queue.waiting)])
+        batch = world.queue.take()
+    run = run_of(world)
+    assert run.state == "failed"
+    assert f"it did {FAULTS_MAX + 1} times" in (run.reason or "")
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert job.pause_reason is not None
+    working(world)
+    world.redrive(RUN)
+    world.run_until(world.clock.time + 20_000, ticking=False)
+    assert run_of(world).state == "succeeded"
+
+
+def unreadable(call: str) -> None:
+    """Jobs cannot be read."""
+    if call.startswith("before jobs."):
+        raise StoreError("throttled")
+
+
+def received_of(message: TriggerMessage) -> list[Received]:
+    return [Received("1", "1", 1, encode(message))]

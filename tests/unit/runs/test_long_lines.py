@@ -1,0 +1,85 @@
+"""Lines in which so much was asked for that one item of DynamoDB could not hold it all."""
+
+import json
+from itertools import count
+from typing import Any
+
+from tests.fakes.deliveries import FAILED, answers, handle
+from tests.fakes.lines import MINUTE, message_of, states, stored, triggers
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
+from sweephand.runs.overlap import Slot
+from sweephand.storage.overlap import _item
+from sweephand.wheel.trigger import TriggerMessage
+
+#: DynamoDB: an item's names and values.
+ITEM_BYTES_MAX = 400 * 1_024
+
+#: Data that no JSON is longer than when it is written as text in JSON, twice.
+QUOTES = json.dumps('"' * (DATA_INLINE_BYTES_MAX // 2 - 1))
+
+
+def size_of(slot: Slot) -> int:
+    raw = _item(slot).serialize()
+    return sum(len(name) + len(str(value)) for name, typed in raw.items() for value in typed.values())
+
+
+def crowded(world: World, asked: int, data: str | None, **written: Any) -> None:
+    """A run that is not over, and so many triggers by hand that have arrived at its line."""
+    (first,) = triggers(world, "wait", 0, retry={"initialDelay": "40s"}, **written)
+    answers(world, FAILED)
+    handle(world, first)
+    world.queue.waiting.clear()
+    for _ in range(asked):
+        world.trigger(data=data)
+    while batch := world.queue.take():
+        assert all(each.error is None for each in world.deliver(batch))
+
+
+def slot_of(world: World) -> Slot:
+    slot = world.slots.get(key_of())
+    assert slot is not None
+    return slot
+
+
+def test_a_line_of_much_that_was_asked_for_fits_into_an_item() -> None:
+    world = World()
+    sizes: list[int] = []
+
+    def measured(call: str) -> None:
+        if call == "after slots.put":
+            sizes.append(size_of(slot_of(world)))
+
+    world.announce = measured
+    crowded(world, 150, QUOTES)
+    assert len(slot_of(world).line.waiting) > 20
+    assert max(sizes) < ITEM_BYTES_MAX
+
+
+def test_what_finds_no_room_in_the_line_is_delivered_all_the_same() -> None:
+    world = World()
+    crowded(world, 60, QUOTES)
+    world.run_until(NOON + 180 * MINUTE)
+    assert len(set(world.consumers.ids)) == 61
+    assert set(states(world).values()) == {"succeeded"}
+
+
+def test_what_the_schedule_makes_due_finds_room_beside_what_was_asked_for() -> None:
+    world = World()
+    crowded(world, 60, QUOTES, waitLimit=WAIT_LIMIT_MAX)
+    for due_s in range(1, 20):
+        world.clock.time = NOON + due_s * 1_000
+        assert handle(world, message_of(stored(world), due_s)).outcome == "waiting"
+    assert sum(each.trigger.demand is None for each in slot_of(world).line.waiting) == 19
+
+
+def test_a_line_of_as_many_as_may_wait_fits_into_an_item_beside_all_that_was_asked_for() -> None:
+    world = World()
+    crowded(world, 100, QUOTES, waitLimit=WAIT_LIMIT_MAX)
+    line, job = slot_of(world).line, stored(world)
+    numbers = count(1)
+    while len(line.waiting) < WAIT_LIMIT_MAX:
+        line = line.joined_by(message_of(job, next(numbers)))
+    assert isinstance(line.waiting[-1], TriggerMessage)
+    assert size_of(slot_of(world)._replace(line=line)) < ITEM_BYTES_MAX

@@ -1,0 +1,80 @@
+"""Jobs that are updated more often than they remember, while triggers of theirs wait."""
+
+from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
+from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
+from tests.fakes.world import NOON, World
+
+
+def updated(world: World) -> None:
+    """The job was updated so often, and fired so often between, that it forgot its earlier revisions."""
+    world.patch(description="the last of many updates")
+    change(world, earlier=())
+
+
+def test_a_trigger_that_waits_for_another_run_is_owed_however_often_its_job_is_updated() -> None:
+    world = World()
+    first, second = triggers(world, "wait", 0, 1, retry={"initialDelay": "40s", "multiplier": 1})
+    answers(world, FAILED)
+    for message in (first, second):
+        world.clock.time = message.not_before
+        handle(world, message)
+    updated(world)
+    world.run_until(NOON + 20 * MINUTE)
+    assert delivered(world)[:3] == [0, 0, 1]
+    assert states(world)[1] == "succeeded"
+
+
+def test_a_trigger_that_was_woken_is_owed_though_its_job_was_updated_often() -> None:
+    world = World()
+    first, second = triggers(world, "wait", 0, 1)
+    world.clock.time = NOON + 1_000
+    meanwhile(world, "before consumers.deliver", lambda: handle(world, second))
+    handle(world, first)
+    updated(world)
+    (woken,) = [each for at, each in waiting(world) if at <= world.clock.time - NOON and each.is_owed]
+    assert handle(world, woken).outcome == "succeeded"
+
+
+def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated() -> None:
+    world = World()
+    message = due(world)
+    world.pause()
+    assert handle(world, message).outcome == "held"
+    updated(world)
+    world.resume()
+    world.run_until(NOON + 20 * MINUTE)
+    assert run_of(world).state == "succeeded"
+
+
+def test_what_fell_due_during_a_pause_is_not_owed_by_a_revision_that_nobody_knows() -> None:
+    world = World()
+    message = due(world)
+    change(world, paused_at=message.trigger.due_at - 1)
+    assert handle(world, message).outcome == "held"
+    ((_, held),) = waiting(world)
+    world.queue.waiting.clear()
+    world.resume(mode="none")
+    updated(world)
+    world.clock.time += 2 * MINUTE
+    assert handle(world, held).outcome == "dropped"
+
+
+def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_nobody_knows() -> None:
+    world = World()
+    message = due(world)
+    updated(world)
+    world.clock.time += 2 * MINUTE
+    assert handle(world, message).outcome == "dropped"
+
+
+def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> None:
+    world = World()
+    first, second = triggers(world, "wait", 0, 1, retry={"initialDelay": "40s", "multiplier": 1})
+    answers(world, FAILED)
+    for message in (first, second):
+        world.clock.time = message.not_before
+        handle(world, message)
+    waits = message_of(stored(world), 1)._replace(is_owed=True)
+    world.delete()
+    world.clock.time += 2 * MINUTE
+    assert handle(world, waits).outcome == "dropped"

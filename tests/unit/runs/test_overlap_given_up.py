@@ -1,0 +1,37 @@
+"""Jobs whose runs took turns and may run beside each other from now on, for as long as that lasts."""
+
+from tests.fakes.deliveries import answers, handle
+from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
+from tests.fakes.world import NOON, World, key_of
+
+
+def freed(*dues_s: int) -> World:
+    """The first run is not over, others wait for it, and then all may run at once; that was two hours ago."""
+    world = World()
+    first, *others = triggers(world, "wait", 0, *dues_s, retry={"initialDelay": "40s"}, history="failures")
+    answers(world, FAILED)
+    for message in (first, *others):
+        world.clock.time = message.not_before
+        handle(world, message)
+    world.patch(overlap="allow", ttl="1d")
+    world.run_until(NOON + 120 * MINUTE, ticking=False)
+    return world
+
+
+def test_what_waited_is_delivered_and_leaves_the_line() -> None:
+    world = freed(1, 2)
+    assert {0, 1, 2} <= set(delivered(world))
+    slot = world.slots.get(key_of())
+    assert slot is None or not slot.line.waiting
+
+
+def test_what_was_delivered_meanwhile_is_not_called_when_runs_take_turns_again() -> None:
+    world = freed(1, 2)
+    before = delivered(world)
+    world.patch(overlap="wait")
+    world.queue.waiting.clear()
+    world.clock.time = NOON + 7_300_000
+    handle(world, message_of(stored(world), 7_300))
+    world.run_until(NOON + 140 * MINUTE, ticking=False)
+    assert delivered(world)[len(before) :] == [7_300]
+    assert states(world)[7_300] == "succeeded"

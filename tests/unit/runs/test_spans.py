@@ -1,0 +1,92 @@
+"""Spans of triggers that nobody could deliver are not split into what would come round by the million."""
+
+from tests.fakes.deliveries import UNREAD
+from tests.fakes.world import NOON, World
+
+from sweephand.instants import DAY_MS, MINUTE_MS
+from sweephand.jobs.job import EARLIER_REVISIONS_MAX
+from sweephand.timing import UNKNOWN_GRACE_MS
+from sweephand.wheel.trigger import SpanMessage, TriggerMessage
+
+
+def resumed() -> tuple[World, SpanMessage]:
+    """A job that was paused for a day and catches up with every second of it, in one message."""
+    world = World()
+    world.put(schedule="@every 1s", dueTime="0s")
+    world.pause()
+    world.queue.waiting.clear()
+    world.clock.time += DAY_MS
+    world.resume(mode="all")
+    (span,) = [each for _, each in world.queue.waiting if isinstance(each, SpanMessage)]
+    world.queue.waiting.clear()
+    return world, span
+
+
+def comes(world: World, span: SpanMessage, outcome: str) -> SpanMessage:
+    """A span is handled so, and comes again whole."""
+    assert world.deliverer().handle(span, UNREAD).outcome == outcome
+    ((at, again),) = world.queue.waiting
+    assert isinstance(again, SpanMessage)
+    assert again._replace(is_owed=False) == span
+    assert at > world.clock.time
+    world.queue.waiting.clear()
+    return again
+
+
+def dropped(world: World, span: SpanMessage) -> None:
+    world.clock.time += UNKNOWN_GRACE_MS
+    assert world.deliverer().handle(span, UNREAD).outcome == "dropped"
+    assert not world.queue.waiting
+
+
+def test_a_span_of_a_job_that_was_deleted_is_dropped_whole() -> None:
+    world, span = resumed()
+    world.delete()
+    comes(world, span, "unknown")
+    dropped(world, span)
+
+
+def test_a_span_of_a_resume_that_was_never_committed_is_dropped_whole() -> None:
+    world, span = resumed()
+    span = span._replace(rev=f"{span.rev}x")
+    comes(world, span, "unknown")
+    dropped(world, span)
+
+
+def test_a_span_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> None:
+    world, span = resumed()
+    world.pause()
+    world.clock.time += MINUTE_MS
+    span = comes(world, span, "held")
+    for number in range(EARLIER_REVISIONS_MAX + 1):
+        world.patch(description=str(number))
+    world.resume()
+    world.queue.waiting.clear()
+    assert world.deliverer().handle(span, UNREAD).outcome == "split"
+    assert len(world.queue.waiting) == 10
+    while not isinstance(world.queue.waiting[0][1], TriggerMessage):
+        world.deliver(world.queue.take(1))
+        world.queue.waiting.sort(key=lambda each: isinstance(each[1], SpanMessage))
+    world.deliver(world.queue.take(1))
+    assert len(world.consumers.attempts) == 1
+
+
+def test_a_span_that_somebody_asked_for_is_split_though_its_job_is_paused() -> None:
+    world, _ = resumed()
+    world.pause()
+    world.backfill(since=NOON, until=NOON + MINUTE_MS)
+    ((_, span),) = world.queue.waiting
+    world.queue.waiting.clear()
+    assert isinstance(span, SpanMessage)
+    assert world.deliverer().handle(span, UNREAD).outcome == "split"
+
+
+def test_a_backfill_of_a_job_that_was_deleted_is_dropped_whole() -> None:
+    world, _ = resumed()
+    world.backfill(since=NOON, until=NOON + MINUTE_MS)
+    ((_, span),) = world.queue.waiting
+    world.queue.waiting.clear()
+    assert isinstance(span, SpanMessage)
+    world.delete()
+    comes(world, span, "unknown")
+    dropped(world, span)
