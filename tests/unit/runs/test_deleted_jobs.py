@@ -36,6 +36,15 @@ def test_a_run_that_was_to_be_tried_again_is_cancelled_when_its_turn_comes(delay
     assert len(world.consumers.attempts) == 1
 
 
+def test_that_is_seen_at_once_however_young_the_job_was() -> None:
+    world = failed_once()
+    ((at_ms, retry),) = waiting(world)
+    world.delete()
+    world.clock.time = NOON + at_ms
+    assert handle(world, retry).outcome == "dropped"
+    assert run_of(world).state == "cancelled"
+
+
 def test_it_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
     world = failed_once()
     world.delete()

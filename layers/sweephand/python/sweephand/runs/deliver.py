@@ -198,7 +198,9 @@ class Deliverer:
 
     def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
         now, liveness = self._clock.now(), liveness_of(message, read)
-        if liveness == "unknown" and now - message.trigger.armed_at < UNKNOWN_GRACE_MS:
+        # The job of a later attempt has been there: no commit of it is in flight.
+        may_be_to_come = message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
+        if liveness == "unknown" and may_be_to_come:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
