@@ -9,6 +9,7 @@ from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.runs.batch import CRASHES_MAX
+from sweephand.wheel.trigger import TriggerMessage
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -22,6 +23,17 @@ def failed_once(**written: Any) -> World:
     answers(world, FAILED)
     assert handle(world, message).outcome == "retrying"
     return world
+
+
+def come_back_after_crashes(world: World, message: TriggerMessage, *, recreated: bool) -> None:
+    """Delete the job, perhaps for another of its name, and receive a trigger that has crashed its most."""
+    world.delete()
+    if recreated:
+        world.put(dueTime=FAR)
+        world.queue.waiting.clear()
+    world.clock.time += HOUR
+    world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
+    world.deliver(world.queue.take())
 
 
 @pytest.mark.parametrize("delay", ["5s", "1h"])
@@ -91,13 +103,7 @@ def test_a_retry_that_crashes_whoever_has_it_ends_its_run_too() -> None:
 def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*, recreated: bool) -> None:
     world = World()
     message = due(world)
-    world.delete()
-    if recreated:
-        world.put(dueTime=FAR)
-        world.queue.waiting.clear()
-    world.clock.time += HOUR
-    world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
-    world.deliver(world.queue.take())
+    come_back_after_crashes(world, message, recreated=recreated)
     assert not world.queue.waiting
     assert not world.runs.page(key_of(), None, "", 10).items
 
@@ -110,12 +116,6 @@ def test_what_was_claimed_by_whom_it_crashed_has_failed_though_its_job_is_delete
     with suppress(KeyboardInterrupt):
         handle(world, message)
     working(world)
-    world.delete()
-    if recreated:
-        world.put(dueTime=FAR)
-        world.queue.waiting.clear()
-    world.clock.time += HOUR
-    world.queue.send([(message._replace(crashes=CRASHES_MAX), 0)])
-    world.deliver(world.queue.take())
+    come_back_after_crashes(world, message, recreated=recreated)
     assert run_of(world).state == "failed"
     assert not world.queue.waiting
