@@ -25,7 +25,7 @@ _PERIOD_MS: Final = 5 * SECOND_MS
 _SPREAD_MS: Final = 120 * SECOND_MS
 
 #: The first one-off is due this long after its creation began, and no less than this after its own.
-_LEAD_MS: Final = 300 * SECOND_MS
+_LEAD_MS: Final = 360 * SECOND_MS
 _BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
 
 #: The functions start meanwhile, all at once on this machine's few cores, where AWS has cores for each.

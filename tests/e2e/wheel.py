@@ -6,8 +6,8 @@ from typing import Any
 from boto3.dynamodb.conditions import Key
 from infra.local.deploy import session
 
-#: Beyond the 240 s in which a job is armed directly: only timer, tick and sweep can deliver it.
-FAR_S = 270
+#: Beyond the 300 s in which a job is armed directly: only timer, tick and sweep can deliver it.
+FAR_S = 330
 
 
 def timer_keys(stack: Mapping[str, Any]) -> list[str]:

@@ -27,21 +27,21 @@ DENSE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "* * * * *", "jitter": "3m"},
 )
 
-#: Schedules that end, in every way, and one-offs near the border of 240 s.
+#: Schedules that end, in every way, and one-offs near the border of 300 s.
 BOUND: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@every 23s", "repeats": 3},
     {"schedule": "@every 59s", "repeats": 7},
     {"schedule": "@every 23s", "ttl": "90s"},
     {"schedule": "@every 31s", "ttl": "400s"},
-    {"schedule": "@every 41s", "dueTime": "250s", "ttl": "300s"},
+    {"schedule": "@every 41s", "dueTime": "310s", "ttl": "360s"},
     {"schedule": "@every 13s", "repeats": 4, "retention": "1m"},
     {"dueTime": "0s"},
     {"dueTime": "5s", "retention": "30s"},
     {"dueTime": "20s"},
-    {"dueTime": "239s"},
-    {"dueTime": "241s"},
-    {"dueTime": "270s"},
-    {"dueTime": "400s"},
+    {"dueTime": "299s"},
+    {"dueTime": "301s"},
+    {"dueTime": "330s"},
+    {"dueTime": "460s"},
     {"schedule": "R5/PT47S"},
     {"schedule": "R7/PT90S", "dueTime": "PT30S"},
     {"schedule": "rate(2 minutes)", "repeats": 4, "ttl": "PT1H"},

@@ -8,8 +8,8 @@ from tests.simulation.lives import Life, told
 from tests.simulation.tale import Tale
 from tests.simulation.trace import CursorStored, TimerStored
 
-#: What a revision makes due up to here goes straight to the queue (240 s), by clocks that differ (90 s).
-QUEUE_REACH_MS = 330_000
+#: What a revision makes due up to here goes straight to the queue (300 s), by clocks that differ (90 s).
+QUEUE_REACH_MS = 390_000
 
 #: A process may be stopped this long and then write what it had read: five minutes, the API ten.
 STOPPED_MAX_MS = 600_000

@@ -22,9 +22,9 @@ from tests.simulation.trace import (
 
 Kind = TypeVar("Kind", bound=Event)
 
-#: What was sent before the calm lies no further ahead than the direct window of arming (240 s), a sweep's
-#: horizon (120 s) and what clocks may differ by (90 s): until then anything may come twice.
-ECHO_MS = 450_000
+#: What was sent before the calm lies no further ahead than the direct window of arming (300 s), a sweep's
+#: horizon (180 s) and what clocks may differ by (90 s): until then anything may come twice.
+ECHO_MS = 570_000
 
 
 @dataclass(frozen=True)

@@ -97,15 +97,15 @@ def keeps_three_revisions() -> Iterator[None]:
         yield
 
 
-@mutation("What is armed directly ends with the horizon (120 s)")
+@mutation("What is armed directly ends with the horizon (180 s)")
 def arms_up_to_horizon() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 120 * SECOND_MS):
+    with everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS):
         yield
 
 
-@mutation("What is armed directly leaves no room for clocks that differ (145 s)")
+@mutation("What is armed directly leaves no room for clocks that differ (205 s)")
 def arms_without_room_for_skew() -> Iterator[None]:
-    with everywhere("DIRECT_WINDOW_MS", 145 * SECOND_MS):
+    with everywhere("DIRECT_WINDOW_MS", 205 * SECOND_MS):
         yield
 
 

@@ -18,6 +18,7 @@ from sweephand.timing import (
     QUEUE_DELAY_MAX_MS,
     UNKNOWN_GRACE_MS,
 )
+from sweephand.wheel.expand import PUT_OFF_MS
 
 MINUTE = 60_000
 
@@ -26,11 +27,28 @@ def test_the_constants_leave_the_margins_that_the_protocol_rests_on() -> None:
     assert DIRECT_WINDOW_MS - HORIZON_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
     assert UNKNOWN_GRACE_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
     assert API_PATIENCE_MS < API_LIMIT_MS
-    # A sweep that starts late in its minute reaches to where the next one begins.
-    assert HORIZON_MS >= 2 * BUCKET_MS
+    # Tick may wake anywhere in its minute and slip over its end: a minute before something is due, an earlier
+    # tick has reached it.
+    assert HORIZON_MS >= 3 * BUCKET_MS
+    # A timer that is put off lies beyond the sweep that puts it off.
+    assert PUT_OFF_MS >= HORIZON_MS
     # What is sent directly or by a sweep fits the queue's longest delay, whoever's clock is behind.
     assert max(DIRECT_WINDOW_MS, HORIZON_MS) + CLOCK_SKEW_MAX_MS <= QUEUE_DELAY_MAX_MS
     assert 2 * LEASE_RENEWAL_MS < LEASE_MS
+
+
+@pytest.mark.parametrize("early_ms", [0, 30_000, 59_800])
+@pytest.mark.parametrize("late_ms", [0, 30_000, 59_800, 60_300])
+def test_ticks_at_any_two_seconds_of_their_minutes_make_nothing_late(early_ms: int, late_ms: int) -> None:
+    world = World()
+    world.put("full", schedule="* * * * *")
+    world.put("half", schedule="30 * * * * *")
+    for minute in range(10):
+        world.run_until(NOON + minute * MINUTE + (early_ms, late_ms)[minute % 2], ticking=False)
+        world.tick()
+    world.run_until(NOON + 10 * MINUTE, ticking=False)
+    assert len(world.consumers.ids) == 2 * 10
+    assert world.consumers.times == [attempt.trigger.due_at for attempt in world.consumers.attempts]
 
 
 def committing_late(world: World, action: Callable[[], object]) -> None:

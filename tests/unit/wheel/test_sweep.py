@@ -66,10 +66,10 @@ def meanwhile(world: World, call: str, action: Callable[[], object], *, number: 
     world.announce = announce
 
 
-def test_the_horizon_is_the_end_of_the_next_minute() -> None:
+def test_the_horizon_is_the_end_of_the_second_minute_after_this_one() -> None:
     for second in (0, 1, 59):
-        assert horizon(NOON + second * 1_000) == NOON + 2 * MINUTE
-    assert horizon(NOON + MINUTE) == NOON + 3 * MINUTE
+        assert horizon(NOON + second * 1_000) == NOON + 3 * MINUTE
+    assert horizon(NOON + MINUTE) == NOON + 4 * MINUTE
 
 
 def test_an_idle_shard_costs_one_read_and_no_write() -> None:
@@ -107,9 +107,9 @@ def test_successors_are_written_before_triggers_are_sent_and_both_before_the_cur
 
 def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_and_no_more() -> None:
     world = World(shards=1)
-    for second in (0, 59, 60, 119):
+    for second in (0, 59, 60, 179):
         written(world, f"due-{second}", NOON + second * 1_000)
-    written(world, "later", NOON + 120_000)
+    written(world, "later", NOON + 180_000)
     world.clock.time += 30_500
     world.sweep()
     times = {
@@ -118,7 +118,7 @@ def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_a
         if isinstance(message, TriggerMessage)
     }
     now = world.clock.time
-    assert times == {"due-0": now, "due-59": now + 28_000, "due-60": now + 29_000, "due-119": now + 88_000}
+    assert times == {"due-0": now, "due-59": now + 28_000, "due-60": now + 29_000, "due-179": now + 148_000}
 
 
 def test_timers_of_past_buckets_are_found_however_long_nobody_swept() -> None:
@@ -172,7 +172,7 @@ def test_a_sweeper_that_was_taken_over_stops_and_moves_no_cursor(call: str) -> N
     assert lease_of(world).cursor == Cursor()
     assert lease_of(world).owner == "another"
     if call == "timers.put":
-        assert not sent(world)[4:], "it sent after it had noticed"
+        assert not sent(world)[6:], "it sent after it had noticed"
 
 
 def test_a_sweeper_that_was_taken_over_goes_on_with_the_other_shards() -> None:

@@ -80,8 +80,8 @@ def test_a_busy_wheel_gets_several_sweepers_each_with_a_shard_of_its_own_to_begi
 def test_several_sweepers_leave_the_next_minute_as_many() -> None:
     world = World(shards=3)
     for number in range(40):
-        world.put(f"job-{number}", dueTime="270s")
-    world.run_until(NOON + 239_000, ticking=False)
+        world.put(f"job-{number}", dueTime="330s")
+    world.run_until(NOON + 299_000, ticking=False)
     world.clock.time += 1_000
     busy(world, 3)
     world.leases._leases = {
@@ -94,7 +94,7 @@ def test_several_sweepers_leave_the_next_minute_as_many() -> None:
 
 def test_a_tick_that_cannot_start_the_others_sweeps_by_itself_and_says_so() -> None:
     world = World(shards=4)
-    world.put(dueTime="250s")
+    world.put(dueTime="310s")
     world.run_until(NOON + 180_000, ticking=False)
     busy(world, 4)
     failing(world, "sweepers.start")
@@ -106,7 +106,7 @@ def test_a_tick_that_cannot_start_the_others_sweeps_by_itself_and_says_so() -> N
 def test_two_ticks_at_once_send_nothing_twice() -> None:
     world = World(shards=2)
     for number in range(5):
-        world.put(f"job-{number}", dueTime="250s")
+        world.put(f"job-{number}", dueTime="310s")
     world.run_until(NOON + 180_000, ticking=False)
     world.tick()
     world.tick()

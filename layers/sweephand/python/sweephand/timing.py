@@ -3,7 +3,7 @@
 Two margins follow from these numbers, and each bounds how far two functions' clocks may differ:
 
 - A timer lies beyond the reach of any sweep that runs before its job is committed:
-  DIRECT_WINDOW - HORIZON - API_LIMIT = 240 - 120 - 25 = 95 s.
+  DIRECT_WINDOW - HORIZON - API_LIMIT = 300 - 180 - 25 = 95 s.
 - A trigger whose commit is in flight is not dropped:
   UNKNOWN_GRACE - API_LIMIT = 120 - 25 = 95 s.
 """
@@ -16,11 +16,13 @@ from sweephand.instants import DAY_MS, MINUTE_MS, SECOND_MS
 BUCKET_MS: Final = MINUTE_MS
 
 #: Triggers this near go straight to the queue when a job is armed; the wheel takes what lies beyond.
-DIRECT_WINDOW_MS: Final = 240 * SECOND_MS
+DIRECT_WINDOW_MS: Final = 300 * SECOND_MS
 
 #: A sweep reads the buckets that begin before the start of its own minute plus this: the minute that
-#: runs and the next, so that a sweep that starts late in its minute leaves no gap.
-HORIZON_MS: Final = 120 * SECOND_MS
+#: runs and the two after it. EventBridge wakes tick anywhere within its minute. With two minutes, a tick
+#: that wakes at second 59.8 and reads its clock in the next minute would find what is due at `:00` late:
+#: the tick before it did not reach so far. With three, each trigger was in reach of an earlier tick.
+HORIZON_MS: Final = 180 * SECOND_MS
 
 #: The API function's time limit (template.yaml): no commit comes later than this after its arming.
 API_LIMIT_MS: Final = 25 * SECOND_MS

@@ -42,7 +42,7 @@ class Armable(NamedTuple):
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
-    """Every trigger after `after` and up to `now + 240 s` as messages, and a timer for the first beyond.
+    """Every trigger after `after` and up to `now + 300 s` as messages, and a timer for the first beyond.
 
     The window is wider than a sweep's horizon and the API's time limit together: no sweep passes the
     timer's place before the job is committed. A list has a timer for each part that it travels in: by the

@@ -21,7 +21,7 @@ PAGE_TIMERS_MAX = 1_000
 
 
 def horizon(now: Instant) -> Instant:
-    """The first instant that a sweep leaves alone: the end of the next minute."""
+    """The first instant that a sweep leaves alone: the end of the second minute after this one."""
     return now - now % BUCKET_MS + HORIZON_MS
 
 
