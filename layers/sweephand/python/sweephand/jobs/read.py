@@ -62,10 +62,13 @@ class Reader:
 
 
 def view(job: Job, now: Instant) -> View:
-    """What a job is at an instant: paused, or active as long as an occurrence is left, else completed."""
+    """What a job is at an instant: paused, or active as long as an occurrence is left, else completed.
+
+    An occurrence that is due at this very instant is left: its delivery cannot have begun earlier.
+    """
     if job.paused_at is not None:
         return View(job, "paused", None)
-    coming = job.series.next_after(now)
+    coming = job.series.next_after(now - 1)
     if coming is None:
         return View(job, "completed", None)
     return View(job, "active", coming.due_at)

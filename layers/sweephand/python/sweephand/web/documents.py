@@ -343,7 +343,10 @@ class PreviewDocument(Timing):
     """A schedule that is not stored."""
 
     after: str | None = Field(
-        None, description="Due times after this instant (RFC 3339 with its offset); now by default."
+        None,
+        description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
+        "the one that is due at this instant among them. An instant in the past: the schedule is read as if "
+        "it had been written then.",
     )
     limit: int | None = Field(
         None,

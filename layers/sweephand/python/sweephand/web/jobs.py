@@ -39,7 +39,7 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         if_absent=if_absent,
     )
     job = written.job
-    shown = job_resource(view(job, services.clock.now()), request.caller)
+    shown = job_resource(view(job, request.requested_at), request.caller)
     return Reply(201 if written.outcome == "created" else 200, shown, {"etag": etag(job.rev)})
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -12,6 +13,8 @@ from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant, from_datetime, r
 from sweephand.limits import PAGE_ITEMS_DEFAULT
 from sweephand.schedules import Series, series_of
 from sweephand.schedules.dst import ClockEffect
+from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.moments import parse_instant
 from sweephand.schedules.zones import Zone, zone_named
 from sweephand.web import json_text
 from sweephand.web.definition import timing_violations
@@ -33,6 +36,8 @@ _REASONS: Final[Mapping[str, Reason]] = {
 }
 #: What is looked at of clock changes: an expression can name each second of every doubled hour.
 _EFFECTS_MAX: Final = 10_000
+#: No schedule has a year before 1970.
+_EARLIEST: Final[Instant] = 0
 _RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 
 
@@ -47,7 +52,7 @@ class Preview:
 
 def of_job(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
     """Show a job's next due times."""
-    after = request.requested_at
+    after = request.requested_at - 1
     if request.query.after is not None:
         after = instant_of(request.query.after, "/after")
     job = services.reader.get(request.key, request.requested_at).job
@@ -127,13 +132,14 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
     asked, violations = check(PreviewDocument, given)
     faulty = {each.pointer.split("/")[1] for each in violations if each.pointer}
     sound = {name: value for name, value in given.items() if name not in faulty}
-    after = requested_at
+    after = None
     if "after" in sound:
         try:
             after = instant_of(sound["after"], "/after")
         except InvalidError as error:
             violations += error.violations
-    violations += timing_violations(given, sound, requested_at)
+    asked_at = requested_at if after is None else _asked_at(sound.get("dueTime"), after, requested_at)
+    violations += timing_violations(given, sound, asked_at)
     if violations or asked is None:
         return Taken(None, tuple(violations))
     series = series_of(
@@ -144,9 +150,23 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
         repeats=asked.repeats,
         dst=given.get("dst"),
         jitter=asked.jitter,
-        requested_at=requested_at,
+        requested_at=asked_at,
     )
-    return Taken(Preview(series, after, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+    since = requested_at - 1 if after is None else after
+    return Taken(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+
+
+def _asked_at(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
+    """The instant as of which a schedule is read: now, or `after` if that is past.
+
+    A schedule that is not stored has no beginning of its own. It begins at a past `after`, or at an
+    absolute `dueTime` that lies before that.
+    """
+    past = [after, requested_at]
+    if isinstance(due_time, str):
+        with suppress(ScheduleError):
+            past.append(parse_instant(due_time))
+    return max(_EARLIEST, min(past)) if after < requested_at else requested_at
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

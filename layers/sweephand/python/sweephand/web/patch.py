@@ -34,7 +34,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         if_match=ruling_revision(services, request),
     )
     job = written.job
-    shown = job_resource(view(job, services.clock.now()), request.caller)
+    shown = job_resource(view(job, request.requested_at), request.caller)
     return Reply(200, shown, {"etag": etag(job.rev)})
 
 

@@ -26,7 +26,7 @@ def pause_job(services: Services, request: Request[NoQuery, PauseDocument]) -> R
         requested_at=request.requested_at,
         if_match=ruling_revision(services, request),
     )
-    return _shown(services, request, job)
+    return _shown(request, job)
 
 
 def resume_job(services: Services, request: Request[NoQuery, ResumeDocument]) -> Reply:
@@ -38,11 +38,11 @@ def resume_job(services: Services, request: Request[NoQuery, ResumeDocument]) ->
         mode=request.body.catchup,
         if_match=ruling_revision(services, request),
     )
-    return _shown(services, request, job)
+    return _shown(request, job)
 
 
-def _shown(services: Services, request: Request[Any, Any], job: Job) -> Reply:
-    shown = job_resource(view(job, services.clock.now()), request.caller)
+def _shown(request: Request[Any, Any], job: Job) -> Reply:
+    shown = job_resource(view(job, request.requested_at), request.caller)
     return Reply(200, shown, {"etag": etag(job.rev)})
 
 

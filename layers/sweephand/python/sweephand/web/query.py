@@ -99,7 +99,9 @@ class OccurrencesQuery(QueryParameters):
     """Which occurrences to show."""
 
     after: str | None = Field(
-        None, description="Due times after this instant (RFC 3339 with its offset); now by default."
+        None,
+        description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
+        "the one that is due at this instant among them.",
     )
     limit: int = Field(
         PAGE_ITEMS_DEFAULT,

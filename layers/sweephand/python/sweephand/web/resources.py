@@ -31,7 +31,8 @@ class JobResource(TypedDict):
     rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
     state: JobState
     nextRun: Annotated[
-        Time | None, Field(description="The next due time; null if there is none, and while it is paused.")
+        Time | None,
+        Field(description="The next due time from now on; null if there is none, and while it is paused."),
     ]
     pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
     pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
