@@ -18,7 +18,7 @@ setup: $(STACK) ## what the other targets install by themselves when they need i
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
 
-up: $(STACK) ## start Sweephand here in the background, described in .local/stack.json
+up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 	@$(IN_VENV)/python -m infra.local up --port $(PORT)
 
 down: .venv/.locked ## end what `make up` started

@@ -4,14 +4,22 @@ import argparse
 import signal
 import sys
 
-from infra.local import demo, stack
+from infra.local import demo, inbox, stack
 from infra.local.build import CannotBuildError
 from infra.local.client import RefusedError
 from infra.local.deploy import CannotDeployError
+from infra.local.first_steps import first_steps
 from infra.local.ministack import CannotStartError
-from infra.local.places import PORT_DEFAULT, ROOT, Place
+from infra.local.places import PORT_DEFAULT, Place
 
-_FAILURES = (CannotBuildError, CannotDeployError, CannotStartError, RefusedError, stack.NotHealthyError)
+_FAILURES = (
+    CannotBuildError,
+    CannotDeployError,
+    CannotStartError,
+    RefusedError,
+    inbox.CannotStartError,
+    stack.NotHealthyError,
+)
 
 
 def main() -> int:
@@ -23,8 +31,7 @@ def main() -> int:
     place = Place(arguments.port)
     try:
         if arguments.command == "up":
-            stack.up(place)
-            print(f"described in {place.stack_file.relative_to(ROOT)}; `{_down(place)}` ends it")
+            print(first_steps(stack.up(place), inbox.start(place), ended_by=_down(place)))
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:

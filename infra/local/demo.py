@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 import urllib3
@@ -14,6 +13,7 @@ from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.places import Place
 from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.shown import HEAD, delivery_line, line
 
 _NAMESPACE = "demo"
 # The job that the reader is shown how to write.
@@ -29,7 +29,7 @@ def show(place: Place, stack: dict[str, Any], *, stays: bool) -> None:
     secrets: list[str] = []
     with (
         Client.of(stack) as client,
-        Receiver(lambda: secrets, _print_delivery) as receiver,
+        Receiver(lambda _: secrets, _print_delivery) as receiver,
         _queue(place) as queue_url,
     ):
         jobs = _jobs(receiver, queue_url)
@@ -91,29 +91,12 @@ curl -X PUT {stack["apiUrl"]}{_path(_MINE)} \\
 
 Ctrl-C ends {"these jobs; the stack was up before and stays" if stays else "everything"}.
 
-arrived       late     attempt  job                          to
+{HEAD}
 """
 
 
 def _print_delivery(delivery: Delivery) -> None:
-    named = delivery.headers
-    note = "" if delivery.is_signed else "   WRONG SIGNATURE"
-    answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004
-    _print_line(
-        delivery.arrived_at,
-        named.get("sweephand-due", ""),
-        named.get("sweephand-attempt", "?"),
-        named.get("sweephand-job", "?"),
-        f"{delivery.path}{answered}{note}",
-    )
-
-
-def _print_line(arrived_at: int, due: str, attempt: str, job: str, to: str) -> None:
-    clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
-    # A run is as late as its first attempt; a later one comes when the policy says.
-    late = f"{late_ms:5d} ms" if attempt == "1" else "   retry"
-    print(f"{clock}  {late}  {attempt:>5}    {job:<27}  {to}", flush=True)
+    print(delivery_line(delivery), flush=True)
 
 
 @contextmanager
@@ -135,9 +118,8 @@ def _queue(place: Place) -> Iterator[str]:
             for message in answer.get("Messages", []):
                 arrived_at = time.time_ns() // 1_000_000
                 named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
-                _print_line(
-                    arrived_at, named["due"], str(named["attempt"]), named["job"], f"queue {message['Body']}"
-                )
+                to = f"queue {message['Body']}"
+                print(line(arrived_at, named["due"], str(named["attempt"]), named["job"], to), flush=True)
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
     thread = threading.Thread(target=read, daemon=True)

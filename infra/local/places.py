@@ -12,6 +12,9 @@ STACK_NAME = "sweephand"
 # The first part of the local stack's bucket for code; samconfig.toml names it too.
 ARTIFACTS_BUCKET = "sweephand-artifacts"
 
+# The secret of every local stack's admin key, so that the key outlives a stack. Its owner alone may read it.
+ADMIN_SECRET = LOCAL / "admin-secret"
+
 PYTHON = ROOT / ".venv" / "bin" / "python"
 SAM = LOCAL / "venvs" / "sam" / "bin" / "sam"
 MINISTACK = LOCAL / "venvs" / "ministack" / "bin" / "ministack"
@@ -48,6 +51,21 @@ class Place:
     def log(self) -> Path:
         """What the local AWS prints; the functions' logs are in its CloudWatch Logs."""
         return self.home / "ministack.log"
+
+    @property
+    def inbox_pid_file(self) -> Path:
+        """Says which process is the stack's inbox."""
+        return self.home / "inbox.json"
+
+    @property
+    def inbox_log(self) -> Path:
+        """What the inbox prints."""
+        return self.home / "inbox.log"
+
+    @property
+    def inbox_file(self) -> Path:
+        """Holds the address of the inbox; it exists as long as the inbox answers."""
+        return self.home / "inbox.url"
 
     @property
     def deployed(self) -> Path:

@@ -1,7 +1,7 @@
-"""A consumer on loopback that checks every signature, remembers what came, and answers as it is told to.
+"""A consumer on loopback that checks every signature, keeps each delivery, and answers as it is told to.
 
-`make run` shows with it what arrives; the end-to-end tests also let it fail, hang, redirect, reset and
-talk nonsense.
+`make run` and `make up` show with it what arrives. The end-to-end tests also let it fail, hang, redirect,
+reset and send bytes that are not HTTP.
 """
 
 import socket
@@ -49,24 +49,29 @@ class Delivery:
 
 
 class Receiver:
-    """A server on a free port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
+    """A server on a port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
 
-    `secrets` gives the namespace's signing secrets (`whsec_…`) and is asked for each request, since they can
-    be rotated. `on_delivery` is called from the thread of the request, before it is answered.
+    `secrets` returns the signing secrets (`whsec_…`) of a namespace. The receiver asks for them at each
+    request, since they can be rotated. `on_delivery` is called from the thread of the request, before the
+    request is answered. The receiver keeps the last `kept_max` deliveries (None: all). Port 0 stands for any
+    free port.
     """
 
     def __init__(
         self,
-        secrets: Callable[[], Iterable[str]] = tuple,
+        secrets: Callable[[str], Iterable[str]] = lambda _: (),
         on_delivery: Callable[[Delivery], None] = lambda _: None,
+        *,
+        port: int = 0,
+        kept_max: int | None = None,
     ) -> None:
         self._secrets = secrets
         self._on_delivery = on_delivery
         self._came = threading.Condition()
-        self._deliveries: list[Delivery] = []
+        self._deliveries: deque[Delivery] = deque(maxlen=kept_max)
         self._answers: dict[str, deque[Answer]] = defaultdict(deque)
         self._ended = threading.Event()
-        self._server = _server(self)
+        self._server = _server(self, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -109,7 +114,8 @@ class Receiver:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
         """Remembers a request and says what it is answered. For the server's threads."""
-        is_signed = any(_verifies(secret, headers, body) for secret in self._secrets())
+        secrets = self._secrets(headers.get("sweephand-namespace", ""))
+        is_signed = any(_verifies(secret, headers, body) for secret in secrets)
         with self._came:
             answers = self._answers[path]
             answer = answers.popleft() if answers else Answer()
@@ -129,7 +135,7 @@ def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
     return True
 
 
-def _server(receiver: Receiver) -> ThreadingHTTPServer:
+def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         # Kept-alive connections, as real consumers have them.
         protocol_version = "HTTP/1.1"
@@ -168,4 +174,4 @@ def _server(receiver: Receiver) -> ThreadingHTTPServer:
         def handle_error(self, *_: object) -> None:
             """Nothing: a caller that hangs up early is what some tests are about."""
 
-    return Server(("127.0.0.1", 0), Handler)
+    return Server(("127.0.0.1", port), Handler)

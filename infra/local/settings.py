@@ -4,17 +4,23 @@ On AWS the template alone does it. Each of these was found by deploying and read
 - a table's time to live is dropped (recovery and encryption too, which mean nothing on a laptop);
 - the concurrency of an event source, where it comes from a parameter, arrives as a string, and the poller
   fails to compare it with a number: it delivers nothing at all.
+
+The admin key is set here as well. The template generates a secret for each stack; a local stack gets the
+secret of the one before it, so that a key that was copied from one stack opens the next.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
-from infra.local.deploy import session
-from infra.local.places import STACK_NAME, Place
+from infra.local.deploy import outputs, session
+from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place
+from infra.local.private import write_private
 
 
 def complete(place: Place) -> None:
-    """Sets both on the stack deployed at this place; harmless if they are set."""
+    """Sets all of it on the stack deployed at this place; harmless if it is set."""
+    _keep_admin_key(place)
     for table, specification in _resources(place, "AWS::DynamoDB::Table", "TimeToLiveSpecification"):
         dynamodb = session().client("dynamodb", endpoint_url=place.endpoint_url)
         is_now = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
@@ -27,6 +33,19 @@ def complete(place: Place) -> None:
         functions.update_event_source_mapping(
             UUID=mapping, ScalingConfig={"MaximumConcurrency": int(at_once_max)}
         )
+
+
+def _keep_admin_key(place: Place) -> None:
+    """Give the stack the admin key's secret that is kept for local stacks, or keep the one it has."""
+    secrets = session().client("secretsmanager", endpoint_url=place.endpoint_url)
+    name = outputs(place)["AdminKeySecretName"]
+    generated = secrets.get_secret_value(SecretId=name)["SecretString"]
+    LOCAL.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        write_private(ADMIN_SECRET, generated)
+    kept = ADMIN_SECRET.read_text(encoding="utf-8")
+    if kept != generated:
+        secrets.put_secret_value(SecretId=name, SecretString=kept)
 
 
 def _resources(place: Place, kind: str, prop: str) -> Iterator[tuple[str, Any]]:

@@ -3,18 +3,25 @@
 import json
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import ministack, settings
+from infra.local import inbox, ministack, settings
 from infra.local.build import Built, build
+from infra.local.client import Client
 from infra.local.deploy import deploy, outputs, session
 from infra.local.places import REGION, Place
+from infra.local.private import write_private
 
 _HEALTH_S = 60
 _OK = 200
 _SAY = partial(print, flush=True)
+
+#: Functions of a kind that are started before the stack is said to answer: what a first minute of trying
+#: needs at once. Each takes half a second of a core.
+_WARM = 3
 
 
 class NotHealthyError(Exception):
@@ -46,6 +53,8 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
             _deploy(place, built)
         stack = describe(place)
         _wait_until_healthy(stack["apiUrl"])
+        if not was_up:
+            _warm_api(stack)
     except BaseException:
         if not was_up:
             ministack.stop(place)
@@ -75,6 +84,7 @@ def is_up(place: Place) -> bool:
 def down(place: Place) -> bool:
     """Whether something ran. Ends what `up` started on this port, and nothing else."""
     place.stack_file.unlink(missing_ok=True)
+    inbox.stop(place)
     return ministack.stop(place)
 
 
@@ -94,14 +104,15 @@ def describe(place: Place) -> dict[str, Any]:
 
 
 def _wake(place: Place) -> None:
-    """Wakes tick as the schedule will a minute later, since until then health would miss its heartbeat.
+    """Wake tick as the schedule will a minute later: until then health would miss its heartbeat.
 
-    And deliver, with nothing to deliver: its first delivery would be late by as long as it takes to start.
+    Wake some delivery functions too, with nothing to deliver. A cold one takes seconds to start when others
+    start beside it, and its first delivery would be late by that.
     """
     client = session().client("lambda", endpoint_url=place.endpoint_url)
     told = outputs(place)
-    events: dict[str, dict[str, Any]] = {"Tick": {}, "Deliver": {"Records": []}}
-    for function, event in events.items():
+
+    def wake(function: str, event: dict[str, Any]) -> None:
         answer = client.invoke(
             FunctionName=told[f"{function}FunctionName"],
             Qualifier="live",
@@ -109,6 +120,16 @@ def _wake(place: Place) -> None:
         )
         if "FunctionError" in answer:
             raise NotHealthyError(f"{function} failed: {answer['Payload'].read().decode()}")
+
+    wake("Tick", {})
+    with ThreadPoolExecutor(_WARM) as threads:
+        list(threads.map(lambda _: wake("Deliver", {"Records": []}), range(_WARM)))
+
+
+def _warm_api(stack: dict[str, Any]) -> None:
+    """Have some API functions and authorizers started, by requests that are under way at once."""
+    with Client.of(stack) as client, ThreadPoolExecutor(_WARM) as threads:
+        list(threads.map(lambda _: client.ask("GET", "/v1/limits"), range(_WARM)))
 
 
 def _wait_until_healthy(api_url: str) -> None:
@@ -124,4 +145,6 @@ def _wait_until_healthy(api_url: str) -> None:
 
 
 def _publish(place: Place, stack: dict[str, Any]) -> None:
-    place.stack_file.write_text(json.dumps(stack, indent=2) + "\n", encoding="utf-8")
+    # It holds the admin key: its owner alone may read it, also if an earlier release wrote it for everyone.
+    place.stack_file.unlink(missing_ok=True)
+    write_private(place.stack_file, json.dumps(stack, indent=2) + "\n")

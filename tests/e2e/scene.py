@@ -26,7 +26,7 @@ class Scene:
         that the local AWS does at once were deliveries that wait for it.
         """
         secrets = client.signing_secrets(namespace)
-        with Receiver(lambda: secrets) as receiver:
+        with Receiver(lambda _: secrets) as receiver:
             yield cls(Schedule(client, namespace), receiver)
 
     def target(self, name: str) -> dict[str, Any]:

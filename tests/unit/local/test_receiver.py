@@ -16,7 +16,7 @@ BODY = b'{"n": 1}'
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver(lambda: [SECRET]) as receiver:
+    with Receiver(lambda _: [SECRET]) as receiver:
         yield receiver
 
 

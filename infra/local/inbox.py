@@ -1,0 +1,144 @@
+"""The inbox of a local stack: a receiver in the background that shows what was delivered to it.
+
+`make up` starts it and `make down` ends it. A job may name any path of it as its target.
+"""
+
+import argparse
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import urllib3
+from infra.local import processes
+from infra.local.client import Client, RefusedError
+from infra.local.places import PYTHON, ROOT, Place, environment
+from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.shown import HEAD, delivery_line
+
+#: Deliveries that the inbox remembers.
+_KEPT_MAX = 1_000
+
+#: GET /next waits this long for a delivery: curl and browsers wait as long by themselves.
+_WAIT_S = 60
+
+#: How long the inbox may take to start.
+_START_S = 20
+
+_TEXT = {"content-type": "text/plain; charset=utf-8"}
+
+
+class CannotStartError(Exception):
+    """The inbox does not run; the message says where to look."""
+
+
+class Inbox(Receiver):
+    """A receiver that is read over HTTP: GET / lists what came, GET /next waits for what comes next.
+
+    Every other request is a delivery. /next shows each delivery once, whoever asks.
+    """
+
+    def __init__(
+        self, secrets: Callable[[str], Iterable[str]], *, port: int = 0, wait_s: float = _WAIT_S
+    ) -> None:
+        super().__init__(secrets, self._remember, port=port, kept_max=_KEPT_MAX)
+        self._wait_s = wait_s
+        self._news = threading.Condition()
+        self._unread: list[Delivery] = []
+
+    def take(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
+    ) -> Answer:
+        """Answer a reader with text, and a delivery with 200."""
+        if method == "GET" and path == "/":
+            return _page(self.deliveries())
+        if method == "GET" and path == "/next":
+            return _page(self._next())
+        return super().take(method, path, headers, body, arrived_at)
+
+    def _remember(self, delivery: Delivery) -> None:
+        with self._news:
+            self._unread = [*self._unread, delivery][-_KEPT_MAX:]
+            self._news.notify_all()
+
+    def _next(self) -> list[Delivery]:
+        with self._news:
+            self._news.wait_for(lambda: self._unread, self._wait_s)
+            unread, self._unread = self._unread, []
+            return unread
+
+
+def start(place: Place) -> str:
+    """The address of the stack's inbox, which answers. One that runs already is kept.
+
+    The port is the one after the stack's, or any free one if a program has taken that. Raises
+    CannotStartError.
+    """
+    if processes.recorded(place.inbox_pid_file) is None:
+        place.inbox_file.unlink(missing_ok=True)
+        words: list[str | Path] = [PYTHON, "-m", "infra.local.inbox", "--port", str(place.port)]
+        processes.start(
+            words, environment() | {"PYTHONPATH": str(ROOT)}, place.inbox_log, place.inbox_pid_file
+        )
+    deadline = time.monotonic() + _START_S
+    while not place.inbox_file.exists():
+        if time.monotonic() > deadline or processes.recorded(place.inbox_pid_file) is None:
+            raise CannotStartError(f"The inbox did not start; {place.inbox_log} says why.")
+        time.sleep(0.05)
+    return place.inbox_file.read_text(encoding="utf-8")
+
+
+def stop(place: Place) -> None:
+    """End the inbox of the stack, if it runs."""
+    processes.stop(place.inbox_pid_file)
+    place.inbox_file.unlink(missing_ok=True)
+
+
+def _page(deliveries: Iterable[Delivery]) -> Answer:
+    lines = [f"{delivery_line(each)}  {each.body.decode(errors='replace')}" for each in deliveries]
+    text = "\n".join([HEAD, *lines] if lines else ["Nothing has arrived yet."])
+    return Answer(headers=_TEXT, body=f"{text}\n".encode())
+
+
+def _secrets_of(stack_file: Path) -> Callable[[str], Iterable[str]]:
+    """What returns a namespace's signing secrets: it asks the stack of that file, once for each namespace."""
+    known: dict[str, list[str]] = {}
+
+    def secrets(namespace: str) -> Iterable[str]:
+        if namespace not in known:
+            try:
+                with Client.of_file(stack_file) as client:
+                    known[namespace] = client.signing_secrets(namespace)
+            except (OSError, RefusedError, urllib3.exceptions.HTTPError) as error:
+                print(f"{namespace}: no signing secrets: {error}", file=sys.stderr, flush=True)
+                return []
+        return known[namespace]
+
+    return secrets
+
+
+def _free_port(wanted: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            return 0
+    return wanted
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description="Keep what a local stack delivers, and show it")
+    parser.add_argument("--port", type=int, required=True, help="the port of the stack")
+    place = Place(parser.parse_args().port)
+    with Inbox(_secrets_of(place.stack_file), port=_free_port(place.port + 1)) as inbox:
+        written = place.inbox_file.with_suffix(".new")
+        written.write_text(inbox.url("").rstrip("/"), encoding="utf-8")
+        written.rename(place.inbox_file)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,32 @@
+"""How a delivery is shown: one line of text, in columns."""
+
+from datetime import datetime
+
+from infra.local.receiver import Delivery
+
+HEAD = "arrived       late     attempt  job                          to"
+
+
+def delivery_line(delivery: Delivery) -> str:
+    """The line of a request that came to a receiver, with its path and what was wrong with it."""
+    named = delivery.headers
+    note = "" if delivery.is_signed else "   WRONG SIGNATURE"
+    answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
+    return line(
+        delivery.arrived_at,
+        named.get("sweephand-due", ""),
+        named.get("sweephand-attempt", "?"),
+        named.get("sweephand-job", "?"),
+        f"{delivery.path}{answered}{note}",
+    )
+
+
+def line(arrived_at: int, due: str, attempt: str, job: str, to: str) -> str:
+    """One line under HEAD. `arrived_at` is in epoch ms, `due` in RFC 3339 or empty.
+
+    The lateness of a run is that of its first attempt. Its retry policy says when a later attempt comes.
+    """
+    clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0
+    late = f"{late_ms:5d} ms" if attempt == "1" else "   retry"
+    return f"{clock}  {late}  {attempt:>5}    {job:<27}  {to}"

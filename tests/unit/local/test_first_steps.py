@@ -1,0 +1,26 @@
+"""What `make up` says in the end can be pasted into a shell."""
+
+import json
+import subprocess
+
+from infra.local.first_steps import first_steps
+
+SAID = first_steps({"apiUrl": "http://api", "apiKey": "sh_admin_k"}, "http://inbox", ended_by="make down")
+
+EXPORTS = [line for line in SAID.splitlines() if line.startswith("export ")]
+
+
+def test_the_exports_say_where_the_stack_is() -> None:
+    assert EXPORTS == ["export API=http://api", "export KEY=sh_admin_k", "export INBOX=http://inbox"]
+
+
+def test_the_pasted_call_makes_a_job_that_is_delivered_to_the_inbox() -> None:
+    call = SAID[SAID.index("curl -X PUT") : SAID.index("curl $INBOX/next")]
+    # A function of that name stands in for curl: it prints its arguments, a zero byte after each.
+    script = "\n".join([*EXPORTS, "curl() { printf '%s\\0' \"$@\"; }", call])
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)  # noqa: S603, S607 - our own text
+    *words, body = done.stdout.removesuffix("\0").split("\0")
+    assert "http://api/v1/namespaces/demo/jobs/hello" in words
+    assert "Authorization: Bearer sh_admin_k" in words
+    target = {"type": "http", "url": "http://inbox/hello"}
+    assert json.loads(body) == {"dueTime": "5s", "data": {"hello": "world"}, "target": target}

@@ -1,0 +1,62 @@
+"""The inbox of a local stack takes deliveries, and shows each of them to whoever asks."""
+
+from collections.abc import Iterator
+
+import pytest
+import urllib3
+from infra.local.inbox import Inbox
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with Inbox(lambda _: (), wait_s=0.05) as inbox:
+        yield inbox
+
+
+def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None) -> str:
+    headers = {"sweephand-job": "hello", "sweephand-attempt": "1"}
+    with urllib3.PoolManager() as pool:
+        return pool.request(method, inbox.url(path), body=body, headers=headers, timeout=5).data.decode()
+
+
+def test_the_list_shows_every_delivery_with_its_body(inbox: Inbox) -> None:
+    assert ask(inbox, "GET", "/") == "Nothing has arrived yet.\n"
+    ask(inbox, "POST", "/a", b'{"n": 1}')
+    ask(inbox, "PUT", "/b", b'{"n": 2}')
+    for _ in range(2):
+        _, first, second = ask(inbox, "GET", "/").splitlines()
+        assert first.endswith('/a   WRONG SIGNATURE  {"n": 1}')
+        assert second.endswith('/b   WRONG SIGNATURE  {"n": 2}')
+        assert "hello" in first
+
+
+def test_what_came_next_is_shown_once(inbox: Inbox) -> None:
+    ask(inbox, "POST", "/a", b"first")
+    assert "first" in ask(inbox, "GET", "/next")
+    ask(inbox, "POST", "/a", b"second")
+    answer = ask(inbox, "GET", "/next")
+    assert "second" in answer
+    assert "first" not in answer
+
+
+def test_waiting_ends_when_nothing_comes(inbox: Inbox) -> None:
+    assert ask(inbox, "GET", "/next") == "Nothing has arrived yet.\n"
+
+
+def test_reading_is_no_delivery_but_a_get_of_any_other_path_is(inbox: Inbox) -> None:
+    ask(inbox, "GET", "/")
+    ask(inbox, "GET", "/next")
+    ask(inbox, "GET", "/mine")
+    assert [each.path for each in inbox.deliveries()] == ["/mine"]
+
+
+def test_signatures_are_verified_with_the_secrets_of_the_namespace_that_the_delivery_names() -> None:
+    asked: list[str] = []
+
+    def secrets(namespace: str) -> list[str]:
+        asked.append(namespace)
+        return []
+
+    with Inbox(secrets) as inbox, urllib3.PoolManager() as pool:
+        pool.request("POST", inbox.url("/a"), headers={"sweephand-namespace": "shop"}, timeout=5)
+    assert asked == ["shop"]
