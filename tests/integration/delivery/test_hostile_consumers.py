@@ -57,11 +57,23 @@ def saying_slowly(at_once: bytes, slowly: bytes) -> Behaviour:
     return behave
 
 
+def saying_and_hanging(raw: bytes) -> Behaviour:
+    """Send these bytes, and neither more nor the end."""
+
+    def behave(connection: Connection) -> None:
+        connection.send(raw)
+        connection.hang()
+
+    return behave
+
+
 SILENT: dict[str, Behaviour] = {
     "never answers": lambda connection: connection.hang(),
     "trickles its status line": lambda connection: connection.trickle(b"HTTP/1.1 200 OK and so on "),
     "trickles its headers": saying_slowly(b"HTTP/1.1 200 OK\r\n", b"x-a: b\r\n"),
     "says for ever that it goes on": lambda connection: connection.trickle(b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "hints for ever": lambda connection: connection.trickle(b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "works on it and never answers": saying_and_hanging(b"HTTP/1.1 102 Processing\r\n\r\n"),
 }
 
 
@@ -174,11 +186,23 @@ def test_a_consumer_does_not_write_our_log(targets: HttpTargets, caplog: pytest.
     assert caplog.records == []
 
 
+@pytest.mark.parametrize("status", ["100 Continue", "102 Processing", "103 Early Hints", "199 Whatever"])
+def test_interim_answers_without_end_stop_at_their_number(targets: HttpTargets, status: str) -> None:
+    def endless(connection: Connection) -> None:
+        connection.request()
+        while True:
+            connection.send(f"HTTP/1.1 {status}\r\n\r\n".encode() * 1_000)
+
+    with within(2):
+        answer = answer_of(targets, endless, timeout="10s")
+    assert answer.error == "What came is no answer in HTTP: more than 32 interim answers"
+
+
 def test_headers_without_end_stop_at_the_limit_of_what_is_read(targets: HttpTargets) -> None:
     def endless(connection: Connection) -> None:
         connection.request()
         while True:
-            connection.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)
+            connection.send(b"HTTP/1.1 100 Continue\r\n" + (b"x-a: " + b"x" * 60_000 + b"\r\n") * 9 + b"\r\n")
 
     with within(2):
         answer = answer_of(targets, endless, timeout="10s")

@@ -136,6 +136,43 @@ def test_connections_are_used_again_also_after_a_failure(targets: HttpTargets) -
         assert (codes, consumer.accepted) == ([503, 200] * 3, 1)
 
 
+INTERIM = {
+    "100": b"HTTP/1.1 100 Continue\r\n\r\n",
+    "102": b"HTTP/1.1 102 Processing\r\n\r\n",
+    "103": b"HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\ncontent-length: 5\r\n\r\n",
+    "unknown": b"HTTP/1.1 142 Whatever\r\nconnection: close\r\n\r\n",
+    "several": b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n" * 3,
+}
+
+
+@pytest.mark.parametrize("interim", INTERIM.values(), ids=INTERIM)
+def test_what_comes_before_the_final_answer_is_passed_over(targets: HttpTargets, interim: bytes) -> None:
+    def hinting(connection: Connection) -> None:
+        while connection.request():
+            connection.send(interim)
+            connection.answer("201 Created", b"made")
+
+    with Consumer(hinting) as consumer:
+        for _ in range(2):
+            answer = targets.deliver(attempt_of(consumer.spec()))
+            assert answer == Answer(succeeded=True, code=201, text="made")
+        assert consumer.accepted == 1
+
+
+def test_a_consumer_that_switches_protocols_has_failed_and_its_connection_is_not_used_again(
+    targets: HttpTargets,
+) -> None:
+    def switching(connection: Connection) -> None:
+        while connection.request():
+            connection.send(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n")
+
+    with Consumer(switching) as consumer:
+        for _ in range(2):
+            answer = targets.deliver(attempt_of(consumer.spec()))
+            assert (answer.succeeded, answer.code, answer.is_final) == (False, 101, False)
+        assert consumer.accepted == 2
+
+
 @pytest.mark.parametrize(
     ("raw", "text"),
     [

@@ -6,13 +6,18 @@ which takes longer than all that it writes is worth.
 
 import socket
 from collections.abc import Mapping
+from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sweephand.targets.url import Url
 
 #: What a line of a request's head may be made of (RFC 9110, 5.5): no control character but the tab.
 _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
+
+#: A consumer may say this often that its answer is still to come. Each such answer is read within the
+#: target's time-out and counts towards the bytes that are read.
+INTERIM_ANSWERS_MAX: Final = 32
 
 
 class Request(NamedTuple):
@@ -52,11 +57,13 @@ class Request(NamedTuple):
 
 
 def answer_on(sock: socket.socket, method: str) -> HTTPResponse:
-    """The head of the answer to a request with that method, its body yet to be read.
+    """The head of the final answer to a request with that method, its body yet to be read.
 
-    HTTPException, OSError or ValueError if none comes, or what comes is none.
+    Interim answers before it are passed over (RFC 9110, 15.2), unknown ones too, but for 101: nobody asked
+    for another protocol, so a consumer that switches to one has given its answer. HTTPException, OSError or
+    ValueError if no answer comes, or what comes is none.
     """
-    response = HTTPResponse(sock, method=method)
+    response = _FinalResponse(sock, method=method)
     try:
         response.begin()
         _check_length(response)
@@ -64,6 +71,27 @@ def answer_on(sock: socket.socket, method: str) -> HTTPResponse:
         response.close()
         raise
     return response
+
+
+class _FinalResponse(HTTPResponse):
+    """What http.client reads, with every interim answer passed over as http.client passes over 100."""
+
+    _interim_answers = 0
+
+    def _read_status(self) -> tuple[str, int, str]:
+        # Not a public method. botocore overrides it as well, so it is unlikely to go away.
+        base: Any = super()
+        version, status, reason = base._read_status()  # noqa: SLF001 - of the class that this one extends
+        if not _is_interim(status):
+            return version, status, reason
+        self._interim_answers += 1
+        if self._interim_answers > INTERIM_ANSWERS_MAX:
+            raise HTTPException(f"more than {INTERIM_ANSWERS_MAX} interim answers")
+        return version, HTTPStatus.CONTINUE, reason
+
+
+def _is_interim(status: int) -> bool:
+    return HTTPStatus.CONTINUE <= status < HTTPStatus.OK and status != HTTPStatus.SWITCHING_PROTOCOLS
 
 
 def _check_length(response: HTTPResponse) -> None:
@@ -91,4 +119,6 @@ def beginning_of(response: HTTPResponse, bytes_max: int) -> tuple[bytes, bool]:
         pass
     finally:
         response.close()
-    return bytes(body), is_whole and not response.will_close
+    # After 101 the connection speaks another protocol.
+    is_http = response.status != HTTPStatus.SWITCHING_PROTOCOLS
+    return bytes(body), is_whole and is_http and not response.will_close
