@@ -51,6 +51,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
+        retry_timer(had_token=True),
         retry_timer(attempt=11, redrive=Redrive(11, NOON - 900)),
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),

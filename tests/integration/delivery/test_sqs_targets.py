@@ -71,12 +71,13 @@ def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) ->
     assert received["Attributes"]["MessageGroupId"] == "team/nightly"
 
 
-def test_a_fifo_queue_takes_each_attempt_that_a_consumer_is_to_report_on(sqs: Sqs) -> None:
+def test_a_fifo_queue_takes_each_attempt_that_must_be_a_message_of_its_own(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
     targets = SqsTargets(sqs.clients, allow_insecure=False)
     attempt = attempt_of(spec_of(url))
     for number in (1, 1, 2, 2, 3):
-        assert targets.deliver(attempt._replace(number=number, run_token=f"shr_{number}")).succeeded
+        made = attempt._replace(number=number, run_token=f"shr_{number}", must_be_new=number > 1)
+        assert targets.deliver(made).succeeded
     names = [json.loads(each["MessageAttributes"]["sweephand"]["StringValue"]) for each in sqs.messages(url)]
     assert [(each["attempt"], each["runToken"]) for each in names] == [
         (1, "shr_1"),

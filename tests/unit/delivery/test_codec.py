@@ -63,6 +63,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
         counts,
         st.booleans(),
+        st.booleans(),
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -112,6 +113,13 @@ def test_what_is_owed_says_so_and_a_span_too() -> None:
     for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
         assert encode(owed).endswith(',"owed":true}')
         assert decode(encode(owed)) == owed
+
+
+def test_a_trigger_whose_consumer_could_report_on_an_earlier_attempt_says_so() -> None:
+    assert '"hadToken"' not in encode(MESSAGE)
+    reported = MESSAGE._replace(had_token=True)
+    assert encode(reported) == encode(MESSAGE)[:-1] + ',"hadToken":true}'
+    assert decode(encode(reported)) == reported
 
 
 ODD_DEMANDS: list[Any] = [

@@ -272,7 +272,8 @@ class Attempt(NamedTuple):
     its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
     if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
     With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
-    attempts.
+    attempts. One that `must_be_new` is no repetition of an earlier attempt: a queue that drops what it has
+    taken before must take it.
     """
 
     trigger: Trigger
@@ -284,6 +285,7 @@ class Attempt(NamedTuple):
     is_wanted: Callable[[], bool] = always
     run_token: str | None = None
     ended_after: int | None = None
+    must_be_new: bool = False
 
     @property
     def id(self) -> str:

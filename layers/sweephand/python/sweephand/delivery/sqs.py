@@ -93,15 +93,14 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
 def _order(queue: QueueUrl, attempt: Attempt) -> dict[str, Any]:
     """The group, and for FIFO the deduplication id.
 
-    It is the trigger's, so that no retry is a second message: what the queue has taken has succeeded. Where a
-    consumer reports later, it may have failed by its own word, and each attempt is a message, with a token of
-    its own: the queue would take it, within five minutes of the one before, and drop it.
+    It is the trigger's, so that no retry is a second message: what the queue has taken has succeeded. An
+    attempt that must be a message of its own has its number behind it. SQS would accept it otherwise, within
+    five minutes of the one before, and drop it (decisions 013 and 022).
     """
     group = attempt.spec.get("messageGroupId")
     if not queue.is_fifo:
         return {"MessageGroupId": group} if group else {}
-    is_again = attempt.run_token is not None and attempt.number > 1
     return {
         "MessageGroupId": group or group_id(attempt.trigger.key),
-        "MessageDeduplicationId": f"{attempt.id}-{attempt.number}" if is_again else attempt.id,
+        "MessageDeduplicationId": f"{attempt.id}-{attempt.number}" if attempt.must_be_new else attempt.id,
     }

@@ -83,6 +83,7 @@ class Attempts:
                 secrets=secrets,
                 sent_at=self._clock.now(),
                 run_token=run_token,
+                must_be_new=_must_be_new(message, run_token),
             )
             answer, latest = self._send(attempt, message, read, job.version)
             if not answer.was_withdrawn:
@@ -115,3 +116,14 @@ class Attempts:
         if text is None:
             raise StoreError(f"the data of {job.key} ({payload.size} bytes) is not in the payload store")
         return text.encode()
+
+
+def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
+    """Whether a queue must take this attempt though it may have taken an earlier one (decision 022).
+
+    It must if a consumer may have said of an earlier attempt that it failed, if this attempt has a token of
+    its own, and if a person asked for it. Else nobody but us knows that the earlier attempt failed, and if
+    the queue has taken it, it has not.
+    """
+    is_redriven = message.redrive is not None
+    return message.attempt > 1 and (run_token is not None or message.had_token or is_redriven)

@@ -148,7 +148,12 @@ class Settler:
         # Never early: whoever made the attempt may have had a clock ahead of this one.
         at = max(decision.at, message.trigger.due_at)
         following = message._replace(
-            attempt=message.attempt + 1, not_before=at, faults=0, crashes=0, is_owed=False
+            attempt=message.attempt + 1,
+            not_before=at,
+            faults=0,
+            crashes=0,
+            is_owed=False,
+            had_token=message.had_token or run.token is not None,
         )
         self._later.send_at(following, job.shard)
         # As with one that is running: what is not over must not be forgotten.

@@ -46,6 +46,7 @@ class TimerItem(Item):
     owner = UnicodeAttribute(null=True, attr_name="o")
     demand = JsonAttribute(null=True, attr_name="k")
     payload = JsonAttribute(null=True, attr_name="p")
+    had_token = IntegerAttribute(null=True, attr_name="h")
 
 
 class DynamoTimers:
@@ -127,6 +128,7 @@ def _item(timer: Timer) -> TimerItem:
         item.first_attempt_at = message.first_attempt_at
         item.redrive = message.redrive and list(message.redrive)
         item.payload = payload_item(message.payload)
+        item.had_token = 1 if message.had_token else None
     return item
 
 
@@ -176,5 +178,6 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
             item.faults,
             redrive=redrive,
             payload=payload_of(item.payload),
+            had_token=bool(item.had_token),
         ),
     )

@@ -118,6 +118,7 @@ def _read(fields: Fields) -> Message:
                 payload=fields.payload(),
                 crashes=fields.number_or_none("crashes") or 0,
                 is_owed=fields.is_set("owed"),
+                had_token=fields.is_set("hadToken"),
             )
         case "deadline":
             return DeadlineMessage(
@@ -186,6 +187,8 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
         fields["crashes"] = message.crashes
     if message.is_owed:
         fields["owed"] = True
+    if message.had_token:
+        fields["hadToken"] = True
     return fields
 
 

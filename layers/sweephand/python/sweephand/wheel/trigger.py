@@ -59,7 +59,8 @@ class TriggerMessage(NamedTuple):
     given up and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from
     there. `payload` is delivered instead of the job's data, if it was asked for with data of its own. One
     that `is_owed` was judged so when it was due and has had to wait since, perhaps for longer than its job
-    remembers the revision that owes it.
+    remembers the revision that owes it. One that `had_token` had an earlier attempt whose consumer could
+    report: a queue may have taken that attempt, and the consumer may have said since that it failed.
     """
 
     trigger: Trigger
@@ -71,6 +72,7 @@ class TriggerMessage(NamedTuple):
     payload: Payload | None = None
     crashes: int = 0
     is_owed: bool = False
+    had_token: bool = False
 
     @property
     def attempt_of_round(self) -> int:
