@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 from tests.fakes.consumer import attempt_of
-from tests.fakes.sqs import REGION, Sqs, mocked_sqs, refusal
+from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.errors import StoreError
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer
 
@@ -148,38 +147,4 @@ def test_a_queue_of_the_stack_itself_is_refused_for_good(sqs: Sqs) -> None:
     targets = SqsTargets(sqs.clients, allow_insecure=False, own_queues=[url])
     answer = targets.deliver(attempt_of(spec_of(url)))
     assert (answer.succeeded, answer.is_final) == (False, True)
-    assert not sqs.messages(url)
-
-
-def test_a_message_that_is_not_wanted_any_more_is_not_sent(sqs: Sqs) -> None:
-    url = sqs.queue("work")
-    attempt = attempt_of(spec_of(url))._replace(is_wanted=lambda: False)
-    assert SqsTargets(SqsClients(), allow_insecure=False).deliver(attempt).was_withdrawn
-    assert not sqs.messages(url)
-
-
-def test_whether_a_message_is_wanted_is_asked_before_each_try_of_the_sdk(sqs: Sqs) -> None:
-    url = sqs.queue("work")
-    clients = SqsClients()
-    tried: list[str] = []
-
-    def slow(**_: Any) -> None:
-        tried.append(url)
-        raise ConnectTimeoutError(endpoint_url=url)
-
-    clients.client(REGION).meta.events.register_first("before-send.sqs.SendMessage", slow)
-    attempt = attempt_of(spec_of(url))._replace(is_wanted=lambda: not tried)
-    assert SqsTargets(clients, allow_insecure=False).deliver(attempt).was_withdrawn
-    assert len(tried) == 1
-
-
-def test_a_store_that_cannot_say_whether_a_message_is_wanted_is_no_refusal_of_the_queue(sqs: Sqs) -> None:
-    url = sqs.queue("work")
-
-    def unreadable() -> bool:
-        raise StoreError("throttled")
-
-    attempt = attempt_of(spec_of(url))._replace(is_wanted=unreadable)
-    with pytest.raises(StoreError):
-        SqsTargets(SqsClients(), allow_insecure=False).deliver(attempt)
     assert not sqs.messages(url)

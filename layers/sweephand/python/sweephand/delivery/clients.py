@@ -1,9 +1,16 @@
 """Which SQS client talks to a queue: one of the queue's own region, made when first asked for."""
 
+from concurrent.futures import CancelledError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import boto3
+from botocore.awsrequest import (
+    AWSHTTPConnection,
+    AWSHTTPConnectionPool,
+    AWSHTTPSConnection,
+    AWSHTTPSConnectionPool,
+)
 from botocore.config import Config
 
 from sweephand import __version__
@@ -24,8 +31,74 @@ TRIES_MAX = 2
 CONNECTIONS_MAX = 20
 
 
-def _check(**_: Any) -> None:
-    check()
+class UnsentError(CancelledError):
+    """Nothing was sent: `__cause__` is what wanted.check raised.
+
+    botocore lets a CancelledError through. Any other error here would look like one of the connection, and
+    the SDK would try again.
+    """
+
+
+def _ask() -> None:
+    """UnsentError if the request of this thread is not wanted any more, or nobody knows."""
+    try:
+        check()
+    except Exception as error:
+        raise UnsentError from error
+
+
+class _Asking:
+    """What both kinds of connection do before each request: connect, and then ask whether it is wanted.
+
+    Looking up a name and connecting can take seconds, and the SDK tries again by itself.
+    """
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        """As of any connection; UnsentError if nothing was sent."""
+        connection: Any = self
+        if connection.sock is None:
+            connection.connect()
+        _ask()
+        base: Any = super()
+        base.request(*args, **kwargs)
+
+
+class _Keeping:
+    """What both pools do before each request: see to a connection that stands, and then ask.
+
+    A connection that asks by itself is closed if the answer is no. One that waits in the pool is kept: a job
+    that is written every second would otherwise never be done with connecting. Another thread may take that
+    connection, so the one that is used asks again.
+    """
+
+    def urlopen(self, *args: Any, **kwargs: Any) -> Any:
+        """As of any pool; UnsentError if nothing was sent."""
+        pool: Any = self
+        connection = pool._get_conn()  # noqa: SLF001 - urllib3 has no other name for it
+        try:
+            if connection.sock is None:
+                connection.connect()
+        finally:
+            pool._put_conn(connection)  # noqa: SLF001 - nor for this
+        _ask()
+        base: Any = super()
+        return base.urlopen(*args, **kwargs)
+
+
+class _HttpConnection(_Asking, AWSHTTPConnection):  # type: ignore[misc] # as of its bases among themselves
+    """A plain connection, to a local engine."""
+
+
+class _HttpsConnection(_Asking, AWSHTTPSConnection):  # type: ignore[misc] # the same
+    """A connection over TLS."""
+
+
+class _HttpConnections(_Keeping, AWSHTTPConnectionPool):
+    ConnectionCls = _HttpConnection
+
+
+class _HttpsConnections(_Keeping, AWSHTTPSConnectionPool):
+    ConnectionCls = _HttpsConnection
 
 
 def sqs_client(region: str | None) -> "SQSClient":
@@ -38,9 +111,10 @@ def sqs_client(region: str | None) -> "SQSClient":
         user_agent=f"Sweephand/{__version__}",  # as in storage.connect: boto3's own takes a fifth of its time
     )
     client = boto3.client("sqs", region_name=region, config=config)
-    # Of a message to a consumer's queue; ours are sent in batches. The SDK tries again by itself, seconds
-    # after it was asked to send: before each try it is asked whether that is wanted.
-    client.meta.events.register_first("before-send.sqs.SendMessage", _check)
+    # botocore has no hook between connecting and sending, nor an argument that names its connections. The
+    # tests of slow connections fail if these names ever change.
+    session: Any = client._endpoint.http_session  # type: ignore[attr-defined] # noqa: SLF001
+    session._pool_classes_by_scheme.update(http=_HttpConnections, https=_HttpsConnections)  # noqa: SLF001
     return client
 
 

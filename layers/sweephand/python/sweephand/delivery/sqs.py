@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.clients import SqsClients, UnsentError
 from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.instants import rfc3339
 from sweephand.jobs.job import JobKey
@@ -54,8 +54,10 @@ class SqsTargets:
                 MessageAttributes={"sweephand": _attribute(attempt)},
                 **_order(queue, attempt),
             )
-        except WithdrawnError:
-            return WITHDRAWN
+        except UnsentError as error:
+            if isinstance(error.__cause__, WithdrawnError):
+                return WITHDRAWN
+            raise (error.__cause__ or error) from None
         except ClientError as error:
             told = error.response["Error"]
             return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
