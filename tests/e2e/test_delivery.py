@@ -84,7 +84,7 @@ def test_a_replaced_job_is_delivered_by_its_present_definition(
 
 def test_a_job_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
     sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
-    url = sqs.create_queue(QueueName=f"target-{schedule.namespace}")["QueueUrl"]
+    url = sqs.create_queue(QueueName=f"sweephand-{schedule.namespace}")["QueueUrl"]
     schedule.put("queued", dueTime="2s", target={"type": "sqs", "queueUrl": url}, data=[1, 2])
     message = eventually(queue_reader(stack, url), lambda _: True)
     assert message["Body"] == "[1,2]"

@@ -53,6 +53,10 @@ class Stack:
                 return {name for each in value for name in self.parameters_in(each)}
         return set()
 
+    def condition(self, name: str) -> Any:
+        """What a condition says."""
+        return self._template["Conditions"][name]
+
     def outputs(self) -> set[str]:
         """The names of what the stack tells."""
         return set(self._template["Outputs"])
@@ -83,8 +87,14 @@ class Stack:
         return reached
 
     def _statements(self, role: str) -> Iterator[dict[str, Any]]:
-        for policy in self.properties(role)["Policies"]:
-            for statement in policy["PolicyDocument"]["Statement"]:
+        policies = [policy["PolicyDocument"] for policy in self.properties(role)["Policies"]]
+        policies += [
+            policy["PolicyDocument"]
+            for policy in self.named("AWS::IAM::ManagedPolicy").values()
+            if {"Ref": role} in policy["Roles"]
+        ]
+        for policy in policies:
+            for statement in policy["Statement"]:
                 assert statement["Effect"] == "Allow", "nothing here is granted and taken back"
                 yield statement
 
@@ -96,8 +106,8 @@ def told(value: Any) -> str:
             said = text
         case {"Fn::GetAtt": [name, attribute]}:
             said = f"{name}.{attribute}"
-        case {"Fn::Split": [separator, text]}:
-            said = f"each of {told(text)} between {separator!r}"
+        case {"Fn::Join": [separator, values]}:
+            said = f"{told(values)} joined by {separator!r}"
         case {"Fn::If": [condition, then, otherwise]}:
             said = f"if {condition}: {told(then)} else {told(otherwise)}"
         case _:

@@ -8,8 +8,13 @@ from sweephand.runs.batch import CRASHES_MAX
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
 def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
-    assert stack.resource(name)["DeletionPolicy"] == "Retain"
+    assert stack.resource(name)["DeletionPolicy"].startswith("Retain")
     assert stack.resource(name)["UpdateReplacePolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
+def test_a_first_deployment_that_fails_leaves_no_empty_store_behind(stack: Stack, name: str) -> None:
+    assert stack.resource(name)["DeletionPolicy"] == "RetainExceptOnCreate"
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
@@ -63,6 +68,19 @@ def test_messages_wait_for_two_weeks_and_poison_goes_to_the_dead_letters(stack: 
 
 def test_queues_are_encrypted(stack: Stack) -> None:
     assert all(queue["SqsManagedSseEnabled"] is True for queue in stack.named("AWS::SQS::Queue").values())
+
+
+def test_no_other_stack_can_write_into_the_queues_of_this_one(stack: Stack) -> None:
+    policy = stack.properties("StackQueuesPolicy")
+    assert {told(queue) for queue in policy["Queues"]} == set(stack.named("AWS::SQS::Queue"))
+    [statement] = policy["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
+    assert statement["Action"] == "sqs:SendMessage"
+    assert {told(arn) for arn in statement["Resource"]} == {"DeliveryQueue.Arn", "DeadLetterQueue.Arn"}
+    refused = statement["Condition"]["ArnLike"]["aws:PrincipalArn"]
+    assert told(refused) == "arn:${AWS::Partition}:iam::*:role/*DeliverRole*"
+    assert "RoleName" not in stack.properties("DeliverRole"), "CloudFormation names it after its logical id"
+    assert told(statement["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]) == "DeliverRole.Arn"
 
 
 def test_the_first_admin_key_fits_into_a_header_and_a_shell(stack: Stack) -> None:

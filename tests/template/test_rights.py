@@ -8,6 +8,10 @@ from sweephand.storage import api_keys, leases
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
+#: The queues that jobs may name where the operator names none.
+DEFAULT_QUEUES = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:sweephand-*"
+
+
 def granted(**of: str) -> dict[str, set[str]]:
     """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
     services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Payload": "s3"}
@@ -50,8 +54,7 @@ RIGHTS = {
     | {
         "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
         "${PayloadBucket.Arn}/*": {"s3:GetObject"},
-        "if AnyQueueOfThisAccount: arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:* else "
-        "each of TargetQueueArns between ','": {"sqs:SendMessage*"},
+        f"if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {"sqs:SendMessage*"},
     },
 }
 
@@ -71,6 +74,20 @@ def test_no_right_is_for_everything(stack: Stack, role: str) -> None:
     assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*"}
     assert "dynamodb:Scan" not in {action for actions in grants.values() for action in actions}
     assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
+
+
+def test_deliveries_reach_only_the_queues_that_the_operator_names(stack: Stack) -> None:
+    parameter = stack.parameter("TargetQueueArns")
+    assert (parameter["Type"], parameter["Default"]) == ("CommaDelimitedList", "")
+    is_empty = {"Fn::Equals": [{"Fn::Join": ["", {"Ref": "TargetQueueArns"}]}, ""]}
+    assert stack.condition("NamesTargetQueues") == {"Fn::Not": [is_empty]}
+
+
+@pytest.mark.parametrize("function", ["Api", "Deliver"])
+def test_the_code_is_told_the_very_queues_that_the_role_allows(stack: Stack, function: str) -> None:
+    assert stack.variables(function)["TARGET_QUEUE_ARNS"] == (
+        f"if NamesTargetQueues: TargetQueueArns joined by ',' else {DEFAULT_QUEUES}"
+    )
 
 
 def test_the_api_reads_and_raises_the_number_of_shards_and_arms_but_reads_no_timer(stack: Stack) -> None:

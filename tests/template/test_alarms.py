@@ -1,0 +1,74 @@
+"""What the template promises about alarms: which failures somebody hears of, and how soon."""
+
+from typing import Any
+
+import pytest
+from infra.local.places import ROOT
+from tests.template.stack import Stack, told
+
+ALARMS = "AWS::CloudWatch::Alarm"
+
+
+def metrics(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
+    """The metrics that an expression of an alarm reads, by id: the name, and what it is of."""
+    stats = {each["Id"]: each["MetricStat"] for each in alarm["Metrics"] if "MetricStat" in each}
+    assert all((stat["Period"], stat["Stat"]) == (60, "Sum") for stat in stats.values())
+    return {
+        name: (
+            f"{stat['Metric']['Namespace']}.{stat['Metric']['MetricName']}",
+            [told(dimension["Value"]) for dimension in stat["Metric"]["Dimensions"]],
+        )
+        for name, stat in stats.items()
+    }
+
+
+@pytest.mark.parametrize("function", ["Sweep", "Deliver"])
+def test_somebody_hears_of_a_function_that_fails_or_is_throttled(stack: Stack, function: str) -> None:
+    alarm = stack.properties(f"{function}FailuresAlarm")
+    assert metrics(alarm) == {
+        "errors": ("AWS/Lambda.Errors", [f"{function}Function"]),
+        "throttles": ("AWS/Lambda.Throttles", [f"{function}Function"]),
+    }
+    [watched] = [each for each in alarm["Metrics"] if each.get("ReturnData", True)]
+    # A function that is always throttled reports no errors; without FILL the sum would have no value.
+    assert watched["Expression"] == "FILL(errors, 0) + FILL(throttles, 0)"
+    assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
+
+
+def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) -> None:
+    alarm = stack.properties("DeliverFailuresAlarm")
+    # Each receive that comes to nothing lasts for the queue's visibility time-out.
+    queue = stack.properties("DeliveryQueue")
+    given_up_s = queue["RedrivePolicy"]["maxReceiveCount"] * queue["VisibilityTimeout"]
+    assert alarm["EvaluationPeriods"] * 60 <= given_up_s / 10
+
+
+def test_somebody_hears_of_an_api_that_fails(stack: Stack) -> None:
+    alarm = stack.properties("ApiFailuresAlarm")
+    assert (alarm["Namespace"], alarm["MetricName"], alarm["Statistic"]) == ("AWS/ApiGateway", "5xx", "Sum")
+    assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["HttpApi"]
+
+
+@pytest.mark.parametrize("name", ["SweepFailuresAlarm", "DeliverFailuresAlarm", "ApiFailuresAlarm"])
+def test_one_failure_that_is_made_up_for_wakes_nobody(stack: Stack, name: str) -> None:
+    alarm = stack.properties(name)
+    assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (5, 3)
+    assert alarm["TreatMissingData"] == "notBreaching"
+
+
+def test_an_operator_and_the_local_stack_can_do_without_alarms(stack: Stack) -> None:
+    assert stack.parameter("Alarms")["Default"] == "true"
+    assert stack.condition("HasAlarms") == {"Fn::Equals": [{"Ref": "Alarms"}, "true"]}
+    assert {alarm["Condition"] for alarm in stack.whole(ALARMS)} == {"HasAlarms"}
+
+
+def test_every_alarm_says_what_it_means_and_tells_the_topic(stack: Stack) -> None:
+    for alarm in stack.named(ALARMS).values():
+        assert alarm["AlarmDescription"]
+        assert told(alarm["AlarmActions"]).startswith("if SomebodyIsTold")
+
+
+def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:
+    runbook = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    for name in stack.named(ALARMS):
+        assert f"\n#### {name}\n" in runbook
