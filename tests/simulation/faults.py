@@ -52,6 +52,7 @@ KINDS: Final = (
     "outliving sweepers",
     "poison",
     "shortages",
+    "throttled writes",
 )
 
 #: To which kind of trouble a mishap at a call belongs.

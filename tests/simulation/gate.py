@@ -26,6 +26,11 @@ Port = TypeVar("Port")
 #: A call that is slow takes so long at most.
 _SLOW_MAX_MS: Final = 12 * SECOND_MS
 
+#: Where writes are throttled, the SDK tries for so long at most; so many fail all the same.
+_TRYING_MS_MAX: Final = 9 * SECOND_MS
+_REFUSED: Final = 1 / 2
+_WRITES: Final = ("put", "delete", "PutItem", "DeleteItem")
+
 #: Latencies are drawn once and used in turn: a prime number of them, so that no rhythm comes of it.
 _LATENCIES: Final = 509
 
@@ -49,7 +54,10 @@ class Call:
 
 
 class Gate:
-    """Between a process and its ports. `down` says until when each port is not there at all."""
+    """Between a process and its ports.
+
+    `down` says until when each port is not there at all, `short` until when its writes are throttled.
+    """
 
     def __init__(
         self,
@@ -70,6 +78,7 @@ class Gate:
         self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
         self._is_calm = False
         self.down: dict[str, Instant] = {}
+        self.short: dict[str, Instant] = {}
         self.calls: list[Call] | None = [] if is_telling else None
 
     def wrapped(self, port: Port, called: str) -> Port:
@@ -101,7 +110,18 @@ class Gate:
         if self.down and may_fail and self.down.get(where.partition(".")[0], 0) > scheduler.now:
             self._chronicle.figures["refusal"] += 1
             raise StoreError(f"{where}: nobody there")
+        if self.short and may_fail:
+            self._try_for_long(where)
         return kinds
+
+    def _try_for_long(self, where: str) -> None:
+        """Where writes are throttled, the SDK tries again and again; StoreError if that was in vain."""
+        port, _, operation = where.partition(".")
+        if self.short.get(port, 0) > self._scheduler.now and operation in _WRITES:
+            self._scheduler.sleep(self.random.randrange(_TRYING_MS_MAX))
+            if self.random.random() < _REFUSED:
+                self._chronicle.figures["refusal"] += 1
+                raise StoreError(f"{where}: throttled, try after try")
 
     def leave(self, where: str, kinds: tuple[CallKind, ...], *, may_fail: bool = True) -> None:
         """After a call: StoreError or Killed, or nothing."""
@@ -153,6 +173,7 @@ class Gate:
         """Let nothing go wrong any more."""
         self._is_calm = True
         self.down.clear()
+        self.short.clear()
 
     def faults(self, role: Role, *purpose: int) -> CallFaults:
         """What goes wrong in a process of that role that is there for that purpose."""

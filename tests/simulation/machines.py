@@ -24,6 +24,7 @@ from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
+from sweephand.runtime import api, delivery
 from sweephand.wheel.codec import encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
@@ -203,7 +204,7 @@ class Fleet:
                 resumer=resumer,
                 writer=writer,
                 clock=clock,
-                concurrently=self._scheduler.together,
+                concurrently=api._concurrently,
             ),
             Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
             Reporter(
@@ -240,5 +241,5 @@ class Fleet:
             queue=ports.queue,
             decode=self._sqs.decode,
             clock=clock,
-            concurrently=self._scheduler.together,
+            concurrently=delivery._concurrently,
         )

@@ -1,17 +1,16 @@
 """Which process runs when: greenlets that hand over at every call of a port, in simulated time."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Final, TypeVar
+from typing import Final
 
 from greenlet import getcurrent, greenlet
-from tests.simulation.faults import CallFaults, Role
+from tests.simulation.faults import CallFaults, Role, fraction
 
-from sweephand.instants import SECOND_MS, Instant
-
-Result = TypeVar("Result")
+from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
 
 #: The time limits of the functions, as template.yaml sets them (tests/simulation/test_platform.py).
 LIMITS_MS: Final[dict[Role, int]] = {
@@ -27,6 +26,12 @@ NEVER: Final[Instant] = 10**15
 
 #: Why a process is killed that takes too long.
 TIME_LIMIT: Final = "time limit"
+
+#: An environment in which threads are frozen is used again after so long at most, soon as a rule.
+_IDLE_MS_MAX: Final = 12 * MINUTE_MS
+
+#: Chances are told apart by this.
+_THAW: Final = 9
 
 
 class Killed(BaseException):
@@ -47,6 +52,9 @@ class Process:
 
     It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
     `turn` and `tokens` count its calls and the ids it was given.
+
+    When it is over, the threads that it has left behind are frozen. They go on within a later invocation
+    (`host`) of the same machine.
     """
 
     name: str
@@ -60,6 +68,12 @@ class Process:
     frozen_until: Instant = 0
     is_dead: bool = False
     is_over: bool = False
+    host: "Process | None" = None
+
+    @property
+    def invocation(self) -> "Process":
+        """The invocation within which its threads run now."""
+        return self.host or self
 
 
 @dataclass(eq=False, slots=True)
@@ -80,6 +94,7 @@ class Scheduler:
         self._order = 0
         self._hub = getcurrent()
         self._running: Strand | None = None
+        self._frozen: dict[Machine, list[tuple[Instant, Strand]]] = defaultdict(list)
         self.alive: dict[Process, None] = {}
 
     @property
@@ -93,8 +108,18 @@ class Scheduler:
         self._push(at, action)
 
     def start(self, process: Process, body: Callable[[], None]) -> None:
-        """Begin a process now. Its body deals with its errors; what it raises ends the simulation."""
+        """Begin a process now. Its body deals with its errors; what it raises ends the simulation.
+
+        It may thaw what earlier processes of its machine have left behind.
+        """
         self.alive[process] = None
+        frozen = self._frozen.pop(process.machine, [])
+        for thaws_at, strand in frozen:
+            if thaws_at <= self.now:
+                strand.process.host = process
+                self._push(self.now, strand)
+            else:
+                self._frozen[process.machine].append((thaws_at, strand))
 
         def run() -> None:
             try:
@@ -113,51 +138,37 @@ class Scheduler:
         process = strand.process
         if process.is_dead:
             raise Killed
-        self._push(min(self.now + duration_ms, process.ends_at), strand)
+        self._push(min(self.now + duration_ms, (process.host or process).ends_at), strand)
         self._hub.switch()
         if process.is_dead:
             raise Killed
 
-    def together(self, tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-        """Run tasks of the running process side by side, and return what each returned, in order."""
-        if len(tasks) == 1:
-            return [tasks[0]()]
-        parent = self.strand
-        results: dict[int, Result] = {}
-        errors: list[Exception] = []
-        left = len(tasks)
+    def spawn(self, body: Callable[[], None]) -> None:
+        """Begin another strand of the running process."""
+        child = greenlet(body, self._hub)
+        # On whose behalf they act is known to all strands of a process.
+        child.gr_context = copy_context()
+        self._push(self.now, Strand(self.strand.process, child))
 
-        def run(number: int, task: Callable[[], Result]) -> None:
-            nonlocal left
-            try:
-                results[number] = task()
-            except Killed:
-                pass
-            except Exception as error:  # noqa: BLE001 - it is raised where the results are awaited
-                errors.append(error)
-            left -= 1
-            if left == 0:
-                self._push(self.now, parent)
-
-        for number, task in enumerate(tasks):
-            child = greenlet(lambda number=number, task=task: run(number, task), self._hub)
-            # On whose behalf they act is known to all strands of a process.
-            child.gr_context = copy_context()
-            self._push(self.now, Strand(parent.process, child))
+    def park(self) -> None:
+        """Stop the running strand until somebody wakes it; Killed if its process does not live to see it."""
+        process = self.strand.process
         self._hub.switch()
-        if parent.process.is_dead:
+        if process.is_dead:
             raise Killed
-        if errors:
-            raise errors[0]
-        return [results[number] for number in range(len(tasks))]
+
+    def wake(self, strand: Strand) -> None:
+        """Let a strand go on that was parked."""
+        self._push(self.now, strand)
 
     def freeze(self, duration_ms: int) -> None:
         """Stop the running process, all of it, for so long from now on."""
-        process = self.strand.process
+        process = self.strand.process.invocation
         process.frozen_until = max(process.frozen_until, self.now + duration_ms)
 
     def kill(self, process: Process, reason: str) -> None:
-        """End a process: none of its strands comes further than it is."""
+        """End the invocation in which a process runs: none of its strands comes further than it is."""
+        process = process.invocation
         if process.is_dead or process.is_over:
             return
         process.is_dead = True
@@ -180,10 +191,19 @@ class Scheduler:
         """End all processes, so that none is left hanging in its greenlet."""
         for process in list(self.alive):
             self.kill(process, "the simulation is over")
+        for _, strand in (each for frozen in self._frozen.values() for each in frozen):
+            strand.process.is_dead = True
+            self._push(self.now, strand)
         while self._heap:
             _, _, coming = heappop(self._heap)
             if isinstance(coming, Strand) and coming.greenlet:
                 self._resume(coming)
+
+    def _freeze(self, strand: Strand) -> None:
+        """Stop a strand whose invocation has answered, until its environment is used again."""
+        process = strand.process
+        idle_ms = int(_IDLE_MS_MAX * fraction(process.faults.code, _THAW) ** 2)
+        self._frozen[process.machine].append((self.now + idle_ms, strand))
 
     def _push(self, at: Instant, coming: Strand | Callable[[], None]) -> None:
         self._order += 1
@@ -192,10 +212,17 @@ class Scheduler:
     def _resume(self, strand: Strand) -> None:
         process = strand.process
         if not process.is_dead:
-            if self.now >= process.ends_at:
+            invocation = process.host or process
+            if invocation.is_dead:
+                process.is_dead = True
+            elif invocation.is_over:
+                self._freeze(strand)
+                return
+            elif self.now >= invocation.ends_at:
                 self.kill(process, TIME_LIMIT)
-            elif process.frozen_until > self.now:
-                self._push(min(process.frozen_until, process.ends_at), strand)
+                process.is_dead = True
+            elif invocation.frozen_until > self.now:
+                self._push(min(invocation.frozen_until, invocation.ends_at), strand)
                 return
         self._running = strand
         strand.greenlet.switch()

@@ -8,9 +8,9 @@ from random import Random
 from typing import Final
 from unittest.mock import patch
 
-from tests.simulation.bulks import Bulks
+from tests.simulation.bulks import RESUME_MANY, Bulks
 from tests.simulation.chronicle import Chronicle
-from tests.simulation.clients import HALF_MS, Clients, plan
+from tests.simulation.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.consumers import Consumers
 from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
 from tests.simulation.flows import Flows
@@ -22,6 +22,7 @@ from tests.simulation.processes import Scheduler
 from tests.simulation.scenario import Scenario
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
+from tests.simulation.threads import in_strands
 from tests.simulation.trace import Event, Requested
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
@@ -92,7 +93,8 @@ def run(
     with _bounds(seed, mask), (mutation or nullcontext)():
         chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
-        return simulation.run()
+        with in_strands(simulation.scheduler):
+            return simulation.run()
 
 
 @contextmanager
@@ -129,7 +131,7 @@ class Simulation:
         self._scenario = scenario = Scenario.of(seed)
         troubles = Troubles.of(seed, mask)
         self._troubles = troubles = troubles.for_days() if scenario.is_sparse else troubles
-        self._scheduler = scheduler = Scheduler(scenario.begins_at)
+        self.scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)
         self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
         self._sqs = Sqs(scheduler, chronicle, troubles, seed)
@@ -177,7 +179,7 @@ class Simulation:
 
     def run(self) -> Result:
         """Trouble, calm, judgement."""
-        scenario, scheduler = self._scenario, self._scheduler
+        scenario, scheduler = self._scenario, self.scheduler
         full_end = scenario.begins_at + scenario.minutes * MINUTE_MS
         steps = plan(
             stream(self._seed, "plan"),
@@ -193,6 +195,7 @@ class Simulation:
         self._begin_ticking()
         self._plan_outages(full_end)
         self._plan_shortages(full_end)
+        self._plan_throttling(steps, full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
         while scheduler.now < self._calm_at and not self._is_endless:
@@ -224,7 +227,7 @@ class Simulation:
         if self._scenario.is_at_margins:
             phase_ms = HALF_MS
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
-        self._scheduler.call_at(first_at, lambda: self._wake(random, first_at))
+        self.scheduler.call_at(first_at, lambda: self._wake(random, first_at))
 
     def _wake(self, random: Random, at: Instant) -> None:
         """A minute has come: tick, unless its wake-up goes missing."""
@@ -243,13 +246,13 @@ class Simulation:
         # Days are long, and most of their minutes alike: not all of them are looked at.
         is_skipped = is_sparse and not self._is_calm and minutes < 7 / 8
         if self._is_calm or (at >= self._missing_until and not is_skipped):
-            self._scheduler.call_at(at + jitter, partial(self._functions.tick, at))
+            self.scheduler.call_at(at + jitter, partial(self._functions.tick, at))
             if not self._is_calm and double < 0.1 * levels["double ticks"]:
                 figures["double ticks"] += 1
-                self._scheduler.call_at(at + jitter * 20, partial(self._functions.tick, at + 1))
+                self.scheduler.call_at(at + jitter * 20, partial(self._functions.tick, at + 1))
         elif not is_skipped:
             figures["ticks missed"] += 1
-        self._scheduler.call_at(at + MINUTE_MS, lambda: self._wake(random, at + MINUTE_MS))
+        self.scheduler.call_at(at + MINUTE_MS, lambda: self._wake(random, at + MINUTE_MS))
 
     def _plan_outages(self, ends_at: Instant) -> None:
         random = stream(self._seed, "outages")
@@ -262,7 +265,7 @@ class Simulation:
             at = random.randrange(begins_at, ends_at)
             lasts_ms = int(longest_ms * random.random())
             ports = random.choice(((random.choice(_PORTS),), (random.choice(_PORTS),), _PORTS))
-            self._scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
+            self.scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
 
     def _plan_shortages(self, ends_at: Instant) -> None:
         random = stream(self._seed, "shortages")
@@ -271,20 +274,38 @@ class Simulation:
         at = random.randrange(self._scenario.begins_at, ends_at)
         # Long enough for a message to be received in vain as often as it may crash functions.
         longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
-        self._scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
+        self.scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
 
     def _run_short(self, lasts_ms: int) -> None:
         if not self._is_calm:
             self._chronicle.mishap(f"shortage of {lasts_ms} ms", "Lambda")
-            self._functions.run_short(self._scheduler.now + lasts_ms)
+            self._functions.run_short(self.scheduler.now + lasts_ms)
 
     def _lose(self, ports: Sequence[str], until: Instant) -> None:
         if self._is_calm:
             return
-        lasts_ms = until - self._scheduler.now
+        lasts_ms = until - self.scheduler.now
         self._chronicle.mishap(f"outage of {lasts_ms} ms", ", ".join(ports))
         for port in ports:
             self._gate.down[port] = until
+
+    def _plan_throttling(self, steps: Sequence[Step], ends_at: Instant) -> None:
+        random = stream(self._seed, "throttled writes")
+        for _ in range(random.randint(1, 3) if self._troubles["throttled writes"] else 0):
+            at = random.randrange(self._scenario.begins_at, ends_at)
+            port = random.choice(("jobs", "jobs", "timers", "changes"))
+            self.scheduler.call_at(at, partial(self._throttle, port, random.randrange(MINUTE_MS)))
+        for step in steps:
+            # Whoever writes many jobs at once has them throttled, in whichever seed.
+            is_at_once = Bulks.of(self._seed).is_at_once and "throttled writes" not in self._mask.troubles
+            is_last = step.at >= ends_at - SECOND_MS
+            if is_at_once and step.action == RESUME_MANY and random.random() < 1 / 2 and not is_last:
+                self.scheduler.call_at(step.at, partial(self._throttle, "jobs", random.randrange(MINUTE_MS)))
+
+    def _throttle(self, port: str, lasts_ms: int) -> None:
+        if not self._is_calm:
+            self._chronicle.mishap(f"throttled writes of {lasts_ms} ms", port)
+            self._gate.short[port] = self.scheduler.now + lasts_ms
 
     def _plan_shards(self, ends_at: Instant) -> None:
         random = stream(self._seed, "shards")
@@ -292,7 +313,7 @@ class Simulation:
             return
         for _ in range(random.randint(1, 2)):
             at = random.randrange(self._scenario.begins_at, ends_at)
-            self._scheduler.call_at(at, partial(self._raise_shards, random.randint(1, 3)))
+            self.scheduler.call_at(at, partial(self._raise_shards, random.randint(1, 3)))
 
     def _raise_shards(self, more: int) -> None:
         if not self._is_calm:
@@ -306,11 +327,11 @@ class Simulation:
         for _ in range(random.randint(1, 4)):
             at = random.randrange(self._scenario.begins_at, ends_at)
             text = random.choice(("", "{}", "[1, 2", '{"v": 1, "kind": "trigger"}', '{"v": 99}'))
-            self._scheduler.call_at(at, partial(self._sqs.accept, text, 0))
+            self.scheduler.call_at(at, partial(self._sqs.accept, text, 0))
 
     def _calm_down(self) -> None:
         self._is_calm = True
-        self._chronicle.calm_at = self._scheduler.now
+        self._chronicle.calm_at = self.scheduler.now
         for part in (
             self._gate,
             self._consumers,
@@ -324,7 +345,7 @@ class Simulation:
 
     def _await_rest(self) -> tuple[Instant, list[str]]:
         """Go on until nothing of the time before is under way; say through when all must be done."""
-        scheduler = self._scheduler
+        scheduler = self.scheduler
         enough_at = self._calm_at + ECHO_MS + CALM_MS
         if self._scenario.is_sparse:
             enough_at += 3 * HOUR_MS

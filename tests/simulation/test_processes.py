@@ -51,30 +51,15 @@ def test_a_frozen_process_does_nothing_until_it_goes_on() -> None:
 
     def body() -> None:
         scheduler.freeze(100)
-        scheduler.together([counting(scheduler, log, name, 10) for name in "ab"])
+        for name in "ab":
+            scheduler.spawn(counting(scheduler, log, name, 10))
+        scheduler.sleep(50)
 
     scheduler.start(process_of("frozen"), body)
     scheduler.run(100)
     assert not log
     scheduler.run(120)
     assert log == [(110, "a"), (110, "b"), (120, "a"), (120, "b")]
-
-
-def test_tasks_run_side_by_side_and_return_in_order() -> None:
-    scheduler = Scheduler(0)
-    returned: list[int] = []
-
-    def task(duration_ms: int) -> Callable[[], int]:
-        def run() -> int:
-            scheduler.sleep(duration_ms)
-            return duration_ms
-
-        return run
-
-    tasks = [task(30), task(10), task(20)]
-    scheduler.start(process_of("many"), lambda: returned.extend(scheduler.together(tasks)))
-    scheduler.run(30)
-    assert returned == [30, 10, 20]
 
 
 def test_what_is_killed_touches_nothing_any_more() -> None:
