@@ -1,7 +1,7 @@
 """What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
 
 import socket
-from time import time
+from time import monotonic, time
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -14,6 +14,7 @@ from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.signing import delivery_headers
 from sweephand.delivery.sockets import BoundedSocket
+from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS, to_datetime
 from sweephand.ports import Answer
 
@@ -98,6 +99,42 @@ def test_whether_an_attempt_is_wanted_is_asked_when_the_connection_stands() -> N
     with Consumer() as consumer:
         targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=is_wanted))
     assert seen == [1]
+
+
+def test_a_connection_over_which_nothing_was_sent_is_used_for_the_next_attempt(targets: HttpTargets) -> None:
+    def unreadable() -> bool:
+        raise StoreError("throttled")
+
+    with Consumer() as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=lambda: False)).was_withdrawn
+        with pytest.raises(StoreError):
+            targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=unreadable))
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+        assert (consumer.accepted, len(consumer.requests)) == (1, 1)
+
+
+def test_a_kept_connection_over_which_nothing_was_sent_may_have_ended(
+    targets: HttpTargets,
+) -> None:
+    def impatient(connection: Connection) -> None:
+        if connection.number > 1 and connection.request():
+            connection.answer()
+
+    with Consumer(impatient) as consumer:
+        assert targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(attempt_of(consumer.spec())).succeeded
+
+
+@pytest.mark.parametrize(("within_ms", "timeout"), [(200, "30s"), (30_000, "200ms")])
+def test_an_attempt_ends_with_the_time_it_has_or_with_the_target_s_time_out(
+    targets: HttpTargets, within_ms: int, timeout: str
+) -> None:
+    with Consumer(lambda connection: connection.hang()) as consumer:
+        began = monotonic()
+        attempt = attempt_of(consumer.spec(timeout=timeout))._replace(within_ms=within_ms)
+        answer = targets.deliver(attempt)
+        assert 0.2 <= monotonic() - began < 2
+    assert answer.error == "No answer within 0.2 s."
 
 
 def test_a_job_may_say_what_its_content_is_and_who_asks(targets: HttpTargets) -> None:

@@ -9,10 +9,18 @@ import pytest
 import urllib3.util.connection
 from tests.fakes.consumer import Connection, Consumer, attempt_of
 
-from sweephand.delivery.clients import TRIES_MAX, SqsClients
+from sweephand.delivery.clients import (
+    CONNECT_TIMEOUT_S,
+    READ_TIMEOUT_S,
+    SEND_S_MAX,
+    TRIES_MAX,
+    SqsClients,
+)
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.errors import StoreError
+from sweephand.instants import SECOND_MS
 from sweephand.ports import Answer, Attempt, always
+from sweephand.targets.sqs import ATTEMPT_MS_MAX
 
 SENT = json.dumps({"MessageId": "1"}).encode()
 
@@ -170,3 +178,18 @@ def test_a_store_that_cannot_say_whether_a_message_is_wanted_is_no_refusal_of_th
         targets.deliver(attempt_at(engine, is_wanted=unreadable))
     assert engine.requests == []
     assert targets.deliver(attempt_at(engine, is_wanted=always)).succeeded
+
+
+def test_what_the_sdk_could_not_finish_in_the_time_there_is_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
+) -> None:
+    connecting = Connecting(monkeypatch)
+    assert targets.deliver(attempt_at(engine, within_ms=SEND_S_MAX * SECOND_MS - 1)).was_withdrawn
+    assert connecting.made == 0
+    assert targets.deliver(attempt_at(engine, within_ms=SEND_S_MAX * SECOND_MS)).succeeded
+
+
+def test_the_time_outs_of_the_sdk_end_within_the_time_that_a_message_may_take() -> None:
+    # TCP and TLS each have the time-out for connecting; the SDK waits up to a second before its second try.
+    assert TRIES_MAX * (2 * CONNECT_TIMEOUT_S + READ_TIMEOUT_S) + (TRIES_MAX - 1) <= SEND_S_MAX
+    assert SEND_S_MAX * SECOND_MS < ATTEMPT_MS_MAX

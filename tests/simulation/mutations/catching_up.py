@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
+from sweephand.instants import Instant
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
@@ -15,13 +16,13 @@ from sweephand.wheel.trigger import TriggerMessage
 def catches_up_at_delivery() -> Iterator[None]:
     deliver = Deliverer._trigger
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead) -> Delivered:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
         rule = read.job.definition.catchup if read.job is not None else None
         late_ms = self._clock.now() - message.trigger.due_at
         is_first = message.attempt == 1 and message.trigger.demand is None
         if rule is not None and is_first and rule.mode != "all" and late_ms > rule.window_ms:
             return Delivered("dropped")
-        return deliver(self, message, read)
+        return deliver(self, message, read, deadline)
 
     with patch.object(Deliverer, "_trigger", judged):
         yield

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
+from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer
 from sweephand.runs.deliver import Deliverer
@@ -19,12 +20,12 @@ from sweephand.wheel.trigger import NoticeMessage, TriggerMessage
 def misses_what_follows() -> Iterator[None]:
     deliver = Deliverer._trigger
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead) -> Delivered:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
         demand, rule = message.trigger.demand, read.job.definition.catchup if read.job is not None else None
         is_chained = demand is not None and demand.kind == "chained"
         if rule is not None and is_chained and self._clock.now() - message.trigger.due_at > rule.window_ms:
             return Delivered("dropped")
-        return deliver(self, message, read)
+        return deliver(self, message, read, deadline)
 
     with patch.object(Deliverer, "_trigger", judged):
         yield

@@ -9,7 +9,7 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from sweephand.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import later as waiting
-from sweephand.runs.attempt import Attempts
+from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.batch import CRASHES_MAX, BatchHandler, Handled, Received
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead, liveness_of
@@ -72,9 +72,7 @@ def does_not_look_again() -> Iterator[None]:
 
 @mutation("When the connection stands, what was made of the job before it changed still leaves")
 def sends_what_is_outdated() -> Iterator[None]:
-    def send(
-        attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str
-    ) -> tuple[Answer, JobRead]:
+    def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str) -> _Sent:
         latest = read
 
         def is_wanted() -> bool:
@@ -82,7 +80,8 @@ def sends_what_is_outdated() -> Iterator[None]:
             latest = attempts._reading.fresh(attempt.trigger.key, latest)
             return liveness_of(message, latest) == "alive"
 
-        return attempts._targets.deliver(attempt._replace(is_wanted=is_wanted)), latest
+        answer = attempts._targets.deliver(attempt._replace(is_wanted=is_wanted))
+        return _Sent(answer, latest, was_connected=True)
 
     with patch.object(Attempts, "_send", send):
         yield

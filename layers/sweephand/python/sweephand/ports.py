@@ -273,7 +273,8 @@ class Attempt(NamedTuple):
     if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
     With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
     attempts. One that `must_be_new` is no repetition of an earlier attempt: a queue that drops what it has
-    taken before must take it.
+    taken before must take it. `within_ms` is how long connecting and the request may take together, if that
+    is less than the target's own time-out: the attempt may have spent the rest on connections before.
     """
 
     trigger: Trigger
@@ -286,6 +287,7 @@ class Attempt(NamedTuple):
     run_token: str | None = None
     ended_after: int | None = None
     must_be_new: bool = False
+    within_ms: int | None = None
 
     @property
     def id(self) -> str:
@@ -315,7 +317,11 @@ class Targets(Protocol):
     """The consumers' ends, one module for each type behind one registry."""
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Make the request within its time-out and say what came of it; a consumer's failure is no error."""
+        """Make the request within its time-out and say what came of it; a consumer's failure is no error.
+
+        A connection over which nothing was sent, since the attempt was not wanted any more, is kept for the
+        next attempt. `is_wanted` is not asked if no connection came about.
+        """
         ...
 
 

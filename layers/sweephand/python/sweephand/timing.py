@@ -52,6 +52,14 @@ EARLY_WAIT_MAX_MS: Final = SECOND_MS
 #: A job read longer ago than this is read again before its request leaves (promise 3).
 JOB_READ_AGE_MAX_MS: Final = SECOND_MS
 
+#: After an attempt the delivery function needs at most so long to send what follows and to record the run.
+#: An attempt that could end later than this before the function's time limit is not begun.
+SETTLING_MS: Final = 5 * SECOND_MS
+
+#: What could not be begun, since its job kept changing or the function's time was short, is put back for so
+#: long.
+POSTPONED_MS: Final = 2 * SECOND_MS
+
 #: A sweeper holds a shard for this long unless it renews: the next tick takes up what a crashed one held.
 LEASE_MS: Final = 30 * SECOND_MS
 

@@ -27,6 +27,10 @@ CONNECT_TIMEOUT_S = 3
 READ_TIMEOUT_S = 10
 TRIES_MAX = 2
 
+#: One message takes at most so long: each try connects, shakes hands for TLS and reads, and the SDK waits up
+#: to a second between two tries. The rest is for looking up the name.
+SEND_S_MAX = 35
+
 #: As many as threads send at once (queue.py, and ten deliveries).
 CONNECTIONS_MAX = 20
 

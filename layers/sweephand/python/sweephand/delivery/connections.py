@@ -31,14 +31,14 @@ class Connection:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.was_used = False
+        self.was_kept = False
         self._idle_from = monotonic(), time()
         self._arrivals = select.poll()
         self._arrivals.register(sock, select.POLLIN)
 
     def rest(self) -> None:
-        """Note that it has been used, and is idle from now on."""
-        self.was_used = True
+        """Note that it is idle from now on."""
+        self.was_kept = True
         self._idle_from = monotonic(), time()
 
     @property
@@ -105,7 +105,7 @@ class Connections:
             connection.close()
 
     def keep(self, url: Url, connection: Connection) -> None:
-        """Keep a connection whose last answer has been read to its end."""
+        """Keep a connection whose last answer has been read to its end, or over which nothing was sent."""
         connection.rest()
         place = _place(url)
         given_up: list[Connection] = []

@@ -60,6 +60,8 @@ class HttpTargets:
             target = http_target(attempt.spec, allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
+        if attempt.within_ms is not None:
+            target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
         try:
             return self._answer(target, attempt)
         except _FAILURES as error:
@@ -78,10 +80,11 @@ class HttpTargets:
 
     def _exchanged(self, connection: Connection, request: Request, attempt: Attempt, ends: float) -> Answer:
         """What comes of the request over that connection, which is kept if it can be used again."""
-        can_be_kept = False
+        can_be_kept = True  # as long as nothing has been sent
         try:
             if not attempt.is_wanted():
                 return WITHDRAWN
+            can_be_kept = False
             connection.sock.settimeout(_left_s(ends))
             response = _response(connection, request)
             body, can_be_kept = beginning_of(response, ANSWER_BYTES_MAX)
@@ -105,14 +108,14 @@ def _request(target: HttpTarget, attempt: Attempt) -> Request:
 
 
 def _response(connection: Connection, request: Request) -> HTTPResponse:
-    """The head of the answer; _StaleError if the connection was used before and has come to its end."""
+    """The head of the answer; _StaleError if the connection was kept before and has come to its end."""
     try:
         # Who does not want to read it all can have answered all the same.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.sock.sendall(request.written())
         return answer_on(connection.sock, request.method)
     except (ConnectionError, ssl.SSLEOFError) as error:
-        if connection.was_used:
+        if connection.was_kept:
             raise _StaleError from error
         raise
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.delivery.clients import SqsClients, UnsentError
+from sweephand.delivery.clients import SEND_S_MAX, SqsClients, UnsentError
 from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
-from sweephand.instants import rfc3339
+from sweephand.instants import SECOND_MS, rfc3339
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.sqs import QueueUrl, read_queue_url
@@ -46,6 +46,22 @@ class SqsTargets:
             return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
         if queue.is_one_of(self._own_queues):
             return Answer(succeeded=False, error="The target is a queue of the stack itself.", is_final=True)
+        try:
+            self._send(queue, attempt)
+        except WithdrawnError:
+            return WITHDRAWN
+        except ClientError as error:
+            told = error.response["Error"]
+            return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
+        except BotoCoreError as error:
+            return Answer(succeeded=False, error=f"SQS did not answer: {error}")
+        return Answer(succeeded=True)
+
+    def _send(self, queue: QueueUrl, attempt: Attempt) -> None:
+        """Send the message; WithdrawnError if it was not wanted any more, StoreError if nobody knows."""
+        if attempt.within_ms is not None and attempt.within_ms < SEND_S_MAX * SECOND_MS:
+            # The SDK takes its own time: what it could not finish is not begun.
+            raise WithdrawnError
         asked = is_wanted.set(attempt.is_wanted)
         try:
             self._clients.client(queue.region).send_message(
@@ -55,17 +71,9 @@ class SqsTargets:
                 **_order(queue, attempt),
             )
         except UnsentError as error:
-            if isinstance(error.__cause__, WithdrawnError):
-                return WITHDRAWN
             raise (error.__cause__ or error) from None
-        except ClientError as error:
-            told = error.response["Error"]
-            return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
-        except BotoCoreError as error:
-            return Answer(succeeded=False, error=f"SQS did not answer: {error}")
         finally:
             is_wanted.reset(asked)
-        return Answer(succeeded=True)
 
 
 def group_id(key: JobKey) -> str:

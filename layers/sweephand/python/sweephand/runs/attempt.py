@@ -1,13 +1,15 @@
 """Making one attempt: the job read lately, its data, and the request that leaves only while it is wanted."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
 from sweephand.runs.reading import JobRead, Reading, liveness_of
-from sweephand.timing import JOB_READ_AGE_MAX_MS
+from sweephand.targets.registry import attempt_ms_max
+from sweephand.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.wheel.trigger import TriggerMessage
 
 #: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
@@ -39,6 +41,21 @@ class Withdrawn(NamedTuple):
     read: JobRead
 
 
+class Postponed(NamedTuple):
+    """An attempt that could not begin, though its trigger is alive: it is nobody's fault.
+
+    Its job kept changing, or the delivery function has too little time left.
+    """
+
+
+class _Sent(NamedTuple):
+    """What came of handing an attempt over, the latest read of its job, and whether a connection stood."""
+
+    answer: Answer
+    latest: JobRead
+    was_connected: bool
+
+
 class Attempts:
     """Makes attempts; several threads may share one."""
 
@@ -52,16 +69,20 @@ class Attempts:
         self._clock = clock
 
     def make(
-        self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None
-    ) -> Made | Withdrawn:
+        self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None, deadline: Instant
+    ) -> Made | Withdrawn | Postponed:
         """Hand the trigger over by `job`, which is what was read, or by what it has become since.
 
         When the request leaves, the job was read a second ago at most, and what leaves was made of what was
-        read. StoreError: it was not made, or nobody knows.
+        read. If the job changes while a connection is made, that connection is used for what the job has
+        become. All connections and the request together take no longer than the target's time-out, and end
+        before `deadline`, when the function does. StoreError: it was not made, or nobody knows.
         """
         secrets = self._signing.active(message.trigger.key.namespace)
         body = self._body(message, job)
         latest = read
+        spent_ms = 0
+        was_called_off = False
         for _ in range(READS_MAX + 1):
             latest = self._reading.fresh(message.trigger.key, latest)
             if latest is not read:
@@ -70,11 +91,14 @@ class Attempts:
                     return Withdrawn(latest)
                 if latest.job.definition.is_async and run_token is None:
                     # Its consumer is to report now, and would have nothing to report with.
-                    raise StoreError(f"{job.key}: its `completion` has just changed")
+                    return Postponed()
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
                 read, job = latest, latest.job
                 continue
+            within_ms = attempt_ms_max(job.definition.target) - spent_ms
+            if within_ms <= 0 or not self._is_time_for(within_ms, deadline):
+                return Postponed()
             attempt = Attempt(
                 trigger=message.trigger,
                 number=message.attempt,
@@ -84,27 +108,44 @@ class Attempts:
                 sent_at=self._clock.now(),
                 run_token=run_token,
                 must_be_new=_must_be_new(message, run_token),
+                within_ms=within_ms,
             )
-            answer, latest = self._send(attempt, message, read, job.version)
-            if not answer.was_withdrawn:
+            sent = self._send(attempt, message, read, job.version)
+            answer, latest = sent.answer, sent.latest
+            if answer.was_withdrawn:
+                was_called_off = True
+            elif was_called_off and not sent.was_connected:
+                # Connecting had only what an earlier connection left of the time.
+                return Postponed()
+            else:
                 return Made(job, attempt.sent_at, answer)
+            spent_ms += self._clock.now() - attempt.sent_at
+        if was_called_off:
+            return Postponed()
         raise StoreError(
             f"{job.key}: {READS_MAX} times no request left within {JOB_READ_AGE_MAX_MS} ms of reading"
         )
 
-    def _send(
-        self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str
-    ) -> tuple[Answer, JobRead]:
-        """The answer, and the latest read of the job: by that it is called off if the job has changed."""
-        latest = read
+    def is_time_for(self, target: Mapping[str, Any], deadline: Instant) -> bool:
+        """Whether an attempt at that target, however long it takes, is over and settled by `deadline`."""
+        return self._is_time_for(attempt_ms_max(target), deadline)
+
+    def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
+        return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
+
+    def _send(self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str) -> _Sent:
+        """What came of it. It is called off if the job has changed by the latest read."""
+        latest, was_connected = read, False
 
         def is_wanted() -> bool:
-            nonlocal latest
+            nonlocal latest, was_connected
+            was_connected = True
             latest = self._reading.fresh(attempt.trigger.key, latest)
             is_same = latest.job is not None and latest.job.version == version
             return is_same and liveness_of(message, latest) == "alive"
 
-        return self._targets.deliver(attempt._replace(is_wanted=is_wanted)), latest
+        answer = self._targets.deliver(attempt._replace(is_wanted=is_wanted))
+        return _Sent(answer, latest, was_connected)
 
     def _body(self, message: TriggerMessage, job: Job) -> bytes:
         payload = message.payload or job.definition.payload

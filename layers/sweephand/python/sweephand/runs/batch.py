@@ -7,11 +7,12 @@ from typing import NamedTuple, Protocol
 from sweephand.errors import PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
+from sweephand.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
-from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS
+from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS, SETTLING_MS
 from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMessage, TriggerMessage
 
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
@@ -28,8 +29,8 @@ FAULTS_MAX = 60
 #: Too old to be used: whoever needs the job reads it.
 UNREAD = JobRead(None, 0)
 
-#: An attempt may take this long; a message handled alone is not begun with less time left.
-ALONE_RESERVE_MS = 65 * SECOND_MS
+#: The longest attempt, and what follows it: a message handled alone is not begun with less time left.
+ALONE_RESERVE_MS = TARGET_TIMEOUT_S_MAX * SECOND_MS + SETTLING_MS
 
 
 class Received(NamedTuple):
@@ -96,7 +97,7 @@ class BatchHandler:
                 handled.append(self._poison(received, error))
         alone = [each for each in readable if _receives(*each) >= ALONE_FROM_RECEIVES and len(batch) > 1]
         together = [each for each in readable if each not in alone]
-        handled += self._together(together)
+        handled += self._together(together, deadline)
         if alone:
             # A crash now must cost nobody else: what is done leaves the queue first.
             self._queue.acknowledge([each.received.receipt for each in handled if each.is_done])
@@ -104,13 +105,13 @@ class BatchHandler:
             handled.append(self._alone(received, message, deadline))
         return handled
 
-    def _together(self, pairs: Sequence[tuple[Received, Message]]) -> Iterable[Handled]:
+    def _together(self, pairs: Sequence[tuple[Received, Message]], deadline: Instant) -> Iterable[Handled]:
         if not pairs:
             return []
         reads = self._read([message for _, message in pairs])
 
         def task(received: Received, message: Message) -> Callable[[], Handled]:
-            return lambda: self._one(received, message, reads[_key(message)])
+            return lambda: self._one(received, message, reads[_key(message)], deadline)
 
         return self._concurrently([task(received, message) for received, message in pairs])
 
@@ -128,18 +129,18 @@ class BatchHandler:
     def _alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._again(received, message, Delivered("postponed"), SECOND_MS, None)
-        handled = self._one(received, message, UNREAD)
+        handled = self._one(received, message, UNREAD, deadline)
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled
 
-    def _one(self, received: Received, message: Message, read: JobRead) -> Handled:
+    def _one(self, received: Received, message: Message, read: JobRead, deadline: Instant) -> Handled:
         try:
             if isinstance(message, TriggerMessage) and self._crashes(message):
                 return self._hopeless(received, message, f"{message.crashes} functions crashed over it.")
             if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
                 return self._hopeless(received, message, f"it did {message.faults} times; its log says why.")
-            return Handled(received, self._deliverer.handle(message, read))
+            return Handled(received, self._deliverer.handle(message, read, deadline))
         except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
             return self._faulty(received, message, error)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sweephand.access.run_token import run_token
-from sweephand.instants import SECOND_MS, Instant
+from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
 from sweephand.ports import (
@@ -19,7 +19,7 @@ from sweephand.ports import (
     Targets,
     TimerStore,
 )
-from sweephand.runs.attempt import Attempts, Made, Signing
+from sweephand.runs.attempt import Attempts, Postponed, Signing, Withdrawn
 from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
@@ -35,6 +35,7 @@ from sweephand.timing import (
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
     OVERTAKEN_PATIENCE_MS,
+    POSTPONED_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
@@ -124,8 +125,12 @@ class Deliverer:
             ids=ids,
         )
 
-    def handle(self, message: Message, read: JobRead) -> Delivered:
-        """Deal with a message; returns when it may be acknowledged. StoreError: it must come again."""
+    def handle(self, message: Message, read: JobRead, deadline: Instant = INSTANT_MAX) -> Delivered:
+        """Deal with a message; returns when it may be acknowledged. StoreError: it must come again.
+
+        `deadline` is when the function's time is up: an attempt that could outlast it is not begun, but its
+        message put back.
+        """
         if isinstance(message, SpanMessage):
             return self._spans.handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
@@ -138,11 +143,11 @@ class Deliverer:
             case DeadlineMessage():
                 return self._watch.look(message)
             case NoticeMessage():
-                return self._teller.tell(message, read)
+                return self._teller.tell(message, read, deadline)
             case TriggerMessage():
-                return self._trigger(message, self._reading.fresh(message.trigger.key, read))
+                return self._trigger(message, self._reading.fresh(message.trigger.key, read), deadline)
 
-    def _trigger(self, message: TriggerMessage, read: JobRead) -> Delivered:
+    def _trigger(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
             read = self._reading.anew(message.trigger.key)
@@ -151,7 +156,7 @@ class Deliverer:
         takes_turns = read.job.definition.overlap.is_limited
         if message.is_owed and not takes_turns:
             self._turns.quit(message.trigger)
-        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job)
+        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job, deadline)
         if delivered.outcome in UNTOLD:
             self._completions.ended(read.job)
         return delivered
@@ -196,6 +201,13 @@ class Deliverer:
         self._later.put_back(message, until)
         return Delivered(why)
 
+    def _postponed(self, message: TriggerMessage) -> Delivered:
+        """Put back what could not begin. That is no fault of the trigger's, so nothing is counted.
+
+        If it is claimed, the copy finds the claim and waits for its end.
+        """
+        return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
+
     def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
         now, liveness = self._clock.now(), liveness_of(message, read)
         # The job of a later attempt has been there: no commit of it is in flight.
@@ -235,21 +247,23 @@ class Deliverer:
             # Refused, somebody else has cancelled it.
             self._runs.move(cancelled, run)
 
-    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Delivered:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
         turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
             return self._put_back(message.waiting(), turn.look_again_at, "waiting")
         if turn.outcome != "go":
             return Delivered(NO_TURNS[turn.outcome])
-        delivered = self._deliver(message, read, job)
+        delivered = self._deliver(message, read, job, deadline)
         if delivered.outcome in ENDED:
             # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
             self._turns.hand_on(message.trigger)
         return delivered
 
-    def _deliver(self, message: TriggerMessage, read: JobRead, job: Job) -> Delivered:
+    def _deliver(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Delivered:
         definition = job.definition
+        if not self._attempts.is_time_for(definition.target, deadline):
+            return self._postponed(message)
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
         # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
@@ -263,8 +277,10 @@ class Deliverer:
             run, refused_by = self._claim(run)
             if refused_by is not None:
                 return self._refused(message, refused_by)
-        made = self._attempts.make(message, read, job, run.token)
-        if not isinstance(made, Made):
+        made = self._attempts.make(message, read, job, run.token, deadline)
+        if isinstance(made, Postponed):
+            return self._postponed(message)
+        if isinstance(made, Withdrawn):
             # The claim stays if there is one: should the message come again, it waits for the claim's end.
             return self._not_alive(message, made.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)

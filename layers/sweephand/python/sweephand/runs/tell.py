@@ -17,7 +17,8 @@ from sweephand.runs.reading import JobRead, Reading
 from sweephand.runs.retry import GiveUp, after_failure
 from sweephand.runs.settle import Delivered, Letters
 from sweephand.targets.job import WHEN, WHEN_DEFAULT
-from sweephand.timing import ATTEMPT_CLAIM_MS
+from sweephand.targets.registry import attempt_ms_max
+from sweephand.timing import ATTEMPT_CLAIM_MS, POSTPONED_MS, SETTLING_MS
 from sweephand.wheel.trigger import DeadLetter, NoticeMessage, Trigger, TriggerMessage, end_id
 
 #: By the defaults of a retry policy, whatever the job's own says of its triggers.
@@ -60,9 +61,10 @@ class Teller:
         self._clock = clock
         self._ids = ids
 
-    def tell(self, notice: NoticeMessage, read: JobRead) -> Delivered:
+    def tell(self, notice: NoticeMessage, read: JobRead, deadline: Instant) -> Delivered:
         """Tell the job's second target, as the job is now. StoreError: the message must come again.
 
+        A request that could outlast `deadline`, when the function's time is up, is put back.
         Of a job that is deleted, or has nobody to be told, nothing is told.
         """
         key = notice.trigger.key
@@ -73,6 +75,9 @@ class Teller:
         if not is_told_of(notice, self._runs.of(notice.trigger)):
             return self._unrecorded(notice)
         spec, sent_at = job.definition.on_complete, self._clock.now()
+        if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
+            self._later.put_back(notice, sent_at + POSTPONED_MS)
+            return Delivered("postponed")
         if spec["type"] == "job":
             answer = self._trigger(notice, spec)
         else:

@@ -90,6 +90,11 @@ def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
     return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
 
 
+def http_time_ms(spec: Mapping[str, Any]) -> int:
+    """How long an attempt may take at most, in ms: its time-out."""
+    return _timeout_ms(spec.get("timeout")) or TIMEOUT_DEFAULT_MS
+
+
 def _timeout_ms(written: object) -> int | None:
     """The time-out in ms, the default where none is written; None if it cannot be accepted."""
     if written is None:

@@ -31,3 +31,8 @@ def job_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: b
     if not isinstance(when, str) or when not in WHEN:
         found.append(Violation("/when", f"Use one of {', '.join(WHEN)}."))
     return found
+
+
+def job_time_ms(spec: Mapping[str, Any]) -> int:  # noqa: ARG001 - every type is asked alike; this one makes no request
+    """How long telling it may take at most, in ms: nobody is connected to."""
+    return 0

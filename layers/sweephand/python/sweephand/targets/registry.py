@@ -1,9 +1,11 @@
 """Which types of target there are, and whether a job's target is one that can be accepted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import Violation
+from sweephand.instants import SECOND_MS
+from sweephand.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.targets import http, job, sqs
 from sweephand.targets.pointers import pointer_part
 
@@ -17,22 +19,32 @@ class Violations(Protocol):
 
 
 class TargetType(NamedTuple):
-    """The fields that a type takes, and its own judgement of them."""
+    """The fields that a type takes, its own judgement of them, and how long an attempt takes at most."""
 
     fields: tuple[str, ...]
     violations: Violations
+    time_ms: Callable[[Mapping[str, Any]], int]
 
 
 TARGET_TYPES: Final[Mapping[str, TargetType]] = {
-    "http": TargetType(http.FIELDS, http.http_violations),
-    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations),
+    "http": TargetType(http.FIELDS, http.http_violations, http.http_time_ms),
+    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations, sqs.sqs_time_ms),
 }
 
 #: Who can be told of a run's end.
 END_TARGET_TYPES: Final[Mapping[str, TargetType]] = {
     **TARGET_TYPES,
-    "job": TargetType(job.FIELDS, job.job_violations),
+    "job": TargetType(job.FIELDS, job.job_violations, job.job_time_ms),
 }
+
+
+def attempt_ms_max(spec: Mapping[str, Any]) -> int:
+    """How long an attempt at a target may take at most, in ms, from connecting to its answer.
+
+    The longest that there is for a type that this version does not know.
+    """
+    target_type = END_TARGET_TYPES.get(spec.get("type", ""))
+    return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.time_ms(spec)
 
 
 def target_violations(

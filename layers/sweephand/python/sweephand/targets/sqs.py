@@ -5,11 +5,15 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.errors import Violation
+from sweephand.instants import SECOND_MS
 from sweephand.targets.url import UrlError, read_url
 
 FIELDS: Final = ("type", "queueUrl", "messageGroupId")
 
 FIFO_SUFFIX: Final = ".fifo"
+
+#: An attempt takes at most so long, connections that came to nothing included.
+ATTEMPT_MS_MAX: Final = 45 * SECOND_MS
 
 #: The hosts of AWS's partitions (AWS, "Amazon SQS endpoints and quotas"): plain, FIPS, dual-stack, and
 #: the older form with `queue`.
@@ -85,3 +89,8 @@ def sqs_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: b
     if group is not None and not (isinstance(group, str) and _GROUP_ID.fullmatch(group)):
         found.append(Violation("/messageGroupId", "Give 1 to 128 letters, digits and punctuation marks."))
     return found
+
+
+def sqs_time_ms(spec: Mapping[str, Any]) -> int:  # noqa: ARG001 - every type is asked alike; a queue has no time-out
+    """How long an attempt may take at most, in ms."""
+    return ATTEMPT_MS_MAX

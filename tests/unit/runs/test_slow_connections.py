@@ -1,0 +1,178 @@
+"""Consumers that are slow to connect: the job is looked at again, and the function's time is minded."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from tests.fakes.deliveries import UNREAD, due, run_of, waiting
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.ports import Answer, Attempt
+from sweephand.runs.settle import Delivered
+from sweephand.targets.registry import attempt_ms_max
+from sweephand.timing import POSTPONED_MS, SETTLING_MS
+from sweephand.wheel.trigger import NoticeMessage, TriggerMessage
+
+#: The delivery function's time limit (template.yaml).
+FUNCTION_MS = 90 * SECOND_MS
+
+
+@dataclass
+class Slow:
+    """ports.Targets: connecting takes `connect_ms`, and whoever is told of it writes the job meanwhile.
+
+    A connection over which nothing was sent is kept, by the target's URL, unless `forgets` it.
+    """
+
+    world: World
+    connect_ms: int
+    forgets: bool = False
+    connections: int = 0
+    attempts: list[Attempt] = field(default_factory=list)
+    _kept: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.world.consumers = self  # type: ignore[assignment] # another implementation of the port
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        clock, url = self.world.clock, attempt.spec["url"]
+        assert attempt.within_ms is not None, "an attempt without an end"
+        if url not in self._kept:
+            if self.connect_ms > attempt.within_ms:
+                clock.time += attempt.within_ms
+                return Answer(succeeded=False, error="No answer in time.")
+            self.connections += 1
+            clock.time += self.connect_ms
+            self.while_connecting()
+        if not attempt.is_wanted():
+            if not self.forgets:
+                self._kept.add(url)
+            return Answer(succeeded=False, was_withdrawn=True)
+        self.attempts.append(attempt)
+        return Answer(succeeded=True, code=204)
+
+    def while_connecting(self) -> None:
+        """Somebody writes the job."""
+        self.world.patch(labels={"n": str(self.connections)})
+
+
+class Moving(Slow):
+    """Somebody has the job name another consumer each time."""
+
+    def while_connecting(self) -> None:
+        target = {"type": "http", "url": f"https://consumer-{self.connections}.example/", "timeout": "60s"}
+        self.world.patch(target=target)
+
+
+def slow_target(timeout: str) -> dict[str, str]:
+    return {"type": "http", "url": "https://slow.example/", "timeout": timeout}
+
+
+def handle(world: World, message: TriggerMessage | NoticeMessage, left_ms: int = FUNCTION_MS) -> Delivered:
+    """Handle a message in a function that has so much time left, and see to it that this is enough."""
+    deadline = world.clock.time + left_ms
+    delivered = world.deliverer().handle(message, UNREAD, deadline)
+    assert world.clock.time <= deadline, "Lambda ended the function"
+    return delivered
+
+
+@pytest.mark.parametrize(("connect_ms", "timeout"), [(1_500, "15s"), (14_000, "15s"), (31_000, "60s")])
+def test_a_connection_that_took_long_is_used_for_what_the_job_has_become(
+    connect_ms: int, timeout: str
+) -> None:
+    world = World()
+    consumer = Slow(world, connect_ms)
+    message = due(world, target=slow_target(timeout))
+    assert handle(world, message).outcome == "succeeded"
+    (attempt,) = consumer.attempts
+    assert (consumer.connections, attempt.sent_at) == (1, NOON + 10_000 + connect_ms)
+    # Connecting and the request share the target's time-out.
+    assert attempt.within_ms == attempt_ms_max(slow_target(timeout)) - connect_ms
+
+
+@pytest.mark.parametrize("connect_ms", [1_500, 31_000, 59_000])
+def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_the_function(
+    connect_ms: int,
+) -> None:
+    world = World()
+    consumer = Moving(world, connect_ms)
+    message = due(world, target=slow_target("60s"))
+    assert handle(world, message).outcome == "postponed"
+    assert not consumer.attempts
+    assert [each for _, each in waiting(world)] == [message]
+
+
+def test_a_trigger_that_could_not_begin_for_a_day_is_not_buried_and_leaves_when_it_can() -> None:
+    world = World()
+    consumer = Moving(world, 14_000)
+    message = due(world, target=slow_target("60s"))
+    world.queue.send([(message, 0)])
+    end = world.clock.time + 24 * HOUR_MS
+    while world.clock.time < end:
+        # Enough that a count of any kind would end it, and few enough for a test.
+        world.clock.time += 5 * 60 * SECOND_MS
+        world.deliver(world.queue.take())
+    assert not world.queue.buried
+    ((_, copy),) = waiting(world)
+    assert (copy.faults, copy.crashes, copy.attempt) == (0, 0, 1)
+    consumer.while_connecting = lambda: None  # type: ignore[method-assign] # nobody writes the job any more
+    world.run_until(world.clock.time + 60 * SECOND_MS)
+    assert (run_of(world).state, len(consumer.attempts)) == ("succeeded", 1)
+
+
+@pytest.mark.parametrize("timeout", ["15s", "60s"])
+@pytest.mark.parametrize("fits", [True, False])
+def test_an_attempt_that_could_outlast_the_function_is_put_back_before_it_is_claimed(
+    timeout: str, *, fits: bool
+) -> None:
+    world = World()
+    message = due(world, target=slow_target(timeout), completion="async")
+    needs_ms = attempt_ms_max(slow_target(timeout)) + SETTLING_MS
+    delivered = handle(world, message, left_ms=needs_ms if fits else needs_ms - 1)
+    if fits:
+        assert delivered.outcome == "succeeded"
+        return
+    assert delivered.outcome == "postponed"
+    assert world.runs.of(message.trigger) is None
+    assert waiting(world) == [(10_000 + POSTPONED_MS, message)]
+
+
+def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over() -> None:
+    world = World()
+    consumer = Moving(world, 31_000)
+    message = due(world, target=slow_target("60s"))._replace(attempt=2)
+    assert handle(world, message).outcome == "postponed"
+    consumer.while_connecting = lambda: None  # type: ignore[method-assign] # nobody writes the job any more
+    world.run_until(world.clock.time + 5 * 60 * SECOND_MS)
+    assert (run_of(world).state, len(consumer.attempts)) == ("succeeded", 1)
+    assert not world.queue.buried
+
+
+def test_a_consumer_that_cannot_be_connected_to_in_time_has_failed() -> None:
+    world = World()
+    Slow(world, 16_000)
+    assert handle(world, due(world, target=slow_target("15s"))).outcome == "retrying"
+    assert run_of(world).reason == "No answer in time."
+
+
+def test_the_end_of_a_run_is_told_only_if_there_is_time_for_it() -> None:
+    world = World()
+    told = {"type": "http", "url": "https://told.example/", "timeout": "60s"}
+    handle(world, due(world, onComplete=told))
+    ((_, notice),) = world.queue.waiting
+    world.queue.waiting.clear()
+    assert isinstance(notice, NoticeMessage)
+    assert handle(world, notice, left_ms=64_999).outcome == "postponed"
+    assert [each for _, each in world.queue.waiting] == [notice]
+    assert handle(world, notice, left_ms=65_000).outcome == "told"
+
+
+def test_what_is_left_of_the_function_is_known_to_every_attempt_of_a_batch() -> None:
+    world = World()
+    due(world, target=slow_target("60s"))
+    world.put("job", target=slow_target("60s"), dueTime="0s")
+    batch = world.queue.take()
+    handled = world.handler().handle(batch, deadline=world.clock.time + 60 * SECOND_MS)
+    assert {each.delivered.outcome for each in handled} == {"postponed"}
+    assert all(each.is_done and each.error is None for each in handled)
+    assert world.jobs.get(key_of()) is not None
