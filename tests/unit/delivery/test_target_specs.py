@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sweephand import limits
 from sweephand.delivery.registry import targets
 from sweephand.errors import Violation
+from sweephand.targets.http import http_target
 from sweephand.targets.registry import TARGET_TYPES, target_violations
 from sweephand.targets.sqs import read_queue_url
 from sweephand.targets.url import UrlError, read_url
@@ -180,6 +181,13 @@ def test_a_request_names_its_host_and_a_port_that_is_not_the_schemes_own(url: st
         "Webhook-Anything",
         "sweephand-run-token",
         "Proxy-Authorization",
+        "Proxy",
+        "sweephand_job",
+        "Sweephand.Run",
+        "webhook_id",
+        "WEBHOOK*signature",
+        "transfer_encoding",
+        "proxy_authorization",
         "",
         "two words",
         "new\r\nline",
@@ -189,6 +197,40 @@ def test_a_request_names_its_host_and_a_port_that_is_not_the_schemes_own(url: st
 )
 def test_a_header_that_is_not_the_jobs_to_set_is_refused(name: str) -> None:
     assert pointers(HTTP | {"headers": {name: "x"}}) == [f"/target/headers/{name}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("Host", "The header host is set by Sweephand or by the connection: leave it out."),
+        ("Proxy", "Leave this header out: many servers would send their own requests through that proxy."),
+        (
+            "Webhook_Id",
+            "Use another name: many servers take webhook_id for webhook-id, which is not the job's to set.",
+        ),
+    ],
+)
+def test_a_refused_header_says_why(name: str, detail: str) -> None:
+    target = HTTP | {"headers": {name: "x"}}
+    (violation,) = target_violations(target, has_data=False, allow_insecure=False)
+    assert violation.detail == detail
+
+
+def test_headers_with_marks_in_their_names_are_the_job_s() -> None:
+    headers = {"x_team": "ops", "x.team": "ops", "sweephands": "1", "my-webhook-id": "1", "proxied": "no"}
+    target = HTTP | {"headers": headers}
+    assert pointers(target) == []
+    assert http_target(target, allow_insecure=False).headers == headers
+
+
+def test_a_job_that_was_written_before_a_header_was_refused_is_delivered_without_it() -> None:
+    headers = {
+        "X-Team": "ops",
+        "Sweephand_Job": "other",
+        "webhook_id": "forged",
+        "Proxy": "http://evil.example",
+    }
+    assert http_target(HTTP | {"headers": headers}, allow_insecure=False).headers == {"x-team": "ops"}
 
 
 @pytest.mark.parametrize(

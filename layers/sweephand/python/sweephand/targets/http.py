@@ -33,6 +33,7 @@ _RESERVED: Final = frozenset(
         "host",
         "http2-settings",
         "keep-alive",
+        "proxy",
         "te",
         "trailer",
         "transfer-encoding",
@@ -40,6 +41,11 @@ _RESERVED: Final = frozenset(
     }
 )
 _RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
+
+#: What servers make of a name when they hand it to a program as a variable (CGI, RFC 3875, 4.1.18): letters
+#: and digits, and the same character for all else. There `sweephand_job` is `sweephand-job`, and `Proxy`
+#: names the proxy of the program's own requests (CVE-2016-5385).
+_FOLDED: Final = re.compile(r"[^0-9a-z]")
 
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # a field-value (RFC 9110, 5.5)
@@ -86,7 +92,9 @@ def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
     url = read_url(spec["url"], allow_insecure=allow_insecure)
     timeout_ms = _timeout_ms(spec.get("timeout"))
     assert timeout_ms is not None, "the timeout was validated when the job was written"
-    headers = {name.lower(): value for name, value in spec.get("headers", {}).items()}
+    # A job that was written before a name was reserved is still delivered, without that header.
+    written = {name.lower(): value for name, value in spec.get("headers", {}).items()}
+    headers = {name: value for name, value in written.items() if _reserved_name(name) is None}
     return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
 
 
@@ -134,10 +142,28 @@ def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
     lower = name.lower()
     if not _HEADER_NAME.fullmatch(name):
         return "A header name holds letters, digits and !#$%&'*+-.^_`|~ only."
-    if lower in _RESERVED or lower.startswith(_RESERVED_PREFIXES):
-        return f"The header {lower} is set by Sweephand or by the connection: leave it out."
+    refusal = _reserved_problem(lower)
+    if refusal is not None:
+        return refusal
     if lower in seen:
         return "Names differ by more than capitals: give each header once."
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
         return "A header value is a string of printable Latin-1 characters, without line breaks."
     return None
+
+
+def _reserved_problem(lower: str) -> str | None:
+    reserved = _reserved_name(lower)
+    if reserved is None:
+        return None
+    if reserved == "proxy":
+        return "Leave this header out: many servers would send their own requests through that proxy."
+    if reserved == lower:
+        return f"The header {lower} is set by Sweephand or by the connection: leave it out."
+    return f"Use another name: many servers take {lower} for {reserved}, which is not the job's to set."
+
+
+def _reserved_name(lower: str) -> str | None:
+    """The reserved name that servers may take a header's for, itself perhaps; None if there is none."""
+    folded = _FOLDED.sub("-", lower)
+    return folded if folded in _RESERVED or folded.startswith(_RESERVED_PREFIXES) else None
