@@ -58,11 +58,17 @@ class Tables:
 
     def remove(self, table: str, place: Place) -> None:
         """Let go of an item, if it is there."""
+        before = self.forget(table, place)
+        if before is not None:
+            self._changed(before, None)
+
+    def forget(self, table: str, place: Place) -> Attributes | None:
+        """Let go of an item as DynamoDB does when its time to live is over: `changed` is not told."""
         partition = self._partitions.get((table, place[0]))
         before = partition.items.pop(place[1], None) if partition else None
         if partition is not None and before is not None:
             del partition.keys[bisect_left(partition.keys, place[1])]
-            self._changed(before, None)
+        return before
 
     def keys(self, table: str, asked: Range) -> Sequence[str]:
         """The sort keys of a range, in order."""

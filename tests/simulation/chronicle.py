@@ -1,16 +1,22 @@
 """The trace of a simulation, and beside it what its figures count and its rest is told by."""
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Recorder
-from tests.simulation.trace import Event
+from tests.simulation.trace import Event, Removed
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
 from sweephand.runs.overlap import Line, Slot
 from sweephand.runs.run import Run
 from sweephand.wheel.timer import DeadlineTimer, Lease, OccurrenceTimer, RetryTimer, Timer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.simulation.removals import Removals
 
 
 class Chronicle(Recorder):
@@ -26,6 +32,10 @@ class Chronicle(Recorder):
         self._of_jobs: set[tuple[str, str]] = set()
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
+        #: What removes items that are past their time to live; None where no seed lasts so long.
+        self.removals: Removals | None = None
+        #: Told of each timer that is written, and of each lease.
+        self.wheel_seen: tuple[Callable[[Timer], None], Callable[[Lease], None]] | None = None
 
     def add(self, event: Event) -> None:
         """One event, as it is."""
@@ -68,11 +78,37 @@ class Chronicle(Recorder):
             if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
                 self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
             self.timer_stored(after)
+            if self.wheel_seen is not None:
+                self.wheel_seen[0](after)
+
+    def job_removed(self, job: Job) -> None:
+        """DynamoDB has removed a job: its time to live is over."""
+        self.paused.discard(job.uid)
+        self._removed(Removed(self.now(), "job", job.key.name, job.uid))
+
+    def run_removed(self, run: Run) -> None:
+        """DynamoDB has removed a run."""
+        self._removed(Removed(self.now(), "run", run.key.name, run.uid, run.run_id))
+
+    def line_removed(self, slot: Slot) -> None:
+        """DynamoDB has removed a line."""
+        self._removed(Removed(self.now(), "line", slot.key.name, slot.uid))
+
+    def timer_removed(self, timer: Timer) -> None:
+        """DynamoDB has removed a timer."""
+        of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
+        self._removed(Removed(self.now(), "timer", timer.key.name, of.uid))
+
+    def _removed(self, event: Removed) -> None:
+        self.figures["removed"] += 1
+        self.add(event)
 
     def lease_changed(self, before: Lease | None, after: Lease | None) -> None:
         """A lease was written; it counts if it moved the cursor."""
         if before is not None and after is not None and before.cursor != after.cursor:
             self.cursor_stored(after)
+            if self.wheel_seen is not None:
+                self.wheel_seen[1](after)
 
     def expire(self) -> None:
         """The bucket's lifecycle: what jobs let go of can no longer be read, as after two weeks.

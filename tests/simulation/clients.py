@@ -17,6 +17,7 @@ from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
 from tests.simulation.verbs import ACTIONS, Known, Request
+from tests.simulation.weeks import Weeks
 
 from sweephand.errors import BadRequestError
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
@@ -61,12 +62,15 @@ def plan(
     is_at_margins: bool,
     flows: Flows,
     bulks: Bulks,
+    weeks: Weeks,
 ) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts.
 
     What they ask of runs is numbered behind the rest, and what of many jobs behind that.
     """
     names = [f"job-{number}" for number in range(jobs)]
+    if weeks.is_on:
+        return [Step(number, *each) for number, each in enumerate(weeks.asked(names, begins_at, ends_at))]
     wished = [(begins_at + random.randrange(90 * SECOND_MS), "put", name) for name in names]
     actions = list(ACTIONS)
     weights = [ACTIONS[each].weight for each in actions]
@@ -118,6 +122,7 @@ class Clients:
         self._bulks = bulks
         self._leaving = Leaving.of(seed)
         self._overlapping = Overlapping.of(seed)
+        self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
         self.ends_at: Instant = 0
 
@@ -150,6 +155,7 @@ class Clients:
                 self._overlapping,
                 self._bulks,
                 self._leaving,
+                self._weeks,
             )
             told = action.ask(request)
             if told is not None:

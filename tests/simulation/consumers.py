@@ -66,6 +66,7 @@ class Consumers:
     crasher: str | None = None
     begin: Callable[[Attempt, int], None] = lambda *_: None
     accepts: float = _ACCEPTS
+    is_settled: bool = False
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -127,10 +128,15 @@ class Consumers:
         """The chance that an attempt fails: one that has failed before is likely to fail again."""
         return max(self.failures, _AGAIN) if attempt.number > 1 and self.failures else self.failures
 
+    def settle(self) -> None:
+        """Every request is answered from now on, and nobody reports later."""
+        self.calm()
+        self.is_settled, self.accepts = True, 0.0
+
     def calm(self) -> None:
         """Every request is answered from now on."""
         self.failures = self.slow_connections = 0.0
-        self.accepts = _ACCEPTS_IN_CALM
+        self.accepts = 0.0 if self.is_settled else _ACCEPTS_IN_CALM
         self.overlapping = NONE
 
     def _accepted(self, attempt: Attempt, answer: Answer, code: int) -> Answer:

@@ -85,6 +85,7 @@ _OUT_OF_FOCUS: Final = 0.25
 #: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times
 #: a day, and if one mishap in ten doubled it, it would fill the world.
 _OVER_DAYS: Final = 0.05
+_OVER_WEEKS: Final = 0.004
 
 #: How long a process is paused at most, one bound or the other: as long as the protocol lets it be (five
 #: minutes, the API ten), or about as long as what shall keep a pause from doing harm: the API's patience,
@@ -162,11 +163,14 @@ NO_MASK: Final = Mask()
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """The kinds of trouble of a seed, each with its level (1 is usual, 0 is never)."""
+    """The kinds of trouble of a seed, each with its level (1 is usual, 0 is never).
+
+    `delivering` is by how much delivering and the queue have less of it than is usual.
+    """
 
     levels: Mapping[str, float]
     focus: frozenset[Role] = frozenset()
-    is_for_days: bool = False
+    delivering: float = 1.0
 
     @classmethod
     def of(cls, seed: int, mask: Mask) -> "Troubles":
@@ -184,18 +188,22 @@ class Troubles:
 
     def factor(self, role: Role) -> float:
         """How much more often calls of that role go wrong than is usual."""
-        usual = _OVER_DAYS if self.is_for_days and role == "deliver" else 1.0
+        usual = self.delivering if role == "deliver" else 1.0
         if not self.focus:
             return usual
         return usual * (_IN_FOCUS if role in self.focus else _OUT_OF_FOCUS)
 
     def __getitem__(self, kind: str) -> float:
         level = self.levels[kind]
-        return level * _OVER_DAYS if self.is_for_days and kind == "copies" else level
+        return level * self.delivering if kind == "copies" else level
 
     def for_days(self) -> "Troubles":
         """The same troubles for a seed that lasts for days."""
-        return replace(self, is_for_days=True)
+        return replace(self, delivering=_OVER_DAYS)
+
+    def for_weeks(self) -> "Troubles":
+        """The same troubles for a seed that lasts for weeks."""
+        return replace(self, delivering=_OVER_WEEKS)
 
 
 class RoleFaults:

@@ -63,7 +63,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if is_claim_over and turns.is_taken_back(trigger_id, event.at):
                 # Nobody begins what is owed no more, and who had begun it is gone.
                 continue
-            seen_at = max(claimed_until, turns.retries.get(trigger_id, 0))
+            seen_at = max(claimed_until, turns.retry_at(trigger_id, event.at))
             if run.state == "running" or event.at < seen_at + ABANDONED_MS - SIMULATED_SKEW_MS:
                 yield (
                     f"{event.name}: {event.trigger_id} left at {told(event.at)} beside {trigger_id}, "
@@ -232,7 +232,7 @@ def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
     cut = max(write.cut for write in turns.life.writes)
 
     def is_waited_for(trigger_id: str, seen_at: int) -> bool:
-        latest = max(seen_at + QUEUE_DELAY_MAX_MS, cut, turns.retries.get(trigger_id, 0))
+        latest = max(seen_at + QUEUE_DELAY_MAX_MS, cut, turns.retry_at(trigger_id, at))
         return at <= latest + ABANDONED_MS + SKEW_MS
 
     for trigger_id, run in turns.begun.items():

@@ -13,7 +13,7 @@ from tests.simulation.enumeration import (
     has_same_timing,
     patched,
 )
-from tests.simulation.trace import Deleted, Event, Written
+from tests.simulation.trace import Deleted, Event, Removed, Written
 
 #: How long before a request leaves its job may have been read (README of the design, promise 3).
 READ_AGE_MS = 1_000
@@ -42,7 +42,8 @@ class Reign:
 class Life:
     """One job from its creation to its end.
 
-    `writes`, `occurrences` and `began` (whether the write began a series) go side by side.
+    `writes`, `occurrences` and `began` (whether the write began a series) go side by side. At `removed_at`
+    DynamoDB removed it, its time to live being over: then there is no item, and what is owed is still owed.
     """
 
     uid: str
@@ -51,6 +52,7 @@ class Life:
     occurrences: list[Occurrences] = field(default_factory=list)
     began: list[bool] = field(default_factory=list)
     deleted_at: int | None = None
+    removed_at: int | None = None
     _reigns: dict[int, list[Reign]] = field(default_factory=dict)
 
     @property
@@ -67,9 +69,13 @@ class Life:
         """The numbers of the writes that stood at some moment between two true instants, both included."""
         for number, write in enumerate(self.writes):
             is_last = number + 1 == len(self.writes)
-            ended_at = self.deleted_at if is_last else self.writes[number + 1].at
+            ended_at = self._ended_at if is_last else self.writes[number + 1].at
             if write.at <= to_at and (ended_at is None or from_at <= ended_at):
                 yield number
+
+    @property
+    def _ended_at(self) -> int | None:
+        return self.removed_at if self.deleted_at is None else self.deleted_at
 
     def readable(self, at: int) -> list[int]:
         """The writes that may have been read at most a second before a request that left at that instant."""
@@ -116,6 +122,8 @@ def lives_of(events: Sequence[Event]) -> dict[str, Life]:
             life.writes.append(event)
         elif isinstance(event, Deleted) and event.uid in lives:
             lives[event.uid].deleted_at = event.at
+        elif isinstance(event, Removed) and event.item == "job" and event.uid in lives:
+            lives[event.uid].removed_at = event.at
     return lives
 
 

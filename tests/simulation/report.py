@@ -29,6 +29,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "ticks": ("ticks",),
     "ticks missed": ("ticks missed",),
     "ticks doubled": ("double ticks",),
+    "items removed, their time to live being over": ("removed",),
     "times the shards were raised": ("raised shards",),
 }
 

@@ -16,10 +16,26 @@ TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
 
+#: The seeds from this one on last for weeks, and one in so many of the others.
+FIRST_FOR_WEEKS: Final = 10_000_000
+_FOR_WEEKS: Final = 0.0
+
+#: So many days they last.
+_DAYS: Final = (20, 40, 80)
+
+
+def is_for_weeks(seed: int) -> bool:
+    """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items meanwhile."""
+    is_drawn = stream(seed, "weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
+    return seed >= FIRST_FOR_WEEKS or is_drawn
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """How large a seed's world is, before anything goes wrong."""
+    """How large a seed's world is, before anything goes wrong.
+
+    One that lasts for weeks is sparse, too.
+    """
 
     begins_at: Instant
     minutes: int
@@ -29,11 +45,24 @@ class Scenario:
     deliveries_at_once: int
     is_sparse: bool
     is_at_margins: bool
+    is_for_weeks: bool = False
 
     @classmethod
     def of(cls, seed: int) -> "Scenario":
         """The scenario of a seed."""
         random = stream(seed, "scenario")
+        if is_for_weeks(seed):
+            return cls(
+                begins_at=random.choice(TRANSITIONS) + random.randrange(DAY_MS),
+                minutes=random.choice(_DAYS) * 24 * 60 + random.randrange(24 * 60),
+                jobs=random.randint(1, 2),
+                writes=0,
+                shards=random.randint(1, 2),
+                deliveries_at_once=random.randint(2, 10),
+                is_sparse=True,
+                is_at_margins=False,
+                is_for_weeks=True,
+            )
         at_margins = is_at_margins(seed)
         is_sparse = random.random() < _SPARSE and not at_margins
         minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)

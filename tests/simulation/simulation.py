@@ -16,23 +16,26 @@ from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
 from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
+from tests.simulation.looks import Looks
 from tests.simulation.machines import Fleet
 from tests.simulation.oracle import judge
 from tests.simulation.processes import Scheduler
+from tests.simulation.removals import Removals
+from tests.simulation.rest import is_at_rest
 from tests.simulation.scenario import Scenario
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
 from tests.simulation.threads import in_strands
 from tests.simulation.trace import Event, Requested
+from tests.simulation.weeks import SETTLING_MS, Weeks
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
 
-from sweephand.instants import HOUR_MS, MINUTE_MS, SECOND_MS, Instant
+from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import RetryPolicy
 from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 from sweephand.wheel import arm, expand, sweep, tick
-from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, Trigger, TriggerMessage
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -53,9 +56,6 @@ EVENTS_OVER_DAYS_MAX: Final = 90_000
 
 #: What may still be under way at the end: a message that waits out its second, an attempt.
 MARGIN_MS: Final = 90 * SECOND_MS
-
-#: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
-_FOLLOWING: Final = (DeadlineMessage, NoticeMessage)
 
 #: One seed in so many runs on the production adapters over clients in memory: they take three times as long.
 _WIRE_EVERY: Final = 20
@@ -130,11 +130,17 @@ class Simulation:
         self._mask = mask
         self._scenario = scenario = Scenario.of(seed)
         troubles = Troubles.of(seed, mask)
-        self._troubles = troubles = troubles.for_days() if scenario.is_sparse else troubles
+        if scenario.is_sparse:
+            troubles = troubles.for_weeks() if scenario.is_for_weeks else troubles.for_days()
+        self._troubles = troubles
         self.scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)
         self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
         self._sqs = Sqs(scheduler, chronicle, troubles, seed)
+        minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
+        self._calm_at = scenario.begins_at + minutes * MINUTE_MS
+        if scenario.is_for_weeks:
+            chronicle.removals = Removals(scheduler, seed, self._calm_at + DAY_MS)
         ports = stores(self._gate, chronicle, self._sqs)
         self._leases = ports.leases
         self._consumers = Consumers.of(scheduler, chronicle, self._gate, troubles, seed)
@@ -172,10 +178,9 @@ class Simulation:
             scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
         )
         self._consumers.begin = self._workers.begin
-        minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
-        self._calm_at = scenario.begins_at + minutes * MINUTE_MS
         self._is_calm = False
         self._missing_until: Instant = 0
+        self._looks: Looks | None = None
 
     def run(self) -> Result:
         """Trouble, calm, judgement."""
@@ -190,6 +195,7 @@ class Simulation:
             is_at_margins=scenario.is_at_margins,
             flows=Flows.of(self._seed),
             bulks=Bulks.of(self._seed),
+            weeks=Weeks.of(self._seed),
         )
         self._clients.follow(steps, self._calm_at)
         self._begin_ticking()
@@ -226,8 +232,25 @@ class Simulation:
         phase_ms = random.choice((0, HALF_MS, random.randrange(MINUTE_MS)))
         if self._scenario.is_at_margins:
             phase_ms = HALF_MS
+        if self._scenario.is_for_weeks:
+            self._looks = Looks(
+                scheduler=self.scheduler,
+                chronicle=self._chronicle,
+                troubles=self._troubles,
+                random=random,
+                phase_ms=phase_ms,
+                tick=self._functions.tick,
+            )
+            self._looks.begin()
+            self.scheduler.call_at(self._calm_at - SETTLING_MS, self._settle)
+            return
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
         self.scheduler.call_at(first_at, lambda: self._wake(random, first_at))
+
+    def _settle(self) -> None:
+        """Let what takes days come to its end before the calm, which lasts for hours."""
+        self._consumers.settle()
+        self._workers.calm()
 
     def _wake(self, random: Random, at: Instant) -> None:
         """A minute has come: tick, unless its wake-up goes missing."""
@@ -341,6 +364,8 @@ class Simulation:
             self._sqs,
         ):
             part.calm()
+        if self._looks is not None:
+            self._looks.calm()
         self._chronicle.expire()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:
@@ -351,7 +376,7 @@ class Simulation:
             enough_at += 3 * HOUR_MS
         while not self._is_endless and scheduler.now <= enough_at + UNREST_MAX_MS:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
-            if self._is_at_rest(scheduler.now - MARGIN_MS):
+            if is_at_rest(self._sqs, self._chronicle, self._calm_at, scheduler.now - MARGIN_MS):
                 return scheduler.now - MARGIN_MS, []
         return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]
 
@@ -359,34 +384,3 @@ class Simulation:
     def _is_endless(self) -> bool:
         most = EVENTS_OVER_DAYS_MAX if self._scenario.is_sparse else EVENTS_MAX
         return max(len(self._chronicle.events), self._chronicle.figures["batches"]) > most
-
-    def _is_at_rest(self, through: Instant) -> bool:
-        if self._chronicle.last_other_timer_at > through:
-            return False
-        for message in self._sqs.messages():
-            if isinstance(message, SpanMessage):
-                if message.demand is None and message.uid in self._chronicle.paused:
-                    # As a single trigger of that job: it is held whole.
-                    continue
-                return False
-            if isinstance(message, _FOLLOWING) and message.trigger.due_at > self._calm_at:
-                # Of what follows the runs that begin in the calm there is no end.
-                continue
-            if (
-                isinstance(message, TriggerMessage)
-                and message.redrive is None
-                and self._is_idle(message.trigger)
-            ):
-                continue
-            if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
-                return False
-        return True
-
-    def _is_idle(self, trigger: Trigger) -> bool:
-        """Whether nothing is to come of a trigger that is in the queue."""
-        is_held = trigger.demand is None or trigger.demand.kind == "chained"
-        if is_held and trigger.uid in self._chronicle.paused:
-            # It is put back until the job is resumed, which nobody does any more.
-            return True
-        # It waited in its job's line, too, and comes to find that it has run.
-        return trigger.id in self._chronicle.ended

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from tests.fakes.memory import (
@@ -16,6 +17,7 @@ from tests.fakes.memory import (
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.gate import Gate
 from tests.simulation.sqs import Sqs
+from tests.simulation.watched import Expiring, Watched
 
 from sweephand.errors import StoreError
 from sweephand.ports import (
@@ -28,12 +30,15 @@ from sweephand.ports import (
     RunStore,
     TimerStore,
 )
+from sweephand.runs.overlap import Slot
+from sweephand.runs.run import Run
+from sweephand.storage.item import expiry
+from sweephand.storage.jobs import _removal as removal_of
+from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.codec import encode
 from sweephand.wheel.timer import Timer
 from sweephand.wheel.trigger import DeadLetter, Message
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 Entry = TypeVar("Entry")
 
 #: DynamoDB: items in one BatchWriteItem; SQS: entries in one SendMessageBatch.
@@ -59,41 +64,27 @@ class Ports:
 MakePorts: TypeAlias = Callable[[Gate, Chronicle, Sqs], Ports]
 
 
-class Watched(dict[Key, Value]):
-    """A dict that says what each write changed: the item before, and the item after."""
-
-    def __init__(self, changed: Callable[[Value | None, Value | None], None]) -> None:
-        super().__init__()
-        self._changed = changed
-
-    def __setitem__(self, key: Key, value: Value) -> None:
-        before = self.get(key)
-        super().__setitem__(key, value)
-        self._changed(before, value)
-
-    def __delitem__(self, key: Key) -> None:
-        before = self.get(key)
-        super().__delitem__(key)
-        self._changed(before, None)
-
-    def pop(self, key: Key, *default: Value | None) -> Value | None:  # type: ignore[override]
-        """As a dict's, told if there was something."""
-        before = self.get(key)
-        result = super().pop(key, *default)
-        if before is not None:
-            self._changed(before, None)
-        return result
-
-
 def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
-    """The stores that tests/contract proves equal to DynamoDB's."""
+    """The stores that tests/contract proves equal to DynamoDB's.
+
+    Items are removed when their time to live is over, except changes, which no simulated client reads.
+    """
     jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
     runs, slots, payloads = MemoryRuns(), MemorySlots(), MemoryPayloads()
-    jobs._jobs = Watched(chronicle.job_changed)
-    runs._runs = Watched(chronicle.run_changed)
-    slots._slots = Watched(chronicle.line_changed)
     leases._leases = Watched(chronicle.lease_changed)
-    timers._timers = Watched(chronicle.timer_changed)
+    removals = chronicle.removals
+    if removals is None:
+        jobs._jobs = Watched(chronicle.job_changed)
+        runs._runs = Watched(chronicle.run_changed)
+        slots._slots = Watched(chronicle.line_changed)
+        timers._timers = Watched(chronicle.timer_changed)
+    else:
+        jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, removal_of, removals)
+        runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
+        slots._slots = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
+        timers._timers = Expiring(
+            chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
+        )
     payloads._payloads = chronicle.payloads
     payloads.discarded = chronicle.discarded
     return Ports(
@@ -106,6 +97,19 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         payloads=gate.wrapped(payloads, "payloads"),
         queue=QueuePort(gate, sqs),
     )
+
+
+def _expiry_of(item: Run | Slot) -> int | None:
+    return expiry(item.expires_at)
+
+
+def _timer_expiry(timer: Timer) -> int | None:
+    return expiry(timer.due_at + TIMER_RETENTION_MS)
+
+
+def _timer_removed(timers: MemoryTimers, chronicle: Chronicle, timer: Timer) -> None:
+    timers._keys[timer.shard].remove(timer.sort_key)
+    chronicle.timer_removed(timer)
 
 
 def by(count: int, entries: Sequence[Entry]) -> list[Sequence[Entry]]:

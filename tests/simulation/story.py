@@ -18,6 +18,7 @@ from tests.simulation.trace import (
     LineStored,
     ManyAnswered,
     Mishap,
+    Removed,
     Requested,
     RunAnswered,
     RunAsked,
@@ -177,6 +178,14 @@ def _written(event: Written, subject: Subject) -> str | None:
 
 def _deleted(event: Deleted, subject: Subject) -> str | None:
     return f"* {event.name} deleted: uid {event.uid}" if subject.has_name(event.name) else None
+
+
+def _removed(event: Removed, subject: Subject) -> str | None:
+    if not subject.has_job(event.uid) or event.item == "timer":
+        return None
+    if event.run_id and not subject.has_trigger_id(f"{event.uid}-{event.run_id}"):
+        return None
+    return f"* time to live over: {event.item} {event.run_id or event.name} of uid {event.uid} is removed"
 
 
 def _answered(event: Answered, subject: Subject) -> str | None:
@@ -341,6 +350,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Mishap: _mishap,
     Written: _written,
     Deleted: _deleted,
+    Removed: _removed,
     Answered: _answered,
     ManyAnswered: _many_answered,
     Requested: _requested,

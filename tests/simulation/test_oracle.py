@@ -8,6 +8,7 @@ import pytest
 from tests.simulation.broken_bulks import BROKEN_BULKS
 from tests.simulation.broken_ends import BROKEN_ENDS
 from tests.simulation.broken_leaving import BROKEN_LEAVING
+from tests.simulation.broken_removal import BROKEN_REMOVAL
 from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
 from tests.simulation.judging_runs import CRASHED
 from tests.simulation.oracle import CHECKS, judge
@@ -222,7 +223,7 @@ def test_a_broken_promise_is_named(
 
 
 def test_every_check_has_a_trace_that_it_complains_of() -> None:
-    broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING]
+    broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
     assert not silent

@@ -73,6 +73,17 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
+class Removed:
+    """DynamoDB has removed an item whose time to live is over: a job, its line, a run or a timer of it."""
+
+    at: Instant
+    item: Literal["job", "line", "run", "timer"]
+    name: str
+    uid: str
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """What a client was told. `uid` is of the job it wrote; `error` is set if it was refused or failed."""
 
@@ -286,6 +297,7 @@ class Mishap:
 Event: TypeAlias = (
     Written
     | Deleted
+    | Removed
     | Answered
     | ManyAnswered
     | Requested

@@ -1,12 +1,13 @@
 """The runs of a job and its line, as a trace shows them moment by moment, and the rules in force."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tests.simulation.lives import Life
 from tests.simulation.tale import Tale
-from tests.simulation.trace import InLine, LineStored, Requested, RunStored
+from tests.simulation.trace import InLine, LineStored, Requested, RunStored, TimerStored
 
 #: A delivery function is ended after 90 s: what it had read is no older when it acts.
 PROCESS_MS = 91_000
@@ -55,7 +56,7 @@ class Turns:
     """
 
     life: Life
-    retries: dict[str, int]
+    retries: Mapping[str, Sequence[TimerStored]]
     begun: dict[str, Begun] = field(default_factory=dict)
     over: dict[str, int] = field(default_factory=dict)
     lines: list[LineStored] = field(default_factory=list)
@@ -110,6 +111,10 @@ class Turns:
         is_back = run is None or run.back_at >= at - PROCESS_MS
         silent_since = self.held_since if run is None or is_back else run.seen_at
         return at - silent_since >= ABANDONED_MS - SIMULATED_SKEW_MS
+
+    def retry_at(self, trigger_id: str, at: int) -> int:
+        """When the latest retry of a trigger is due that the wheel had been given by then; 0 if none."""
+        return max((each.due_at for each in self.retries.get(trigger_id, ()) if each.at <= at), default=0)
 
     def is_claimed(self, trigger_id: str) -> bool:
         """Whether somebody has claimed an attempt of it."""
@@ -172,11 +177,10 @@ def is_taken_back(life: Life, place: InLine, at: int) -> bool:
 
 def moments(tale: Tale) -> Iterator[tuple[Turns, Event]]:
     """Each event of each job whose runs take turns at some time, and how things were just before it."""
-    retries: dict[str, int] = {}
+    retries: dict[str, list[TimerStored]] = defaultdict(list)
     for timer in tale.timers:
         if timer.kind == "retry":
-            trigger_id = timer.sort_key.rpartition("#")[2].partition(",")[0]
-            retries[trigger_id] = max(retries.get(trigger_id, 0), timer.due_at)
+            retries[timer.sort_key.rpartition("#")[2].partition(",")[0]].append(timer)
     for uid, events in tale.turns_of.items():
         life = tale.lives.get(uid)
         if life is None or all(each.definition.get("overlap", "allow") == "allow" for each in life.writes):

@@ -28,6 +28,8 @@ from tests.simulation.overlapping import Overlapping
 from tests.simulation.recorder import Asking
 from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.trace import Verb
+from tests.simulation.weeks import PATCHES as PATCHES_FOR_WEEKS
+from tests.simulation.weeks import Weeks
 
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.jobs.definition import Definition, Payload
@@ -73,6 +75,7 @@ class Request:
     overlapping: Overlapping
     bulks: Bulks
     leaving: Leaving
+    weeks: Weeks
 
     @property
     def at(self) -> Instant:
@@ -82,6 +85,9 @@ class Request:
     def new_definition(self) -> Definition:
         """A definition unlike all others by its data."""
         random = self.random
+        if self.weeks.is_on:
+            self.known.definition = definition(data=self.new_data(), **self.weeks.written(random))
+            return self.known.definition
         forms = SPARSE if self.is_sparse else random.choice((DENSE, DENSE, BOUND))
         written = dict(random.choice(forms))
         if not self.is_sparse and random.random() < 1 / 20:
@@ -179,6 +185,8 @@ def _patch(request: Request) -> tuple[str, str]:
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
     fields = fields | request.overlapping.patched(request.key.name, request.random)
     fields = fields | request.leaving.patched(request.number)
+    if request.weeks.is_on:
+        fields = request.random.choice(PATCHES_FOR_WEEKS)
 
     def patched(before: Definition) -> Definition:
         # A label by which jobs are chosen is taken away now and then.

@@ -19,6 +19,7 @@ from tests.fakes.sqs_client import DEAD_LETTERS_URL, DELIVERY_URL, FakeSqs, Inbo
 from tests.fakes.wire_trouble import Fate, Trouble, failing
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.gate import Gate
+from tests.simulation.removals import ExpiringTables
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
@@ -43,7 +44,10 @@ Port = TypeVar("Port")
 
 def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     """Ports whose every request passes the gate; one client for each, so that each can be down by itself."""
-    tables = Tables(Watch(chronicle).changed)
+    watch, removals = Watch(chronicle), chronicle.removals
+    tables = (
+        Tables(watch.changed) if removals is None else ExpiringTables(watch.changed, watch.removed, removals)
+    )
 
     def table(port: str, name: str) -> Table:
         client = FakeDynamoDB(GateTrouble(gate, port), tables)
@@ -132,6 +136,20 @@ class Watch:
                     chronicle.timer_changed(None, timer)
             case "leases" if sort.isdigit():
                 chronicle.lease_changed(_read(leases._lease, before), _read(leases._lease, after))
+
+    def removed(self, item: Attributes) -> None:
+        """DynamoDB has removed an item."""
+        chronicle = self.chronicle
+        match item["pk"]["S"].partition("#")[0]:
+            case "jobs":
+                chronicle.job_removed(jobs._job(item))
+            case "runs":
+                chronicle.run_removed(runs._run(item))
+            case "overlap":
+                chronicle.line_removed(overlap._slot(item))
+            case "shard":
+                for timer in timers._timers(item):
+                    chronicle.timer_removed(timer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tests.simulation.functions import Functions
 from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
+from tests.simulation.scenario import is_for_weeks
 from tests.simulation.trace import RunAsked, Verb
 
 from sweephand.errors import BadRequestError
@@ -55,6 +56,16 @@ _MANNERS: Final = (
     Manner(2, ("heartbeat", "complete", "heartbeat", "fail"), MINUTE_MS, is_hasty=True),
 )
 _BY_WEIGHT: Final = tuple(manner for manner in _MANNERS for _ in range(manner.weight))
+
+#: In seeds that last for weeks they work for days: some longer than they may, some die.
+_MANNERS_FOR_WEEKS: Final = (
+    *[Manner(1, ("complete",), 90 * HOUR_MS)] * 3,
+    *[Manner(1, ("complete",), 23 * HOUR_MS)] * 3,
+    Manner(1, ("complete",), 3 * SECOND_MS),
+    Manner(1, ("fail",), 30 * HOUR_MS),
+    Manner(1, ("complete",), 130 * HOUR_MS),
+    Manner(1, (), 0),
+)
 
 #: In a calm consumers are done at once.
 _PROMPT: Final = Manner(1, ("complete",), SECOND_MS)
@@ -106,6 +117,7 @@ class Workers:
         self._functions = functions
         self._seed = seed
         self._is_calm = False
+        self._manners = _MANNERS_FOR_WEEKS if is_for_weeks(seed) else _BY_WEIGHT
 
     def calm(self) -> None:
         """Whoever begins from now on is done at once."""
@@ -116,7 +128,7 @@ class Workers:
         assert attempt.run_token is not None, "only with it can it be reported on"
         trigger = attempt.trigger
         code = mixed(self._seed, code)
-        manner = _PROMPT if self._is_calm else _BY_WEIGHT[code % len(_BY_WEIGHT)]
+        manner = _PROMPT if self._is_calm else self._manners[code % len(self._manners)]
         work = _Work(
             trigger.key, trigger.uid, trigger.run_id, attempt.number, attempt.run_token, code, manner
         )
