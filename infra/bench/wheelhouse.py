@@ -31,6 +31,7 @@ from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
+from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
@@ -101,6 +102,7 @@ class Wheelhouse:
             f"{_QUEUE_URL}-dead",
             lambda _: None,
             allow_insecure=False,
+            queues=EVERY_QUEUE,
         )
         self._writer = self._made_writer()
         self._sweeper = Sweeper(

@@ -12,6 +12,7 @@ from tests.fakes.sqs_client import queue_over
 from sweephand.delivery.queue import SqsQueue
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Queue
+from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.trigger import DeadLetter, Message, Trigger, TriggerMessage
 
@@ -63,7 +64,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
             shown.clear()
 
         yield Case(
-            SqsQueue(sqs.clients, url, dead, lambda _: None, allow_insecure=False),
+            SqsQueue(sqs.clients, url, dead, lambda _: None, allow_insecure=False, queues=EVERY_QUEUE),
             receive,
             lambda: [letter["reason"] for letter in sqs.letters(dead)],
             reappear,

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +19,7 @@ from sweephand.access.key import Caller
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.changes import Changes
 from sweephand.jobs.read import Reader
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 from sweephand.web import api
 from sweephand.web.app import build_handler
 from sweephand.web.services import Services
@@ -100,7 +101,7 @@ class Client:
         world: World | None = None,
         *,
         allow_insecure_targets: bool = False,
-        own_queues: Collection[str] = (),
+        queues: JobQueues = EVERY_QUEUE,
     ) -> None:
         self.world = world or World()
         self.keys = MemoryKeys()
@@ -123,7 +124,7 @@ class Client:
             clock=self.world.clock,
             ids=self.world.ids,
             allow_insecure_targets=allow_insecure_targets,
-            own_queues=own_queues,
+            queues=queues,
         )
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 

@@ -13,6 +13,7 @@ from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import SqsQueue
 from sweephand.instants import SECOND_MS
+from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.wheel.codec import decode
 from sweephand.wheel.trigger import DeadLetter
 
@@ -166,6 +167,7 @@ def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
         DEAD_LETTERS_URL,
         wait,
         allow_insecure=False,
+        queues=EVERY_QUEUE,
         concurrently=map,
     )
 

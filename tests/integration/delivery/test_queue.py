@@ -12,6 +12,7 @@ from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.queue import CALL_BYTES_MAX, CALLS_MAX, TRIES_MAX, SqsQueue
 from sweephand.errors import StoreError
 from sweephand.jobs.job import JobKey
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.trigger import DeadLetter, Trigger, TriggerMessage
 
@@ -60,7 +61,14 @@ class Pauses(list[float]):
 
 def queue_of(client: ScriptedSqs, pauses: Pauses | None = None) -> SqsQueue:
     clients = SqsClients(lambda _: client)  # type: ignore[arg-type, return-value] # what SqsQueue calls of one
-    return SqsQueue(clients, STACK, DEAD, pauses if pauses is not None else Pauses(), allow_insecure=False)
+    return SqsQueue(
+        clients,
+        STACK,
+        DEAD,
+        pauses if pauses is not None else Pauses(),
+        allow_insecure=False,
+        queues=EVERY_QUEUE,
+    )
 
 
 def bodies(entries: Sequence[dict[str, Any]]) -> list[str]:
@@ -155,6 +163,16 @@ def test_the_reason_is_an_attribute_too_bounded_and_printable() -> None:
     assert values == ["bad   " + "x" * 250, "unknown"]
 
 
+def test_a_letter_whose_own_queue_is_not_listed_any_more_goes_to_the_stacks_and_says_so(sqs: Sqs) -> None:
+    own, dead = sqs.queue("orders"), sqs.queue("dead")
+    listed = JobQueues(arns=("arn:aws:sqs:*:*:sweephand-*",))
+    queue = SqsQueue(sqs.clients, sqs.queue("delivery"), dead, Pauses(), allow_insecure=False, queues=listed)
+    queue.bury([(letter(), own)])
+    assert not sqs.messages(own)
+    (found,) = sqs.letters(dead)
+    assert "TargetQueueArns" in found["reason"]
+
+
 @pytest.mark.parametrize(
     "code", ["AWS.SimpleQueueService.NonExistentQueue", "AccessDenied", "KMS.DisabledException"]
 )
@@ -207,7 +225,7 @@ def test_each_queue_is_asked_in_its_own_region() -> None:
         asked.append(region)
         return ScriptedSqs()
 
-    queue = SqsQueue(SqsClients(client), STACK, DEAD, Pauses(), allow_insecure=False)
+    queue = SqsQueue(SqsClients(client), STACK, DEAD, Pauses(), allow_insecure=False, queues=EVERY_QUEUE)
     queue.send([(message(1), 0)])
     for _ in range(2):
         queue.bury([(letter(), "https://sqs.eu-central-1.amazonaws.com/999999999999/mine")])
@@ -235,7 +253,14 @@ def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
 
 def test_a_fifo_dead_letter_queue_takes_a_letter_once_in_the_order_of_its_job(sqs: Sqs) -> None:
     own = sqs.queue("mine.fifo")
-    queue = SqsQueue(sqs.clients, sqs.queue("delivery"), sqs.queue("dead"), Pauses(), allow_insecure=False)
+    queue = SqsQueue(
+        sqs.clients,
+        sqs.queue("delivery"),
+        sqs.queue("dead"),
+        Pauses(),
+        allow_insecure=False,
+        queues=EVERY_QUEUE,
+    )
     long = DeadLetter("{}", "x", Trigger(JobKey("n" * 128, "j" * 128), "u", "r", 1, 1, 0))
     queue.bury([(letter(), own), (letter(), own), (DeadLetter("poison", "Not a message."), own), (long, own)])
     found = sqs.messages(own)
@@ -245,6 +270,8 @@ def test_a_fifo_dead_letter_queue_takes_a_letter_once_in_the_order_of_its_job(sq
 
 def test_a_queue_that_does_not_exist_is_what_sqs_says_it_is(sqs: Sqs) -> None:
     dead = sqs.queue("dead")
-    queue = SqsQueue(sqs.clients, sqs.queue("delivery"), dead, Pauses(), allow_insecure=False)
+    queue = SqsQueue(
+        sqs.clients, sqs.queue("delivery"), dead, Pauses(), allow_insecure=False, queues=EVERY_QUEUE
+    )
     queue.bury([(letter(), "https://sqs.eu-west-1.amazonaws.com/123456789012/nowhere")])
     assert "NonExistentQueue" in sqs.letters(dead)[0]["reason"]

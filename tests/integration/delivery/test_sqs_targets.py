@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,12 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.instants import INSTANT_MAX
 from sweephand.jobs.job import JobKey
+from sweephand.jobs.naming import Demand
+from sweephand.limits import CHAIN_LENGTH_MAX, REPEATS_MAX, SQS_DATA_BYTES_MAX
 from sweephand.ports import Answer
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/work"
 
@@ -118,7 +123,12 @@ def test_a_queue_that_is_not_there_is_a_failed_attempt_that_is_tried_again(sqs: 
 @pytest.mark.parametrize(
     ("raised", "error"),
     [
-        (refusal("AccessDenied", "SendMessage"), "SQS refused: AccessDenied: because"),
+        (refusal("OverLimit", "SendMessage"), "SQS refused: OverLimit: because"),
+        # The key's owner repairs it: it says nothing of the list of queues.
+        (
+            refusal("KMS.AccessDeniedException", "SendMessage"),
+            "SQS refused: KMS.AccessDeniedException: because",
+        ),
         (
             EndpointConnectionError(endpoint_url="https://sqs.example"),
             'SQS did not answer: Could not connect to the endpoint URL: "https://sqs.example"',
@@ -135,6 +145,54 @@ def test_whatever_sqs_says_is_an_answer(raised: Exception, error: str) -> None:
     assert answer == Answer(succeeded=False, error=error)
 
 
+@pytest.mark.parametrize("code", ["AccessDenied", "AccessDeniedException"])
+def test_a_queue_that_does_not_let_the_stack_in_is_refused_for_good(code: str) -> None:
+    class Refusing:
+        def send_message(self, **_: Any) -> None:
+            raise refusal(code, "SendMessage")
+
+    clients = SqsClients(lambda _: Refusing())  # type: ignore[arg-type, return-value] # what is called of one
+    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    assert (answer.succeeded, answer.is_final, answer.code) == (False, True, None)
+    assert answer.error == (
+        "This stack may not send to arn:aws:sqs:eu-west-1:123456789012:work: give a queue that its parameter "
+        "TargetQueueArns names, or have its operator add this one there. The policy of a queue in another "
+        f"account has to allow the stack's deliveries, too. SQS refused: {code}: because"
+    )
+
+
+def test_a_queue_that_is_not_listed_any_more_is_refused_for_good_and_nothing_is_sent() -> None:
+    clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
+    queues = JobQueues(arns=("arn:aws:sqs:eu-west-1:123456789012:sweephand-*",))
+    answer = SqsTargets(clients, allow_insecure=False, queues=queues).deliver(attempt_of(spec_of(QUEUE)))
+    assert (answer.succeeded, answer.is_final) == (False, True)
+    assert answer.error is not None
+    assert "TargetQueueArns" in answer.error
+
+
+def test_the_attribute_of_the_longest_names_leaves_room_for_the_data_that_may_be_written() -> None:
+    class Taking:
+        def send_message(self, **sent: Any) -> None:
+            (name, attribute), *others = sent["MessageAttributes"].items()
+            assert not others
+            parts = (sent["MessageBody"], name, attribute["DataType"], attribute["StringValue"])
+            sizes.append(sum(len(each.encode()) for each in parts))
+
+    sizes: list[int] = []
+    clients = SqsClients(lambda _: Taking())  # type: ignore[arg-type, return-value] # what is called of one
+    attempt = attempt_of(spec_of(QUEUE), b"x" * SQS_DATA_BYTES_MAX, key=JobKey("n" * 128, "j" * 128))
+    trigger = replace(
+        attempt.trigger,
+        due_at=INSTANT_MAX,
+        sequence=REPEATS_MAX,
+        index=10**6,
+        demand=Demand("backfill", "d" * 128, CHAIN_LENGTH_MAX),
+    )
+    longest = attempt._replace(trigger=trigger, number=10**6, run_token="shr_" + "t" * 64, ended_after=10**6)
+    assert SqsTargets(clients, allow_insecure=False).deliver(longest).succeeded
+    assert max(sizes) <= 262_144
+
+
 def test_a_queue_that_the_stack_no_longer_allows_says_so() -> None:
     clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
     spec = spec_of("http://127.0.0.1:4566/000000000000/work")
@@ -144,7 +202,7 @@ def test_a_queue_that_the_stack_no_longer_allows_says_so() -> None:
 
 def test_a_queue_of_the_stack_itself_is_refused_for_good(sqs: Sqs) -> None:
     url = sqs.queue("delivery")
-    targets = SqsTargets(sqs.clients, allow_insecure=False, own_queues=[url])
+    targets = SqsTargets(sqs.clients, allow_insecure=False, queues=EVERY_QUEUE._replace(own=[url]))
     answer = targets.deliver(attempt_of(spec_of(url)))
     assert (answer.succeeded, answer.is_final) == (False, True)
     assert not sqs.messages(url)

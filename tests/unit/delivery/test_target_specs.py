@@ -8,6 +8,7 @@ from sweephand import limits
 from sweephand.delivery.registry import targets
 from sweephand.errors import Violation
 from sweephand.targets.http import http_target
+from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.targets.registry import TARGET_TYPES, target_violations
 from sweephand.targets.sqs import read_queue_url
 from sweephand.targets.url import UrlError, read_url
@@ -302,7 +303,7 @@ def test_a_message_group_is_what_sqs_takes(group: object) -> None:
 
 
 def test_every_type_that_is_accepted_can_be_delivered_to() -> None:
-    delivered = targets(None, None, allow_insecure=False, own_queues=())  # type: ignore[arg-type] # nothing is delivered
+    delivered = targets(None, None, allow_insecure=False, queues=EVERY_QUEUE)  # type: ignore[arg-type] # nothing is delivered
     assert set(delivered._by_type) == set(TARGET_TYPES)
 
 

@@ -14,6 +14,7 @@ from sweephand.limits import (
     JSON_DEPTH_MAX,
     PAGE_ITEMS_MAX,
 )
+from sweephand.targets.queues import EVERY_QUEUE
 
 PUT = "/v1/namespaces/ns/jobs/job"
 
@@ -246,7 +247,7 @@ def test_insecure_targets_are_taken_where_the_stack_allows_them() -> None:
 def test_no_job_may_name_a_queue_of_the_stack_itself() -> None:
     own = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
     older = "https://eu-west-1.queue.amazonaws.com/123456789012/delivery"
-    client = Client(own_queues=(own,))
+    client = Client(queues=EVERY_QUEUE._replace(own=(own,)))
     for url in (own, older):
         target = {"type": "sqs", "queueUrl": url}
         refused = client.put(job={**JOB, "target": target, "deadLetterQueue": url})

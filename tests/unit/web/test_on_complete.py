@@ -6,6 +6,8 @@ import pytest
 from tests.fakes.http_events import READER, TARGET, WRITER, Client
 from tests.fakes.world import NOON
 
+from sweephand.targets.queues import EVERY_QUEUE
+
 OWN = "https://sqs.eu-west-1.amazonaws.com/123456789012/own"
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/ends"
 JOB = {"dueTime": "10s", "target": TARGET}
@@ -50,7 +52,7 @@ def test_it_may_be_a_target_or_another_job(end: Any) -> None:
     ],
 )
 def test_what_it_cannot_be_is_named(end: Any, pointers: list[str]) -> None:
-    refused = Client(own_queues=[OWN]).put(job={**JOB, "onComplete": end})
+    refused = Client(queues=EVERY_QUEUE._replace(own=[OWN])).put(job={**JOB, "onComplete": end})
     assert (refused.status, refused.pointers) == (422, pointers)
 
 

@@ -6,6 +6,10 @@ NAME_LENGTH_MAX: Final = 128
 JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
 DATA_BYTES_MAX: Final = 262_144
+#: A message of SQS has 256 KiB at most, unless its queue was made to take more: since August 2025 it can be
+#: 1 MiB, but queues that are older keep what they were made for. SQS counts the body and, of each attribute,
+#: name, type and value: the attribute `sweephand` has less than 1 KiB.
+SQS_DATA_BYTES_MAX: Final = 262_144 - 1_024
 DATA_INLINE_BYTES_MAX: Final = 2_048
 #: All of a job but its data, as compact JSON: every trigger reads it, and a page of 200 jobs, each byte of
 #: which may take two in a function's answer, has to stay below the 6 MB that one may have.
@@ -60,6 +64,7 @@ def table() -> dict[str, int]:
         "jobsPerBulkMax": JOBS_PER_BULK_MAX,
         "bodyBytesMax": BODY_BYTES_MAX,
         "dataBytesMax": DATA_BYTES_MAX,
+        "sqsDataBytesMax": SQS_DATA_BYTES_MAX,
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,

@@ -13,6 +13,7 @@ from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.sqs import group_id
 from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS
+from sweephand.targets.queues import JobQueues
 from sweephand.targets.sqs import FIFO_SUFFIX, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.timing import QUEUE_DELAY_MAX_MS
@@ -91,6 +92,7 @@ class SqsQueue:
         wait: Callable[[float], None],
         *,
         allow_insecure: bool,
+        queues: JobQueues,
         concurrently: _Concurrently = _in_threads,
     ) -> None:
         self._clients = clients
@@ -98,6 +100,7 @@ class SqsQueue:
         self._dead_letter_url = dead_letter_url
         self._wait = wait
         self._allow_insecure = allow_insecure
+        self._queues = queues
         self._concurrently = concurrently
 
     def send(self, messages: Sequence[tuple[Message, int]]) -> None:
@@ -129,14 +132,17 @@ class SqsQueue:
         calls: list[_Call] = []
         for url, own in by_url.items():
             try:
-                region = read_queue_url(url, allow_insecure=self._allow_insecure).region
+                queue = read_queue_url(url, allow_insecure=self._allow_insecure)
+                refusal = self._queues.refusal(queue)
             except UrlError as error:
-                common += [_returned(letter, str(error)) for letter in own]
+                refusal = str(error)
+            if refusal is None:
+                calls += _calls(url, queue.region, [_letter_parcel(letter, url) for letter in own])
             else:
-                calls += _calls(url, region, [_letter_parcel(letter, url) for letter in own])
-        for refusal in self._refused(calls):
-            assert refusal.parcel.letter is not None, "these calls hold letters"
-            common.append(_returned(refusal.parcel.letter, refusal.why))
+                common += [_returned(letter, refusal) for letter in own]
+        for refused in self._refused(calls):
+            assert refused.parcel.letter is not None, "these calls hold letters"
+            common.append(_returned(refused.parcel.letter, refused.why))
         url = self._dead_letter_url
         self._accepted(_calls(url, None, [_letter_parcel(letter, url) for letter in common]))
 

@@ -1,12 +1,13 @@
 """Which module delivers to which type of target."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.ports import Answer, Attempt, Clock
+from sweephand.targets.queues import JobQueues
 
 
 class TargetsOfType(Protocol):
@@ -33,13 +34,11 @@ class Targets:
         return targets.deliver(attempt)
 
 
-def targets(
-    clock: Clock, clients: SqsClients, *, allow_insecure: bool, own_queues: Collection[str]
-) -> Targets:
+def targets(clock: Clock, clients: SqsClients, *, allow_insecure: bool, queues: JobQueues) -> Targets:
     """The targets of a stack; `allow_insecure` says whether it allows `http`, loopback and local queues."""
     return Targets(
         {
             "http": HttpTargets(clock, allow_insecure=allow_insecure),
-            "sqs": SqsTargets(clients, allow_insecure=allow_insecure, own_queues=own_queues),
+            "sqs": SqsTargets(clients, allow_insecure=allow_insecure, queues=queues),
         }
     )

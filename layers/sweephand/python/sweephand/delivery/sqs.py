@@ -1,7 +1,6 @@
 """How a trigger is handed to an SQS queue: `data` as the body, its names in one attribute."""
 
 import json
-from collections.abc import Collection
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +11,8 @@ from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.instants import SECOND_MS, rfc3339
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Answer, Attempt
-from sweephand.targets.sqs import QueueUrl, read_queue_url
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues, not_listed
+from sweephand.targets.sqs import ESCAPES, QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
 
 if TYPE_CHECKING:
@@ -20,22 +20,25 @@ if TYPE_CHECKING:
 
 GROUP_ID_LENGTH_MAX: Final = 128
 
-#: The two code points that JSON allows in a string and SQS refuses in a body; escaped, they are equal JSON.
-_ESCAPES: Final = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
+#: An error's sentence is kept with the run.
+ERROR_LENGTH_MAX: Final = 600
+
+#: SQS's own right is lacking: the queue is not listed, or another account's queue does not let the stack in.
+#: A key of KMS that cannot be used has a code of its own, and is what the key's owner repairs.
+_DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException"})
 
 
 class SqsTargets:
     """The consumers behind SQS queues. Safe to use from many threads at once.
 
-    Every refusal is tried again: a queue that is not there, or may not be used, is what its owner repairs.
-    Only a queue of the stack itself (`own_queues`) is refused for good, should a job have got past the API.
+    A refusal is tried again: a queue that is not there, or that is encrypted by a key that may not be used,
+    is what its owner repairs. A queue that the stack may not send to fails for good, since no retry makes it
+    listed: the job was written when the list was another, and the run can be redriven.
     """
 
-    def __init__(
-        self, clients: SqsClients, *, allow_insecure: bool, own_queues: Collection[str] = ()
-    ) -> None:
+    def __init__(self, clients: SqsClients, *, allow_insecure: bool, queues: JobQueues = EVERY_QUEUE) -> None:
         self._clients = clients
-        self._own_queues = own_queues
+        self._queues = queues
         self._allow_insecure = allow_insecure
 
     def deliver(self, attempt: Attempt) -> Answer:
@@ -44,15 +47,15 @@ class SqsTargets:
             queue = read_queue_url(attempt.spec["queueUrl"], allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's queue cannot be used: {error}")
-        if queue.is_one_of(self._own_queues):
-            return Answer(succeeded=False, error="The target is a queue of the stack itself.", is_final=True)
+        refusal = self._queues.refusal(queue)
+        if refusal is not None:
+            return Answer(succeeded=False, error=refusal, is_final=True)
         try:
             self._send(queue, attempt)
         except WithdrawnError:
             return WITHDRAWN
         except ClientError as error:
-            told = error.response["Error"]
-            return Answer(succeeded=False, error=f"SQS refused: {told.get('Code')}: {told.get('Message')}")
+            return _refused(queue, error)
         except BotoCoreError as error:
             return Answer(succeeded=False, error=f"SQS did not answer: {error}")
         return Answer(succeeded=True)
@@ -66,7 +69,7 @@ class SqsTargets:
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,
-                MessageBody=attempt.body.decode().translate(_ESCAPES),
+                MessageBody=attempt.body.decode().translate(ESCAPES),
                 MessageAttributes={"sweephand": _attribute(attempt)},
                 **_order(queue, attempt),
             )
@@ -74,6 +77,16 @@ class SqsTargets:
             raise (error.__cause__ or error) from None
         finally:
             is_wanted.reset(asked)
+
+
+def _refused(queue: QueueUrl, error: ClientError) -> Answer:
+    told = error.response["Error"]
+    sentence = f"SQS refused: {told.get('Code')}: {told.get('Message')}"
+    if told.get("Code") not in _DENIED:
+        return Answer(succeeded=False, error=sentence)
+    policy = "The policy of a queue in another account has to allow the stack's deliveries, too."
+    sentence = f"{not_listed(queue)} {policy} {sentence}"
+    return Answer(succeeded=False, error=sentence[:ERROR_LENGTH_MAX], is_final=True)
 
 
 def group_id(key: JobKey) -> str:

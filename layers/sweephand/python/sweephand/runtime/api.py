@@ -95,7 +95,7 @@ def api() -> Handler:
             clock=clock,
             ids=ids,
             allow_insecure_targets=parts.settings().allows_insecure_targets,
-            own_queues=parts.settings().own_queues,
+            queues=parts.settings().queues,
             concurrently=_concurrently,
         )
     )

@@ -55,7 +55,7 @@ def _handler() -> BatchHandler:
             clock,
             parts.sqs_clients(),
             allow_insecure=parts.settings().allows_insecure_targets,
-            own_queues=parts.settings().own_queues,
+            queues=parts.settings().queues,
         ),
         signing=SigningKeys(secrets=stores.secrets(), ids=parts.ids(), clock=clock),
         pauses=JobPauses(jobs=parts.jobs(), changes=stores.changes(), clock=clock, ids=parts.ids()),

@@ -52,4 +52,5 @@ def queue() -> SqsQueue:
         settings().dead_letter_queue_url,
         lambda duration_s: tables.wait_ms(round(duration_s * SECOND_MS)),
         allow_insecure=settings().allows_insecure_targets,
+        queues=settings().queues,
     )

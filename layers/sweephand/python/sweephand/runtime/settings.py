@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sweephand.errors import SweephandError
+from sweephand.targets.queues import JobQueues, read_arns
 
 
 class SettingsError(SweephandError):
@@ -24,11 +25,12 @@ class Settings(NamedTuple):
     shards: int
     sweepers_max: int
     allows_insecure_targets: bool
+    target_queue_arns: tuple[str, ...]
 
     @property
-    def own_queues(self) -> tuple[str, ...]:
-        """The stack's own queues, which no job may name."""
-        return (self.delivery_queue_url, self.dead_letter_queue_url)
+    def queues(self) -> JobQueues:
+        """The queues that jobs may name. A function that is not told of any may send to none."""
+        return JobQueues((self.delivery_queue_url, self.dead_letter_queue_url), self.target_queue_arns)
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -44,6 +46,7 @@ class Settings(NamedTuple):
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
+            target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
         )
 
 
@@ -59,3 +62,10 @@ def _truth(environment: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise SettingsError(f"{name} must be true or false, not {text!r}.")
     return text == "true"
+
+
+def _arns(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    try:
+        return read_arns(environment.get(name, ""))
+    except ValueError as error:
+        raise SettingsError(f"{name} must be a list of ARNs with commas between them: {error}.") from None

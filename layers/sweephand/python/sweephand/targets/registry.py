@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from sweephand.errors import Violation
 from sweephand.instants import SECOND_MS
-from sweephand.limits import TARGET_TIMEOUT_S_MAX
+from sweephand.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
 from sweephand.targets import http, job, sqs
 from sweephand.targets.pointers import pointer_part
 
@@ -19,16 +19,22 @@ class Violations(Protocol):
 
 
 class TargetType(NamedTuple):
-    """The fields that a type takes, its own judgement of them, and how long an attempt takes at most."""
+    """The fields that a type takes, its own judgement of them, and what an attempt is bounded by.
+
+    `time_ms` says how long it takes at most; `data_limit` and `data_bytes_max` how much data it sends, by the
+    limit's name in /v1/limits.
+    """
 
     fields: tuple[str, ...]
     violations: Violations
     time_ms: Callable[[Mapping[str, Any]], int]
+    data_bytes_max: int = DATA_BYTES_MAX
+    data_limit: str = "dataBytesMax"
 
 
 TARGET_TYPES: Final[Mapping[str, TargetType]] = {
     "http": TargetType(http.FIELDS, http.http_violations, http.http_time_ms),
-    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations, sqs.sqs_time_ms),
+    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations, sqs.sqs_time_ms, SQS_DATA_BYTES_MAX, "sqsDataBytesMax"),
 }
 
 #: Who can be told of a run's end.
@@ -75,6 +81,16 @@ def target_violations(
     ]
     own = target_type.violations(target, has_data=has_data, allow_insecure=allow_insecure)
     return unknown + [Violation(at + each.pointer, each.detail) for each in own]
+
+
+def data_violations(target: object, data_bytes: int) -> list[Violation]:
+    """What is wrong with data of that size, as compact JSON, for a target that can be accepted."""
+    kind = target.get("type") if isinstance(target, Mapping) else None
+    target_type = TARGET_TYPES.get(kind) if isinstance(kind, str) else None
+    if target_type is None or data_bytes <= target_type.data_bytes_max:
+        return []
+    most = f"give at most {target_type.data_bytes_max} ({target_type.data_limit})"
+    return [Violation("/data", f"{data_bytes} bytes of compact JSON; for a target of type {kind} {most}.")]
 
 
 def _either(types: Mapping[str, TargetType]) -> str:

@@ -12,6 +12,9 @@ FIELDS: Final = ("type", "queueUrl", "messageGroupId")
 
 FIFO_SUFFIX: Final = ".fifo"
 
+#: The two code points that JSON allows in a string and SQS refuses in a body; escaped, they are equal JSON.
+ESCAPES: Final = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
+
 #: An attempt takes at most so long, connections that came to nothing included.
 ATTEMPT_MS_MAX: Final = 45 * SECOND_MS
 
@@ -41,6 +44,19 @@ class QueueUrl(NamedTuple):
         return _place(self.text) in {_place(url) for url in urls}
 
     @property
+    def name(self) -> str:
+        """The queue's name."""
+        return _place(self.text).rpartition("/")[2]
+
+    @property
+    def arn(self) -> str:
+        """The queue's ARN; for a local engine's queue, which has none, its URL."""
+        if self.region is None:
+            return self.text
+        account = _place(self.text).partition("/")[0]
+        return f"arn:{_partition(self.region)}:sqs:{self.region}:{account}:{self.name}"
+
+    @property
     def is_fifo(self) -> bool:
         """Whether the queue keeps an order and takes each deduplication id once."""
         return self.text.endswith(FIFO_SUFFIX)
@@ -63,15 +79,12 @@ def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
     raise UrlError(_RULE)
 
 
-def own_queue_violations(at: str, url: object, own_queues: Collection[str]) -> list[Violation]:
-    """What is wrong with a queue that a job names, if it is one of the stack's own.
-
-    Whoever may write a job could otherwise write into the delivery queue what passes for a trigger of
-    another namespace. A URL that cannot be read is for others to refuse.
-    """
-    if isinstance(url, str) and QueueUrl(url, None).is_one_of(own_queues):
-        return [Violation(at, "Give a queue of yours: this one is the stack's own.")]
-    return []
+def _partition(region: str) -> str:
+    """The partition of AWS in which a region lies (AWS, "Amazon Resource Names")."""
+    for prefix, partition in (("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"), ("eusc-", "aws-eusc")):
+        if region.startswith(prefix):
+            return partition
+    return "aws"
 
 
 def _place(url: str) -> str:

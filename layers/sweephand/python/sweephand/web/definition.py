@@ -1,6 +1,6 @@
 """Which job documents are valid: every field of one is looked at, and everything that is wrong is told."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
@@ -16,8 +16,9 @@ from sweephand.limits import (
     RUN_DAYS_MAX,
 )
 from sweephand.schedules import parse_duration_ms, series_of
-from sweephand.targets.registry import END_TARGET_TYPES, TARGET_TYPES, target_violations
-from sweephand.targets.sqs import own_queue_violations, read_queue_url
+from sweephand.targets.queues import JobQueues
+from sweephand.targets.registry import END_TARGET_TYPES, TARGET_TYPES, data_violations, target_violations
+from sweephand.targets.sqs import ESCAPES, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.web import json_text
 from sweephand.web.documents import LATER, JobDocument
@@ -52,7 +53,7 @@ def read_definition(
     document: Mapping[str, Any],
     *,
     allow_insecure_targets: bool,
-    own_queues: Collection[str],
+    queues: JobQueues,
     requested_at: Instant,
 ) -> Taken[Definition]:
     """The definition of a job document as `json_text.read` gives it, or everything that is wrong with it.
@@ -68,7 +69,7 @@ def read_definition(
         _without_nulls(fields),
         payload,
         allow_insecure_targets=allow_insecure_targets,
-        own_queues=own_queues,
+        queues=queues,
         requested_at=requested_at,
     )
 
@@ -78,7 +79,7 @@ def judged(
     payload: Payload | None,
     *,
     allow_insecure_targets: bool,
-    own_queues: Collection[str],
+    queues: JobQueues,
     requested_at: Instant,
 ) -> Taken[Definition]:
     """The definition of the fields that were written, or everything that is wrong with them."""
@@ -96,12 +97,18 @@ def judged(
             target, has_data=has_data, allow_insecure=allow_insecure_targets, at=at, types=types
         )
         if isinstance(target, Mapping):
-            violations += own_queue_violations(f"{at}/queueUrl", target.get("queueUrl"), own_queues)
-    violations += own_queue_violations("/deadLetterQueue", sound.get("deadLetterQueue"), own_queues)
+            url = target.get("queueUrl")
+            violations += queues.violations(f"{at}/queueUrl", url, allow_insecure=allow_insecure_targets)
+    dead_letter_queue = sound.get("deadLetterQueue")
+    violations += queues.violations(
+        "/deadLetterQueue", dead_letter_queue, allow_insecure=allow_insecure_targets
+    )
+    if payload is not None:
+        violations += data_violations(sound.get("target"), payload.size)
     violations += (durations := _duration_violations(written))
     if "catchup" in sound and not durations:
         violations += _window_violations(sound["catchup"])
-    violations += _queue_violations(sound.get("deadLetterQueue"), allow_insecure=allow_insecure_targets)
+    violations += _queue_violations(dead_letter_queue, allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     if not violations:
         violations += _size_violations(written)
@@ -114,7 +121,8 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
     """The payload of a document's `data`, if it has any; DataTooLargeError over its limit."""
     if "data" not in document:
         return None
-    payload = Payload.of(json_text.write(document["data"]))
+    # Escaped already here, so that its size is what any target sends.
+    payload = Payload.of(json_text.write(document["data"]).translate(ESCAPES))
     if payload.size > DATA_BYTES_MAX:
         raise DataTooLargeError(
             Violation(

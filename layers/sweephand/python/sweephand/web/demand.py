@@ -9,7 +9,7 @@ from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant, rfc3339
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.limits import BACKFILL_TRIGGERS_MAX
-from sweephand.targets.registry import target_violations
+from sweephand.targets.registry import data_violations, target_violations
 from sweephand.web import json_text
 from sweephand.web.definition import read_payload
 from sweephand.web.documents import BackfillDocument, TriggerDocument
@@ -35,7 +35,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         request.key,
         payload=request.body,
         requested_at=request.requested_at,
-        check_data=partial(_check_data, services),
+        check_data=partial(_check_data, services, request.body),
     )
     shown: TriggerResource = {
         "id": trigger.run_id,
@@ -58,13 +58,15 @@ def backfill_job(services: Services, request: Request[NoQuery, Stretch]) -> Repl
     return Reply(202, shown)
 
 
-def _check_data(services: Services, definition: Definition) -> None:
+def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
     """InvalidError for data that the job's target would not send."""
     found = target_violations(
         definition.target, has_data=True, allow_insecure=services.allow_insecure_targets
     )
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
+    if payload is not None and (too_much := data_violations(definition.target, payload.size)):
+        raise InvalidError(too_much)
 
 
 def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Payload | None]:

@@ -83,7 +83,7 @@ def read_job(document: Mapping[str, Any], services: Services, requested_at: Inst
     return read_definition(
         document,
         allow_insecure_targets=services.allow_insecure_targets,
-        own_queues=services.own_queues,
+        queues=services.queues,
         requested_at=requested_at,
     )
 

@@ -60,7 +60,7 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
             _patched(before.written, fields),
             payload if "data" in document else before.payload,
             allow_insecure_targets=services.allow_insecure_targets,
-            own_queues=services.own_queues,
+            queues=services.queues,
             requested_at=requested_at,
         )
         if taken.value is None:

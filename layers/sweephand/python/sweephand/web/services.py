@@ -1,6 +1,6 @@
 """What the API stands on: the use cases and ports that its operations call."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunStore
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
+from sweephand.targets.queues import NO_QUEUE, JobQueues
 
 Result = TypeVar("Result")
 
@@ -36,7 +37,7 @@ def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 class Services:
     """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback.
 
-    `own_queues` are the URLs of the stack's own queues, which no job may name.
+    `queues` says which queues a job may name.
     """
 
     writer: Writer
@@ -56,5 +57,5 @@ class Services:
     clock: Clock
     ids: Ids
     allow_insecure_targets: bool = False
-    own_queues: Collection[str] = ()
+    queues: JobQueues = NO_QUEUE
     concurrently: Concurrently = one_by_one

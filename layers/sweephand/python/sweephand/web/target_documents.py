@@ -41,10 +41,13 @@ class HttpTarget(Document):
 
 
 class SqsTarget(Document):
-    """An SQS queue: each trigger is a message of `data`, with one attribute `sweephand`."""
+    """An SQS queue: each trigger is a message of `data`, with one attribute `sweephand`.
+
+    A message has 256 KiB with its attributes, so `data` has at most `sqsDataBytesMax` bytes.
+    """
 
     type: Literal["sqs"] = Field(description="An SQS queue.")
-    queue_url: str = Field(description="The URL of the queue.")
+    queue_url: str = Field(description="The URL of a queue that the stack's parameter TargetQueueArns names.")
     message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
 
 

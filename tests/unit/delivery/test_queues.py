@@ -1,0 +1,106 @@
+"""Which queues a job may name, by the ARNs that the stack lists."""
+
+import pytest
+
+from sweephand.runtime.settings import Settings, SettingsError
+from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues, read_arns
+from sweephand.targets.sqs import read_queue_url
+
+HOST = "https://sqs.eu-west-1.amazonaws.com"
+
+
+def allows(arns: str, url: str) -> bool:
+    queues = JobQueues(arns=read_arns(arns))
+    return queues.refusal(read_queue_url(url, allow_insecure=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("arns", "path", "is_allowed"),
+    [
+        ("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", "/123456789012/sweephand-orders", True),
+        ("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", "/123456789012/sweephand-orders.fifo", True),
+        ("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", "/123456789012/orders", False),
+        ("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", "/123456789012/my-sweephand-orders", False),
+        ("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", "/999999999999/sweephand-orders", False),
+        ("arn:aws:sqs:us-east-1:123456789012:sweephand-*", "/123456789012/sweephand-orders", False),
+        ("arn:aws:sqs:*:123456789012:orders", "/123456789012/orders", True),
+        ("arn:aws:sqs:eu-west-?:123456789012:orders", "/123456789012/orders", True),
+        ("arn:aws:sqs:*:*:*", "/999999999999/x", True),
+        ("arn:aws-cn:sqs:*:*:*", "/999999999999/x", False),
+        ("arn:aws:sns:*:*:*", "/999999999999/x", False),
+        ("*", "/999999999999/x", True),
+        ("", "/123456789012/sweephand-orders", False),
+        ("arn:aws:sqs:eu-west-1:123456789012:a.b", "/123456789012/a_b", False),
+        (" arn:aws:sqs:eu-west-1:123456789012:a ,, arn:aws:sqs:*:*:b ", "/123456789012/a", True),
+        (" arn:aws:sqs:eu-west-1:123456789012:a ,, arn:aws:sqs:*:*:b ", "/123456789012/b", True),
+        (" arn:aws:sqs:eu-west-1:123456789012:a ,, arn:aws:sqs:*:*:b ", "/123456789012/c", False),
+    ],
+)
+def test_a_queue_is_allowed_by_its_arn(arns: str, path: str, *, is_allowed: bool) -> None:
+    assert allows(arns, HOST + path) == is_allowed
+
+
+@pytest.mark.parametrize(
+    ("url", "arn"),
+    [
+        (f"{HOST}/123456789012/a", "arn:aws:sqs:eu-west-1:123456789012:a"),
+        ("https://eu-west-1.queue.amazonaws.com/123456789012/a", "arn:aws:sqs:eu-west-1:123456789012:a"),
+        (
+            "https://sqs.cn-north-1.amazonaws.com.cn/123456789012/a",
+            "arn:aws-cn:sqs:cn-north-1:123456789012:a",
+        ),
+        (
+            "https://sqs.us-gov-west-1.amazonaws.com/123456789012/a",
+            "arn:aws-us-gov:sqs:us-gov-west-1:123456789012:a",
+        ),
+        (
+            "https://sqs.eusc-de-east-1.amazonaws.eu/123456789012/a",
+            "arn:aws-eusc:sqs:eusc-de-east-1:123456789012:a",
+        ),
+    ],
+)
+def test_a_url_says_which_queue_it_is(url: str, arn: str) -> None:
+    assert read_queue_url(url, allow_insecure=False).arn == arn
+    assert allows(arn, url)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_allowed"), [("sweephand-demo", True), ("orders", False), ("sweephand-a.fifo", True)]
+)
+@pytest.mark.parametrize("host", ["http://127.0.0.1:4700/000000000000/", "http://localhost:9324/queue/"])
+def test_of_a_local_engine_s_queue_the_name_tells(host: str, name: str, *, is_allowed: bool) -> None:
+    assert allows("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", host + name) == is_allowed
+
+
+def test_a_refusal_names_the_parameter_and_the_queue_and_what_would_be_right() -> None:
+    queue = read_queue_url(f"{HOST}/123456789012/orders", allow_insecure=False)
+    assert NO_QUEUE.refusal(queue) == (
+        "This stack may not send to arn:aws:sqs:eu-west-1:123456789012:orders: give a queue that its "
+        "parameter TargetQueueArns names, or have its operator add this one there."
+    )
+
+
+def test_the_stack_s_own_queues_are_refused_whatever_is_listed() -> None:
+    own = f"{HOST}/123456789012/sweephand-delivery"
+    queue = read_queue_url(
+        "https://eu-west-1.queue.amazonaws.com/123456789012/sweephand-delivery", allow_insecure=False
+    )
+    assert (
+        EVERY_QUEUE._replace(own=(own,)).refusal(queue)
+        == "Give a queue of yours: this one is the stack's own."
+    )
+
+
+def test_a_function_that_is_told_of_no_queue_may_send_to_none_and_one_told_wrongly_does_not_start() -> None:
+    assert Settings.read({}).queues.arns == ()
+    told = {
+        "TARGET_QUEUE_ARNS": "arn:aws:sqs:eu-west-1:1:a, arn:aws:sqs:*:1:b-?",
+        "DELIVERY_QUEUE_URL": "https://d",
+        "DEAD_LETTER_QUEUE_URL": "https://l",
+    }
+    assert Settings.read(told).queues == JobQueues(
+        ("https://d", "https://l"), ("arn:aws:sqs:eu-west-1:1:a", "arn:aws:sqs:*:1:b-?")
+    )
+    for wrong in ("sweephand-*", "https://sqs.eu-west-1.amazonaws.com/1/a", "arn:aws:sqs:eu-west-1:1"):
+        with pytest.raises(SettingsError, match="TARGET_QUEUE_ARNS must be a list of ARNs"):
+            Settings.read({"TARGET_QUEUE_ARNS": f"arn:aws:sqs:*:1:a, {wrong}"})
