@@ -15,6 +15,7 @@ from tests.contract.builders import (
 )
 from tests.fakes.engines import Stores
 
+from sweephand.errors import StoreError
 from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
@@ -102,6 +103,17 @@ def test_a_job_is_created_only_where_there_is_none(jobs: JobStore) -> None:
     assert jobs.put(first, replacing=None)
     assert not jobs.put(second, replacing=None)
     assert jobs.get(first.key) == first
+
+
+def test_a_write_that_is_not_in_time_does_not_leave(jobs: JobStore) -> None:
+    with pytest.raises(StoreError):
+        jobs.put(job(), None, lambda: False)
+    assert jobs.get(job().key) is None
+
+    jobs.put(job(), None, lambda: True)
+    with pytest.raises(StoreError):
+        jobs.delete(job(), lambda: False)
+    assert jobs.get(job().key) == job()
 
 
 def test_a_job_is_replaced_only_in_the_version_that_was_read(jobs: JobStore) -> None:

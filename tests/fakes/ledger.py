@@ -1,5 +1,6 @@
 """What the jobs of a world owe, from every version that was committed, and what was delivered of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
@@ -7,7 +8,7 @@ from tests.fakes.world import World
 
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
-from sweephand.ports import Attempt
+from sweephand.ports import Attempt, always
 
 #: How long before a request leaves its job may have been read (promise 3).
 READ_AGE_MS = 1_000
@@ -30,16 +31,16 @@ class Ledger:
         jobs = self.world.jobs
         put, delete = jobs.put, jobs.delete
 
-        def watched_put(job: Job, replacing: str | None) -> bool:
+        def watched_put(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
             before = jobs.get(job.key)
-            is_written = put(job, replacing)
+            is_written = put(job, replacing, in_time)
             if is_written and jobs.get(job.key) is not before:
                 self.versions.setdefault(job.uid, []).append(job)
                 self._committed_at.setdefault(job.uid, []).append(self.world.clock.time)
             return is_written
 
-        def watched_delete(job: Job) -> bool:
-            is_deleted = delete(job)
+        def watched_delete(job: Job, in_time: Callable[[], bool] = always) -> bool:
+            is_deleted = delete(job, in_time)
             if is_deleted:
                 self.deleted_at.setdefault(job.uid, self.world.clock.time)
             return is_deleted

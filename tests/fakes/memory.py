@@ -2,15 +2,16 @@
 
 import threading
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sweephand.access.key import Key
 from sweephand.access.signing import SigningSecrets
+from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Page
+from sweephand.ports import Page, always
 from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
@@ -32,7 +33,8 @@ class MemoryJobs:
         assert len(set(keys)) == len(keys), "one key twice in a batch read"
         return {key: job for key in keys if (job := self._jobs.get(key)) is not None}
 
-    def put(self, job: Job, replacing: str | None) -> bool:
+    def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
+        _check(in_time)
         with self._lock:
             stored = self._jobs.get(job.key)
             if (stored.version if stored else None) == replacing:
@@ -44,7 +46,8 @@ class MemoryJobs:
             has_followed = brings_revision and stored.revision(job.rev) is not None
             return stored.version == job.version or has_followed
 
-    def delete(self, job: Job) -> bool:
+    def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
+        _check(in_time)
         with self._lock:
             stored = self._jobs.get(job.key)
             if stored is not None and stored.version != job.version:
@@ -60,6 +63,11 @@ class MemoryJobs:
         )
         jobs = tuple(self._jobs[JobKey(namespace, name)] for name in names[:limit])
         return Page(jobs, names[limit - 1] if len(names) > limit else None)
+
+
+def _check(in_time: Callable[[], bool]) -> None:
+    if not in_time():
+        raise StoreError("the write came too late, and was not sent")
 
 
 def _without_large_payload(job: Job) -> Job:

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
+from sweephand.storage.timeliness import check_in_time
+
 #: As storage.connect sets it: the first try and the SDK's own retries.
 TRIES_MAX: Final = 4
 
@@ -53,6 +55,7 @@ def as_the_sdk(trouble: Trouble, operation: str, act: Callable[[Fate], Answer]) 
     """
     for tries_left in reversed(range(TRIES_MAX)):
         fate = trouble.before(operation)
+        check_in_time()
         refusal = None
         try:
             answer = act(fate)

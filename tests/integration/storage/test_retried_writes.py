@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.contract.builders import NOON, api_key, job, next_revision, run, secrets, timer
 from tests.fakes.engines import Dynamo
-from tests.fakes.wire import repeated_by_the_sdk
+from tests.fakes.wire import repeated_by_the_sdk, watched
 
+from sweephand.errors import StoreError
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
@@ -56,6 +57,41 @@ def test_a_job_is_deleted(dynamo: Dynamo, jobs: DynamoJobs) -> None:
         assert jobs.delete(job())
     assert sent.times == 2
     assert jobs.get(job().key) is None
+
+
+def test_the_sdk_does_not_repeat_a_write_that_is_not_in_time_any_more(
+    dynamo: Dynamo, jobs: DynamoJobs
+) -> None:
+    answers = iter((True, False))
+    with (
+        repeated_by_the_sdk(dynamo.client, "PutItem"),
+        watched(dynamo.client, "PutItem") as answered,
+        pytest.raises(StoreError, match="too late"),
+    ):
+        jobs.put(job(), None, lambda: next(answers))
+    # The first try was applied: whoever asked cannot know, and is told so.
+    assert not answered
+    assert jobs.get(job().key) == job()
+
+
+def test_the_sdk_does_not_repeat_a_deletion_that_is_not_in_time_any_more(
+    dynamo: Dynamo, jobs: DynamoJobs
+) -> None:
+    jobs.put(job(), None)
+    answers = iter((True, False))
+    with (
+        repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent,
+        pytest.raises(StoreError, match="too late"),
+    ):
+        jobs.delete(job(), lambda: next(answers))
+    assert sent.times == 2
+
+
+def test_a_write_is_bound_only_while_it_runs(jobs: DynamoJobs) -> None:
+    with pytest.raises(StoreError):
+        jobs.put(job(), None, lambda: False)
+    jobs.put(job(), None)
+    assert jobs.get(job().key) == job()
 
 
 def test_a_lost_write_of_a_job_stays_lost(dynamo: Dynamo, jobs: DynamoJobs) -> None:

@@ -1,6 +1,6 @@
 """What may be wrong with writing and arming a job."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -9,10 +9,12 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from tests.simulation.processes import LIMITS_MS
 
 from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.jobs import commit
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import Job, Revision
 from sweephand.jobs.write import Writer
+from sweephand.ports import always
 from sweephand.wheel.arm import split
 from sweephand.wheel.trigger import Message, SpanMessage
 
@@ -22,8 +24,8 @@ def commits_before_arming() -> Iterator[None]:
     def change(ports: Ports) -> None:
         later, jobs = Later(), ports["jobs"]
 
-        def put(job: Job, replacing: str | None) -> bool:
-            is_written: bool = jobs.put(job, replacing)
+        def put(job: Job, replacing: str | None, in_time: Callable[[], bool]) -> bool:
+            is_written: bool = jobs.put(job, replacing, in_time)
             (later.make if is_written else later.forget)()
             return is_written
 
@@ -50,9 +52,18 @@ def does_not_give_up() -> Iterator[None]:
         yield
 
 
-@mutation("The API gives up by itself alone")
+@mutation(
+    "The API gives up by itself alone",
+    masked_by="each write asks the clock as it leaves, so that a function that goes on late commits nothing",
+)
 def is_not_ended() -> Iterator[None]:
     with patch.dict(LIMITS_MS, {"api": HOUR_MS}):
+        yield
+
+
+@mutation("A commit of a function that is thawed late does not ask its clock")
+def commits_when_thawed() -> Iterator[None]:
+    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), patch.object(commit, "in_time", lambda *_: always):
         yield
 
 

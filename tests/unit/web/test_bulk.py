@@ -84,10 +84,10 @@ def test_a_store_that_fails_for_one_job_does_not_stop_the_others(monkeypatch: py
     client = Client()
     put = client.world.jobs.put
 
-    def fail_for_b(job: Any, replacing: str | None) -> bool:
+    def fail_for_b(job: Any, *rest: Any) -> bool:
         if job.key.name == "b":
             raise StoreError("secret detail")
-        return put(job, replacing)
+        return put(job, *rest)
 
     monkeypatch.setattr(client.world.jobs, "put", fail_for_b)
     answer = client.send("POST", URL, named("a", "b", "c"))
@@ -99,8 +99,8 @@ def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.
     client = Client()
     put = client.world.jobs.put
 
-    def slow(job: Any, replacing: str | None) -> bool:
-        done = put(job, replacing)
+    def slow(job: Any, *rest: Any) -> bool:
+        done = put(job, *rest)
         client.world.clock.time += API_PATIENCE_MS + 1
         return done
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from sweephand.runs.overlap import Slot
 
 
+def always() -> bool:
+    """A write or an attempt that nothing can call off."""
+    return True
+
+
 class Clock(Protocol):
     """The time of this machine."""
 
@@ -64,8 +69,11 @@ class JobStore(Protocol):
         """The jobs of those keys (distinct, any number) that exist. A key left out does not exist."""
         ...
 
-    def put(self, job: Job, replacing: str | None) -> bool:
+    def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
         """Write the job if the stored version is `replacing` (None: if there is none); say whether it was.
+
+        `in_time` is asked before each try leaves, the SDK's own retries included. Once it says no, no more
+        leaves and StoreError is raised; an earlier try may have been applied.
 
         The token is `job.version`: a refusal that shows it is a success. So is one that shows `job.rev`
         ruling or among the earlier revisions, if this write brought that revision, whose name then ends
@@ -73,8 +81,11 @@ class JobStore(Protocol):
         """
         ...
 
-    def delete(self, job: Job) -> bool:
-        """Remove the job if it is in that version; nothing there is a success, another version is not."""
+    def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
+        """Remove the job if it is in that version; nothing there is a success, another version is not.
+
+        `in_time` is asked as by put().
+        """
         ...
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
@@ -257,11 +268,6 @@ class PayloadStore(Protocol):
     def discard(self, uid: str, ref: str) -> None:
         """Let it expire in two weeks; until then it can be read, since a delivery may be about to."""
         ...
-
-
-def always() -> bool:
-    """An attempt that nothing can call off."""
-    return True
 
 
 class Attempt(NamedTuple):

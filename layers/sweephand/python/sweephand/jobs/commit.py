@@ -7,8 +7,8 @@ from itertools import takewhile
 from sweephand.errors import StoreError, UnavailableError
 from sweephand.instants import Instant
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, Revision
+from sweephand.jobs.patience import check_patience, in_time
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
-from sweephand.timing import API_PATIENCE_MS
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
 from sweephand.wheel.catchup import Span
 
@@ -50,8 +50,7 @@ class Commits:
 
     def check_patience(self, requested_at: Instant) -> None:
         """UnavailableError if a request is so old that its commit could come too late after its arming."""
-        if self._clock.now() - requested_at > API_PATIENCE_MS:
-            raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")
+        check_patience(self._clock, requested_at)
 
     def commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
         """The job as written, or None if another version than `over` was found there.
@@ -74,7 +73,7 @@ class Commits:
         except UnavailableError:
             self.discard(job, stored)
             raise
-        if self._jobs.put(job, over.version if over else None):
+        if self._jobs.put(job, over.version if over else None, in_time(self._clock, job.updated_at)):
             self.discard(over, job)
             return job
         self.discard(job, stored)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sweephand.errors import NotFoundError, PreconditionError, UnavailableError
+from sweephand.errors import NotFoundError, PreconditionError
 from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.patience import check_patience, in_time
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
-from sweephand.timing import API_PATIENCE_MS
 
 
 class Pauser:
@@ -53,8 +53,7 @@ class Pauser:
             if stored.change is not None:
                 self._changes.put(key, stored.change)
             now = self._clock.now()
-            if now - requested_at > API_PATIENCE_MS:
-                raise UnavailableError("The stores are too slow at present; it was not paused. Ask again.")
+            check_patience(self._clock, requested_at)
             # Not before the cut: the revision that rules must not be left with less than nothing.
             paused_at = max(now, stored.cut)
             token = self._ids.token()
@@ -68,5 +67,5 @@ class Pauser:
                 expires_at=None,
                 change=Change(paused_at, who, "paused", token, reason),
             )
-            if self._jobs.put(paused, stored.version):
+            if self._jobs.put(paused, stored.version, in_time(self._clock, requested_at)):
                 return paused

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sweephand.errors import PreconditionError, UnavailableError
+from sweephand.errors import PreconditionError
 from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.commit import Commits
@@ -12,9 +12,9 @@ from sweephand.jobs.definition import Definition
 from sweephand.jobs.draft import amended, created, replaced
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.patience import check_patience, in_time
 from sweephand.jobs.series import is_over
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
-from sweephand.timing import API_PATIENCE_MS
 
 #: What a patch makes of a definition; InvalidError for what it cannot be made.
 Patch: TypeAlias = Callable[[Definition], Definition]
@@ -131,8 +131,7 @@ class Writer:
             for change in (job.change, deleted):
                 if change is not None:
                     self._changes.put(key, change)
-            if self._jobs.delete(job):
+            check_patience(self._clock, requested_at)
+            if self._jobs.delete(job, in_time(self._clock, requested_at)):
                 self._commits.discard(job, None)
                 return
-            if self._clock.now() - requested_at > API_PATIENCE_MS:
-                raise UnavailableError("Others keep writing this job; it was not deleted. Ask again.")

@@ -1,7 +1,7 @@
 """What the API function is made of."""
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
 
@@ -35,7 +35,14 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-    return list(_threads().map(lambda task: task(), tasks))
+    """What the tasks return, in order; what the first of them raised, once every one of them has ended.
+
+    Lambda freezes the process when the function has answered. A thread that was left behind would go on
+    minutes later, between the arming of a job and its commit.
+    """
+    begun = [_threads().submit(task) for task in tasks]
+    wait(begun)
+    return [each.result() for each in begun]
 
 
 @cache

@@ -1,6 +1,6 @@
 """How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 from zlib import crc32
@@ -10,11 +10,12 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.jobs.change import Change
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
-from sweephand.ports import Page
+from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.timeliness import only_while
 from sweephand.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
@@ -65,20 +66,22 @@ class DynamoJobs:
         jobs = map(_job, self._table.get_batch([_item_key(key) for key in keys]))
         return {job.key: job for job in jobs}
 
-    def put(self, job: Job, replacing: str | None) -> bool:
+    def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
         """Write the job if the stored version is `replacing`, or its own write is found there already."""
         absent = JobItem.pk.does_not_exist()
         unchanged = JobItem.version == replacing
-        refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
+        with only_while(in_time):
+            refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
         if refusal is None or refusal.stored is None:
             return refusal is None
         return _shows(_job(refusal.stored), job)
 
-    def delete(self, job: Job) -> bool:
+    def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
         """Remove the job if it is in that version or gone already."""
         absent = JobItem.pk.does_not_exist()
         unchanged = JobItem.version == job.version
-        return self._table.delete(_item_key(job.key), absent | unchanged) is None
+        with only_while(in_time):
+            return self._table.delete(_item_key(job.key), absent | unchanged) is None
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         """Up to `limit` jobs by name, merged from 16 partitions that are asked for little more."""
