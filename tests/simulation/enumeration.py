@@ -55,6 +55,13 @@ class Timing:
     counted: int = 0
     jitter_ms: int = 0
 
+    @property
+    def counts_from_start(self) -> bool:
+        """Whether its times are counted from its own beginning or dueTime, as those of `@every` are."""
+        schedule = _unprefixed(self.schedule)
+        counted = isinstance(schedule, str) and re.match(r"@every|rate\(|R\d*/P", schedule)
+        return counted is not None and counted is not False
+
     def instants(self) -> Iterator[int]:
         """Its instants after `counted_at`, ascending, without regard to `ttl` and `repeats`."""
         zone = _zone(self.zone_name)
@@ -188,9 +195,16 @@ def counted_on(timing: Timing, asked_at: int, counted: int) -> Timing:
     return replace(timing, counted_at=asked_at - 1, counted=counted)
 
 
-def counted_anew(timing: Timing, asked_at: int) -> Timing:
-    """The same series, its occurrences after that instant numbered from 1."""
-    return replace(timing, counted_at=asked_at, counted=0)
+def counted_from(timing: Timing, as_written: int, counted: int, former_jitter_ms: int = 0) -> Timing:
+    """The same series after that time of its schedule, without its jitter, numbered on from `counted`.
+
+    What less jitter puts before the beginning is part of it.
+    """
+    counted_at = as_written + timing.jitter_ms
+    start_at = timing.start_at
+    if timing.jitter_ms < former_jitter_ms and not timing.counts_from_start:
+        start_at = min(start_at, counted_at)
+    return replace(timing, start_at=start_at, counted_at=counted_at, counted=counted)
 
 
 def length_ms(text: str) -> int:

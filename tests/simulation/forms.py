@@ -106,5 +106,42 @@ PATCHES: Final[tuple[dict[str, Any], ...]] = (
 
 SPARSE_PATCHES: Final[tuple[dict[str, Any], ...]] = ({}, {}, {"repeats": 30}, {"schedule": "@every 4h"})
 
+#: What an update changes of a job's timing beside its schedule; None takes a field away.
+RETIMINGS: Final[tuple[dict[str, Any], ...]] = (
+    {"jitter": "30s"},
+    {"jitter": "2m"},
+    {"jitter": "5m"},
+    {"jitter": None},
+    {"jitter": None},
+    {"dst": {"gap": "skip", "overlap": "both"}},
+    {"dst": None},
+    {"timezone": "Europe/Paris"},
+    {"timezone": None},
+    {"timezone": "Europe/Paris", "jitter": "3m"},
+    {"timezone": None, "jitter": None},
+    {"dueTime": "40s"},
+    {"dueTime": None, "jitter": "1m"},
+    {"repeats": 40},
+    {"repeats": None},
+)
+
+#: The same for seeds that last for days.
+SPARSE_RETIMINGS: Final[tuple[dict[str, Any], ...]] = (
+    {"jitter": "1h"},
+    {"jitter": "5h"},
+    {"jitter": "20m"},
+    {"jitter": None},
+    {"jitter": None},
+    {"dst": {"gap": "skip", "overlap": "both"}},
+    {"dst": None},
+    {"timezone": "Europe/Paris"},
+    {"timezone": "Australia/Lord_Howe", "jitter": "2h"},
+    {"timezone": None, "jitter": None},
+    {"dueTime": "3h"},
+    {"dueTime": None, "jitter": "1h"},
+    {"repeats": 40},
+    {"repeats": None},
+)
+
 #: What a resume may ask for; None is the job's own mode.
 MODES: Final[tuple[CatchUpMode | None, ...]] = (None, "latest", "all", "none")

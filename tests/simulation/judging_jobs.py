@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tests.simulation.enumeration import length_ms
-from tests.simulation.lives import Life, told
+from tests.simulation.lives import Life, begins_ahead_at, told
 from tests.simulation.misfires import misfires
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Answered, Deleted, Written
@@ -54,8 +54,8 @@ def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
     """`since` lies just before a request that begins a series, at the pause for a resume, else at the cut.
 
     Where the series before it ended by its bounds, one that goes on may take over from its last trigger. With
-    less jitter a revision rules from as long before its request as its series has been moved ahead: what had
-    not fired at its old place is due at its new one, though that is past.
+    another jitter a revision rules from as much later or earlier as its series has been moved, so that each
+    time of the schedule is one revision's.
     """
     for life, number, before, write in _writes(tale):
         if before is not None and write.rev == before.rev:
@@ -102,20 +102,26 @@ def pauses_are_kept(tale: Tale) -> Iterator[str]:
 
 def _since(life: Life, number: int, before: Written | None, write: Written) -> tuple[int, int, str]:
     if before is None or life.began[number]:
-        return write.asked_at - JUST_BEFORE_MS, write.asked_at - 1, "just before its request"
+        earliest = write.asked_at - JUST_BEFORE_MS
+        if before is not None and before.definition.get("schedule") == write.definition.get("schedule"):
+            earliest += min(0, write.jitter_ms - before.jitter_ms)
+        return earliest, write.asked_at - 1, "just before its request, or earlier by less jitter"
     if write.verb == "resume":
         moment = before.paused_at if before.paused_at is not None else write.cut
+        moment = max(moment, begins_ahead_at(before))
         # The misfires that are skipped need not be any revision's.
         return moment, max([moment, *misfires(life, number).skipped]), "the moment of the pause"
     moved_ms = write.jitter_ms - before.jitter_ms
-    if moved_ms < 0:
-        reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
-        return reached + moved_ms, reached + moved_ms, "as long before as less jitter moves its series ahead"
+    ahead = begins_ahead_at(before)
     earlier = life.occurrences[number - 1]
     if before.paused_at is not None or earlier.next_after(write.cut) is not None:
-        return write.cut, write.cut, "its cut"
+        ended = write.cut if before.paused_at is None or not moved_ms else before.paused_at
+        since = max(ended, ahead) + moved_ms
+        return since, since, "where the revision before it ends, moved as its series is"
     left = [due_at for due_at, _ in earlier.between(write.asked_at, write.cut)]
-    return max([write.asked_at, *left]), write.cut, "the last trigger of the series that ended, or its cut"
+    lowest, highest = max([write.asked_at, ahead, *left]), max(write.cut, ahead)
+    why = "the last trigger of the series that ended, or its cut"
+    return lowest + moved_ms, highest + moved_ms, why
 
 
 def _writes(tale: Tale) -> Iterator[tuple[Life, int, Written | None, Written]]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from tests.simulation.enumeration import (
     Occurrences,
+    Timing,
     begun,
-    counted_anew,
+    counted_from,
     counted_on,
     gone_on,
     has_same_timing,
@@ -136,20 +137,49 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         return False, known
     reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
     goes_on = has_same_timing(before.definition, write.definition)
+    is_over = known.next_after(reached) is None
+    former = known.timing
+    # The time of the schedule up to which all belongs to the writes before this one.
+    dealt_with = max(reached, begins_ahead_at(before), _beginning(former)) - former.jitter_ms
     if write.verb == "patch":
         # A PATCH goes on counting, and leaves the instants that it does not speak of.
-        timing = patched(known.timing, before.definition, write.definition, write.asked_at)
+        timing = patched(former, before.definition, write.definition, write.asked_at)
+        timing = replace(timing, jitter_ms=write.jitter_ms)
+        counted = known.counted_through(reached)
         if not goes_on:
-            timing = counted_on(timing, write.asked_at, known.counted_through(reached))
-        return not goes_on, Occurrences(replace(timing, jitter_ms=write.jitter_ms))
-    if goes_on and known.next_after(reached) is not None:
+            timing = counted_on(timing, write.asked_at, counted)
+        elif is_over or (timing.jitter_ms, timing.gap, timing.overlap) != (
+            former.jitter_ms,
+            former.gap,
+            former.overlap,
+        ):
+            timing = counted_from(timing, dealt_with, counted, former.jitter_ms)
+    elif goes_on and not is_over:
         # A PUT counts anew: from the pause on, if there is one, since what fell due in it is still open.
-        timing = gone_on(known.timing, write.definition, write.asked_at)
-        # With another jitter, what has fired by the schedule's own times does not fire again.
-        moved_ms = write.jitter_ms - known.timing.jitter_ms
-        timing = counted_anew(replace(timing, jitter_ms=write.jitter_ms), reached + moved_ms)
+        timing = gone_on(former, write.definition, write.asked_at)
+        timing = counted_from(replace(timing, jitter_ms=write.jitter_ms), dealt_with, 0, former.jitter_ms)
         return False, Occurrences(timing)
-    return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
+    else:
+        timing = begun(write.definition, write.asked_at, write.jitter_ms)
+        goes_on = False
+    reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
+    is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
+    is_same = timing.schedule == former.schedule and timing.due_at == former.due_at
+    if not goes_on and is_same and is_moved and not timing.counts_from_start:
+        # By another zone, too, a time of the schedule does not fire at both of its places.
+        as_written = reached - former.jitter_ms
+        timing = counted_from(timing, as_written, timing.counted, former.jitter_ms)
+    return not goes_on, Occurrences(timing)
+
+
+def _beginning(timing: Timing) -> int:
+    """The instant up to which a series has nothing."""
+    return max(timing.counted_at or 0, timing.start_at - 1 if timing.due_at is None else 0)
+
+
+def begins_ahead_at(write: Written) -> int:
+    """Where a revision begins that more jitter has put after its cut; else 0."""
+    return write.since if write.since > write.cut else 0
 
 
 def told(instant: int) -> str:

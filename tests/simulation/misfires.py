@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tests.simulation.lives import Life
+from tests.simulation.lives import Life, begins_ahead_at
 
 
 class Misfires(NamedTuple):
@@ -18,7 +18,8 @@ def misfires(life: Life, number: int) -> Misfires:
     write, before = life.writes[number], life.writes[number - 1]
     if before.paused_at is None:
         return Misfires([], [])
-    due = [due_at for due_at, _ in life.occurrences[number].between(before.paused_at, write.asked_at)]
+    after = max(before.paused_at, begins_ahead_at(before))
+    due = [due_at for due_at, _ in life.occurrences[number].between(after, write.asked_at)]
     mode = write.catchup or catchup_of(write.definition).get("mode", "latest")
     kept = max(len(due) - {"all": len(due), "latest": 1, "none": 0}[mode], 0)
     return Misfires(due[kept:], due[:kept])

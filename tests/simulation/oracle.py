@@ -19,6 +19,7 @@ from tests.simulation import (
     judging_reports,
     judging_requests,
     judging_runs,
+    judging_times,
     judging_wheel,
 )
 from tests.simulation.tale import Tale
@@ -44,6 +45,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_jobs.reigns_begin_where_they_should,
     judging_jobs.pauses_are_kept,
     judging_jobs.jitter_is_stable,
+    judging_times.no_time_fires_twice,
+    judging_times.no_time_is_left_out,
     judging_bulk.bulk_calls_leave_none_out,
     judging_bulk.bulk_calls_touch_no_other,
     judging_bulk.bulk_calls_count,

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.simulation.enumeration import Occurrences, begun, counted_anew, gone_on
+from tests.simulation.enumeration import Occurrences, begun, counted_from, gone_on
 
 from sweephand.errors import InvalidError
 from sweephand.instants import DAY_MS, HOUR_MS, rfc3339
@@ -197,7 +197,7 @@ def test_jitter_moves_all_of_it_within_the_bounds() -> None:
 def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_anew() -> None:
     first = begun({"schedule": "@every 45s"}, NOON)
     second = {"schedule": "@every 45s", "repeats": 2}
-    timing = counted_anew(gone_on(first, second, NOON + 100_000), NOON + 100_000)
+    timing = counted_from(gone_on(first, second, NOON + 100_000), NOON + 100_000, 0)
     assert list(timing.numbered()) == [(NOON + 135_000, 1), (NOON + 180_000, 2)]
 
 

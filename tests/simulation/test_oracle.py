@@ -61,6 +61,14 @@ def test_nothing_is_said_against_a_story_in_which_all_was_kept(story: Callable[[
 THIRD = NOON + 180_000
 SIXTH = NOON + 360_000
 
+
+def moved(since_s: int) -> list[Event]:
+    """A PATCH at 375 s that moves a job by half a minute, and rules from then on."""
+    definition = {"schedule": "@every 60s", "jitter": "1m", "data": '"x"'}
+    since = NOON + since_s * 1_000
+    return [written("patch", "2-b", 375, definition=definition, jitter_ms=30_000, since=since)]
+
+
 #: What the job of that story says.
 TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
@@ -122,6 +130,9 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (replaced, changed(of(Written, rev="2-b"), paused_at=NOON + 1), "changed whether it is paused"),
     # Jitter.
     (every_minute, changed(of(Written), jitter_ms=1), "beyond its window"),
+    # Each time of a schedule once.
+    (every_minute, with_(*moved(since_s=380), *delivered(390, "2-b")), "of its schedule fired at"),
+    (every_minute, with_(*moved(since_s=450)), "of its schedule is no revision's"),
     # Cursors.
     (every_minute, with_(cursor(timer(300, at_s=0), 890, 99)), "went back"),
     (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by one who had lost it"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tests.fakes.world import definition
 from tests.simulation.bulks import DELETE_MANY, PAUSE_MANY, RESUME_MANY, Bulks
@@ -18,9 +18,11 @@ from tests.simulation.forms import (
     MARGINAL,
     MODES,
     PATCHES,
+    RETIMINGS,
     RETRIES,
     SPARSE,
     SPARSE_PATCHES,
+    SPARSE_RETIMINGS,
 )
 from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
@@ -197,6 +199,32 @@ def _patch(request: Request) -> tuple[str, str]:
     return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
+def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
+    """A definition of which one thing that says when is changed, or taken away."""
+    change = request.random.choice(SPARSE_RETIMINGS if request.is_sparse else RETIMINGS)
+    written = {**before, **change, "labels": {**before.get("labels", {}), "retimed": str(request.number)}}
+    if "schedule" not in written and written.get("dueTime") is None:
+        written["dueTime"] = before.get("dueTime")
+    return {name: value for name, value in written.items() if value is not None}
+
+
+def _patch_timing(request: Request) -> tuple[str, str]:
+    """PATCH of jitter, dst, time zone, dueTime or repeats."""
+
+    def patched(before: Definition) -> Definition:
+        return replace(before, written=_retimed(request, before.written))
+
+    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
+def _put_timing(request: Request) -> tuple[str, str]:
+    """PUT of what was asked for last, with another jitter, dst, time zone, dueTime or repeats."""
+    last = request.known.definition or request.new_definition()
+    retimed = replace(last, written=_retimed(request, last.written))
+    request.known.definition = retimed
+    return _told(request.put(retimed))
+
+
 def _pause(request: Request) -> tuple[str, str]:
     pauser = request.services.pauser
     job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
@@ -233,6 +261,8 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "put if match": Action("replace", 1, _put_if_match),
     "create": Action("replace", 2, _create),
     "patch": Action("patch", 2, _patch),
+    "patch of timing": Action("patch", 1.5, _patch_timing),
+    "put of timing": Action("replace", 1.5, _put_timing),
     "pause": Action("pause", 1.5, _pause),
     "resume": Action("resume", 2.5, _resume),
     "trigger": Action("trigger", 0.7, _trigger),

@@ -18,6 +18,7 @@ from tests.simulation.mutations import (
     leaving,
     overlapping,
     pausing,
+    retiming,
     sweeping,
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
@@ -42,6 +43,7 @@ __all__ = [
     "leaving",
     "overlapping",
     "pausing",
+    "retiming",
     "sweeping",
 ]
 

@@ -70,8 +70,9 @@ def test_more_repeats_are_more_in_all_even_once_a_job_is_completed() -> None:
     world.put(schedule="@every 10s", repeats=2)
     assert fired(world, 45_000) == [10, 20]
     world.patch(repeats=6)
-    assert fired(world, 300_000) == [10, 20, 50, 60]
-    assert sequences(world) == [1, 2, 5, 6]
+    # What did not occur between the end and the PATCH has not been counted.
+    assert fired(world, 300_000) == [10, 20, 50, 60, 70, 80]
+    assert sequences(world) == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
@@ -259,3 +260,32 @@ def test_a_job_that_begins_anew_after_a_late_resume_stays_for_as_long_as_any_oth
     again = world.put(dueTime="20s").job
     other = world.put("other", dueTime="20s").job
     assert again.expires_at == other.expires_at
+
+
+@pytest.mark.parametrize("late_ms", [0, 30_000, 60 * 60_000])
+@pytest.mark.parametrize("repeats", [4, 5, 100])
+def test_more_repeats_after_the_end_go_on_from_what_was_counted(late_ms: int, repeats: int) -> None:
+    world = World()
+    world.put(schedule="@every 1m", repeats=3)
+    world.run_until(NOON + 3 * 60_000 + late_ms)
+    world.patch(repeats=repeats)
+    world.run_until(world.clock.time + 3 * 60 * 60_000)
+    assert [each.trigger.sequence for each in world.consumers.attempts] == list(range(1, repeats + 1))
+
+
+def test_repeats_that_were_counted_before_the_end_are_refused_after_it() -> None:
+    world = World()
+    world.put(schedule="@every 1m", repeats=3)
+    world.run_until(NOON + 60 * 60_000)
+    with pytest.raises(InvalidError) as refusal:
+        world.patch(repeats=2)
+    assert [each.pointer for each in refusal.value.violations] == ["/repeats"]
+
+
+def test_a_later_ttl_after_the_end_goes_on_from_what_was_counted() -> None:
+    world = World()
+    world.put(schedule="@every 1m", ttl="2m")
+    world.run_until(NOON + 60 * 60_000)
+    world.patch(ttl="2026-11-21T13:02:00Z")
+    world.run_until(NOON + 2 * 60 * 60_000)
+    assert [each.trigger.sequence for each in world.consumers.attempts] == [1, 2, 3, 4]

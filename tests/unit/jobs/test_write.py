@@ -281,25 +281,6 @@ def test_a_delete_gives_up_when_others_keep_writing() -> None:
     assert stored(world).definition.due_time == "1h"
 
 
-@pytest.mark.parametrize("verb", ["put", "patch", "pause", "resume", "delete"])
-def test_what_is_thawed_between_its_arming_and_its_commit_writes_nothing(verb: str) -> None:
-    world = World()
-    world.put(schedule="@every 100s")
-    if verb == "resume":
-        world.pause()
-    before = stored(world)
-    call = "before jobs.delete" if verb == "delete" else "before jobs.put"
-
-    def thaw() -> None:
-        world.clock.time += 10 * 60_000
-
-    at_call(world, call, thaw)
-    written: dict[str, dict[str, Any]] = {"put": {"schedule": "@every 7s"}, "patch": {"labels": {"a": "b"}}}
-    with pytest.raises(StoreError, match="too late"):
-        getattr(world, verb)(**written.get(verb, {}))
-    assert stored(world) == before
-
-
 def test_there_is_nothing_to_delete_where_nothing_is_or_all_is_over() -> None:
     world = World()
     with pytest.raises(NotFoundError):

@@ -6,6 +6,8 @@ import pytest
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World
 
+from sweephand.jobs.job import Job
+from sweephand.ports import always
 from sweephand.timing import (
     API_LIMIT_MS,
     API_PATIENCE_MS,
@@ -52,15 +54,20 @@ def test_ticks_at_any_two_seconds_of_their_minutes_make_nothing_late(early_ms: i
 
 
 def committing_late(world: World, action: Callable[[], object]) -> None:
-    """Let the next commit come as late as the API's time limit lets it, and do something just before it."""
+    """Let the next commit come as late as the API's time limit lets it, and do something just before it.
 
-    def announce(call: str) -> None:
-        if call == "before jobs.put":
-            world.announce = lambda _: None
-            world.clock.time = NOON + API_LIMIT_MS
-            action()
+    It leaves in time, and is under way until then.
+    """
+    put = world.jobs.put
 
-    world.announce = announce
+    def late_put(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
+        assert in_time()
+        world.jobs.put = put  # type: ignore[method-assign]
+        world.clock.time = NOON + API_LIMIT_MS
+        action()
+        return put(job, replacing)
+
+    world.jobs.put = late_put  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("is_ahead", [True, False], ids=["wheel ahead", "api behind"])

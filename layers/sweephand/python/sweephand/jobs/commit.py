@@ -116,7 +116,7 @@ class Commits:
         # A pause is a cut, too: whoever writes next by a clock that is behind must not cut before it.
         cut = max(now, stored.cut, stored.paused_at or 0)
         until = cut if stored.paused_at is None else stored.paused_at
-        since = _since_of_next(stored, job.updated_at, cut) if draft.goes_on else draft.after
+        since = _since_of_next(stored, job, cut) if draft.goes_on else draft.after
         current = job.current._replace(since=since)
         return replace(job, cut=cut, current=current, earlier=_remembered(stored, until))
 
@@ -135,13 +135,18 @@ def _remembered(stored: Job, until: Instant) -> tuple[Revision, ...]:
     return (*stored.earlier, last)[-EARLIER_REVISIONS_MAX:]
 
 
-def _since_of_next(stored: Job, requested_at: Instant, cut: Instant) -> Instant:
-    """The instant after which triggers are those of the revision that goes on with a series.
+def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
+    """The instant after which triggers are those of the revision `job` that goes on with a series.
 
-    It is the cut, unless nobody fires until then.
+    It is where the revision before it ends, in the schedule's own time: later or earlier by as much as
+    `jitter` moves the series. So each time of the schedule is one revision's.
     """
-    if stored.paused_at is not None or stored.series.next_after(cut) is not None:
-        return cut
+    moved_ms = job.series.jitter_ms - stored.series.jitter_ms
+    if stored.paused_at is not None:
+        return max(stored.paused_at if moved_ms else cut, stored.moved_to) + moved_ms
+    if stored.series.next_after(cut) is not None:
+        return max(cut, stored.moved_to) + moved_ms
     # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
+    requested_at = job.updated_at
     left = takewhile(lambda each: each.due_at <= cut, stored.series.occurrences(requested_at))
-    return max((each.due_at for each in left), default=requested_at)
+    return max((each.due_at for each in left), default=max(requested_at, stored.moved_to)) + moved_ms

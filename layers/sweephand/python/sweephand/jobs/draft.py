@@ -7,7 +7,7 @@ from sweephand.jobs.change import Change
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
-from sweephand.jobs.series import begun, goes_on, patched, restarted
+from sweephand.jobs.series import begun, begun_instead, goes_on, patched, restarted
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import Span
 
@@ -39,10 +39,10 @@ def created(
 def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """A stored job of which all is written anew; what it counts begins anew. InvalidError as in created()."""
     is_same_series = goes_on(stored, definition, now)
-    series = restarted(stored, definition, now) if is_same_series else begun(stored.key, definition, now)
+    series = (restarted if is_same_series else begun_instead)(stored, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
     job = replace(job, change=Change(now, who, "replaced", token))
-    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
+    return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
 def amended(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
@@ -51,13 +51,13 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     job = _written(stored, definition, series, token=token, now=now)
     job = replace(job, change=Change(now, who, "patched", token))
     is_same_series = definition.has_same_timing(stored.definition)
-    return _following(stored, job, now) if is_same_series else Draft(job, now - 1)
+    return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
 def resumed(stored: Job, skipped: Span | None, *, token: str, who: str, now: Instant) -> Draft:
     """A paused job that goes on; what fell due since the pause and is not skipped is its new revision's."""
     assert stored.paused_at is not None, "only what is paused goes on"
-    after = stored.paused_at if skipped is None else skipped.last.due_at
+    after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
         # What its pause held back is delivered only now.
@@ -99,11 +99,23 @@ def _kept_from(last_at: Instant, definition: Definition) -> Instant:
 
 def _following(stored: Job, job: Job, now: Instant) -> Draft:
     """The draft of a job that goes on with the series of the stored one."""
+    return Draft(job, _armed_from(stored, job, now), goes_on=True)
+
+
+def _beginning(stored: Job, job: Job, now: Instant) -> Draft:
+    """The draft of a job whose series begins with the request."""
+    return Draft(job, min(now - 1, _armed_from(stored, job, now)))
+
+
+def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
+    """The instant after which a job is armed: its request, or earlier.
+
+    Less jitter puts before the request what had not fired yet.
+    """
     counted_at = job.series.counted_at
     if counted_at is not None and job.series.jitter_ms < stored.series.jitter_ms:
-        # Less jitter puts before the request what had not fired yet.
-        return Draft(job, min(now, counted_at))
-    return Draft(job, now, goes_on=True)
+        return min(now, counted_at)
+    return now
 
 
 def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:

@@ -27,7 +27,8 @@ class Revision(NamedTuple):
 
     `until` is None for the revision that rules now. `since` is the revision's cut. It lies before that
     where nobody else would fire what this revision makes due until then: just before the request if it
-    began a series, at the last trigger of the revision before it if that one's series had ended.
+    began a series, at the last trigger of the revision before it if that one's series had ended. Where an
+    update changes the jitter, `since` lies as much later or earlier as the series was moved.
     """
 
     rev: str
@@ -70,6 +71,14 @@ class Job:
     def rev(self) -> str:
         """The name of the revision that rules."""
         return self.current.rev
+
+    @property
+    def moved_to(self) -> Instant:
+        """Where the revision that rules begins, if more jitter put that after its cut; else 0.
+
+        Up to there the times of its schedule belong to the revision before it, and have been dealt with.
+        """
+        return self.current.since if self.current.since > self.cut else 0
 
     def revision(self, rev: str) -> Revision | None:
         """The revision of that name, ruling or earlier; None if this job never heard of it."""

@@ -49,7 +49,7 @@ class Resumer:
                 return stored
             found = misfires(
                 stored.series,
-                after=stored.paused_at,
+                after=max(stored.paused_at, stored.moved_to),
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sweephand.errors import InvalidError, Violation
-from sweephand.instants import Instant, rfc3339
+from sweephand.instants import INSTANT_MAX, Instant, rfc3339
 from sweephand.jobs.definition import Definition
 from sweephand.jobs.job import Job, JobKey
 from sweephand.schedules import Series, series_of
@@ -37,6 +37,14 @@ def goes_on(stored: Job, definition: Definition, now: Instant) -> bool:
     return definition.has_same_timing(stored.definition) and not is_over(stored, now)
 
 
+def begun_instead(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The series that begins with a request at `now` in the place of the stored one.
+
+    InvalidError for times that cannot be.
+    """
+    return _not_again(stored, begun(stored.key, definition, now), now)
+
+
 def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
     """The stored series with the bounds of a definition, its occurrences counted anew.
 
@@ -44,9 +52,8 @@ def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
     be decided on. InvalidError if none is left.
     """
     series = _bounded(stored, definition, _ttl_at(stored, definition, now))
-    counted_at = _reached(stored, now) + series.jitter_ms - stored.series.jitter_ms
-    series = replace(series, counted_at=counted_at, counted=0)
-    if series.next_after(counted_at) is None:
+    series = _counted_from(stored, series, _reached(stored, now), counted=0)
+    if series.next_after(0) is None:
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
     return series
 
@@ -64,12 +71,17 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
     ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
     series = _bounded(stored, definition, ttl_at)
     reached_at = _reached(stored, now)
-    if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms):
+    is_over_already = former.next_after(reached_at) is None
+    if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms) and not is_over_already:
         series = replace(series, counted_at=former.counted_at, counted=former.counted)
     else:
-        counted_at = reached_at + series.jitter_ms - former.jitter_ms
-        series = replace(series, counted_at=counted_at, counted=_count(former, reached_at))
-    if series != former and series.next_after(reached_at) is None and former.next_after(reached_at):
+        # What did not occur, since the series was over, does not count.
+        series = _counted_from(stored, series, reached_at, counted=_count(former, reached_at))
+        reached_at = min(reached_at, series.counted_at or reached_at)
+    is_used_up = (
+        definition.repeats != before.repeats and (definition.repeats or INSTANT_MAX) <= series.counted
+    )
+    if is_used_up or (series != former and series.next_after(reached_at) is None and not is_over_already):
         raise _ended(series, is_same_ttl=is_same_ttl)
     return series
 
@@ -80,7 +92,11 @@ def as_if_ever(job: Job, since: Instant) -> Series:
     Where the schedule counts from its start (`@every`), it begins there all the same. `dueTime` and `ttl`
     bound it.
     """
-    series = replace(job.series, repeats=None, counted_at=None, counted=0)
+    return _begun_before(replace(job.series, repeats=None, counted_at=None, counted=0), since)
+
+
+def _begun_before(series: Series, since: Instant) -> Series:
+    """A series as if it had begun before an instant, unless its schedule counts from its beginning."""
     earlier = replace(series, start_at=min(series.start_at, since - 1))
     # The next fire by a start and by one a moment later differ only if it is counted from there.
     moved = replace(earlier, start_at=earlier.start_at + 1)
@@ -105,7 +121,8 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
         series = replace(series, due_at=former.due_at)
     # The first occurrence may be due at the very instant of the request.
     series = replace(series, counted_at=now - 1, counted=_count(former, _reached(stored, now)))
-    if series.next_after(now - 1) is None:
+    series = _not_again(stored, series, now)
+    if series.next_after(series.counted_at or now - 1) is None:
         raise _ended(series, is_same_ttl=True)
     return series
 
@@ -140,6 +157,50 @@ def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None
 def _reached(job: Job, now: Instant) -> Instant:
     """The instant up to which the job's occurrences have been dealt with."""
     return now if job.paused_at is None else min(now, job.paused_at)
+
+
+def _dealt_with(job: Job, reached_at: Instant) -> Instant:
+    """The same, of a job that more jitter may have moved ahead: its series begins where that put it."""
+    begun_at = 0 if job.series.due_at is not None else job.series.start_at - 1
+    return max(reached_at, begun_at, job.moved_to, job.series.counted_at or 0)
+
+
+def _moved(instant: Instant, stored: Job, series: Series) -> Instant:
+    """Where another jitter puts an instant of the stored series."""
+    return instant + series.jitter_ms - stored.series.jitter_ms
+
+
+def _counted_from(stored: Job, series: Series, reached_at: Instant, *, counted: int) -> Series:
+    """A series that follows the stored one: without what that one has dealt with, numbered on from `counted`.
+
+    With less jitter it may begin before the stored one did: the first time of that one's schedule may lie
+    before its request, and not have fired yet.
+    """
+    counted_at = _moved(_dealt_with(stored, reached_at), stored, series)
+    if series.due_at is None and series.jitter_ms < stored.series.jitter_ms:
+        series = _begun_before(series, counted_at)
+    return replace(series, counted_at=counted_at, counted=counted)
+
+
+def _not_again(stored: Job, series: Series, now: Instant) -> Series:
+    """A series that begins at `now` with another time zone or dueTime, and so counts its times anew.
+
+    With the same schedule and another jitter, of this update or the one before it, a time of the schedule
+    that has fired at its old place does not fire at its new one. One that has not fires there, though that
+    is past.
+    """
+    former = stored.series
+    is_unmoved = series.jitter_ms == former.jitter_ms and _dealt_with(stored, now) <= now
+    if series.schedule != former.schedule or is_unmoved:
+        return series
+    if series.schedule is None or series.due_at is not None:
+        is_counted = series.due_at != former.due_at
+    else:
+        is_counted = _begun_before(series, series.start_at - 1) == series
+    if is_counted:
+        # Its schedule counts from the request, or from another dueTime: it has no time of before.
+        return series
+    return _counted_from(stored, series, now, counted=series.counted)
 
 
 def _count(series: Series, through: Instant) -> int:
