@@ -1,5 +1,6 @@
 """Keys and signing secrets over HTTP."""
 
+from base64 import urlsafe_b64decode
 from typing import Any
 
 import pytest
@@ -72,6 +73,41 @@ def test_keys_are_listed_page_by_page() -> None:
     second = client.send("GET", f"/v1/keys?limit=2&cursor={first['nextCursor']}").json
     assert [each["id"] for each in first["items"] + second["items"]] == sorted(made)
     assert "nextCursor" not in second
+
+
+def key_ids(client: Client, count: int, namespace: str) -> list[str]:
+    body = {"namespace": namespace, "role": "read"}
+    return [client.send("POST", "/v1/keys", body).json["id"] for _ in range(count)]
+
+
+def cursors_of(client: Client, limit: int) -> tuple[list[str], list[str]]:
+    """The ids that a namespace's admin is shown page by page, and the cursors that lead there."""
+    ids: list[str] = []
+    cursors: list[str] = []
+    while True:
+        after = f"&cursor={cursors[-1]}" if cursors else ""
+        page = client.send("GET", f"/v1/keys?limit={limit}{after}", caller=NS_ADMIN).json
+        ids += [each["id"] for each in page["items"]]
+        if "nextCursor" not in page:
+            return ids, cursors
+        cursors.append(page["nextCursor"])
+
+
+def test_a_namespaces_admin_learns_no_ids_of_other_namespaces_keys_from_a_cursor() -> None:
+    client = Client()
+    mine, others = key_ids(client, 3, "ns"), key_ids(client, 20, "elsewhere")
+    shown, cursors = cursors_of(client, 2)
+    assert shown == sorted(mine)
+    assert cursors
+    for each in cursors:
+        told = each.encode() + urlsafe_b64decode(each + "=" * (-len(each) % 4))
+        assert not [key_id for key_id in others if key_id.encode() in told]
+
+
+@pytest.mark.parametrize("sent", ["x", "a2V5czphYmM", "", "%00", "A" * 5_000])
+def test_a_cursor_of_keys_that_was_never_given_is_named(sent: str) -> None:
+    refused = Client().send("GET", f"/v1/keys?cursor={sent}")
+    assert (refused.status, refused.pointers) == (422, ["/cursor"])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.key import EVERY_NAMESPACE, Key, digest_of, written
-from sweephand.errors import ForbiddenError, NotFoundError, Violation
+from sweephand.access.seal import seal, unseal
+from sweephand.errors import ForbiddenError, InvalidError, NotFoundError, Violation
 from sweephand.instants import Instant
 from sweephand.limits import KEY_DAYS_MAX
 from sweephand.schedules import parse_duration_ms
@@ -45,11 +46,11 @@ def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Repl
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     """List the keys that the caller may revoke."""
     query = request.query
-    page = services.keys.page(_reach(request), query.cursor, query.limit)
+    page = services.keys.page(_reach(request), _position(services, query.cursor), query.limit)
     alive = (key for key in page.items if key.expires_at is None or request.requested_at < key.expires_at)
     shown: KeyPage = {"items": [key_resource(key) for key in alive]}
     if page.next is not None:
-        shown["nextCursor"] = cursor.encode("keys", page.next)
+        shown["nextCursor"] = seal(_cursor_secret(services), page.next)
     return Reply(200, shown)
 
 
@@ -60,6 +61,21 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     if key is None or not request.caller.sees(key.namespace) or not services.keys.delete(key_id):
         raise NotFoundError("There is no such key; one that has expired may be gone by itself.")
     return Reply(204)
+
+
+def _position(services: Services, sealed: str) -> str:
+    """The position that a cursor stands for, which may be the id of another namespace's key."""
+    if not sealed:
+        return ""
+    position = unseal(_cursor_secret(services), sealed)
+    if position is None:
+        raise InvalidError([Violation("/cursor", cursor.INVALID)])
+    return position
+
+
+def _cursor_secret(services: Services) -> str:
+    """What seals the cursors of this list. No caller can ask for it, since no namespace is called `*`."""
+    return services.signing.active(EVERY_NAMESPACE)[-1]
 
 
 def _reach(request: Request[Any, Any]) -> str | None:

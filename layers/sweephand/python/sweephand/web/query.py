@@ -92,7 +92,7 @@ class KeysQuery(QueryParameters):
     """Which keys to list."""
 
     limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
-    cursor: Annotated[str, AfterValidator(partial(decode, "keys"))] = Field("", description=_CURSOR)
+    cursor: str = Field("", min_length=1, description=_CURSOR)
 
 
 class OccurrencesQuery(QueryParameters):
