@@ -15,6 +15,7 @@ from sweephand.schedules.cron import Cron, CronFields, cron_of
 from sweephand.schedules.cron_fields import FieldRule, parse_field
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, pointer_to, quoted
 from sweephand.schedules.timeline import Beginning, Timeline
+from sweephand.spelling import suggestion
 
 _RULES: Final[Mapping[str, FieldRule]] = {
     "second": cron_fields.SECOND,
@@ -96,7 +97,9 @@ def parse_fields(written: Mapping[str, object]) -> NamedFields:
 def _read(name: str, value: object) -> str:
     rule = _RULES.get(name)
     if rule is None:
-        raise ScheduleError(f"{quoted(name)} is no field of a schedule; expected {_NAMES}")
+        raise ScheduleError(
+            f"{quoted(name)} is no field of a schedule; expected {_NAMES}.{suggestion(name, _RULES)}"
+        )
     text = str(value) if type(value) is int else value
     if not isinstance(text, str) or not 0 < len(text) <= SCHEDULE_LENGTH_MAX:
         raise ScheduleError(f"{quoted(str(value))} as the {rule.title} field: expected text such as '3,6,9'")

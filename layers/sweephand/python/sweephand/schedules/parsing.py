@@ -16,6 +16,7 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.every import PREFIX as EVERY
 from sweephand.schedules.every import parse_every
 from sweephand.schedules.timeline import Form
+from sweephand.spelling import suggestion
 
 if TYPE_CHECKING:
     from sweephand.schedules.listed import Instants
@@ -152,6 +153,7 @@ def _parse_descriptor(text: str) -> Form:
     expression = MACROS.get(text)
     if expression is None:
         raise ScheduleError(
-            f"{quoted(text)} is no macro; expected one of {', '.join(MACROS)}, or @every 1h30m"
+            f"{quoted(text)} is no macro; expected one of {', '.join(MACROS)}, or @every 1h30m."
+            f"{suggestion(word, (*MACROS, EVERY))}"
         )
     return parse_cron(expression)

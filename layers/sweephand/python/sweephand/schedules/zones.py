@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.tzif import Spelled, Transition, read_tzif
+from sweephand.spelling import suggestion
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -222,10 +223,9 @@ def zone_named(name: str) -> Zone:
     """The zone with that IANA name, spelled exactly. Raises ScheduleError if there is none."""
     if name not in zone_names():
         # Only names of the list are ever opened as files, so that `../x` is just another unknown name.
-        alike = next((each for each in sorted(zone_names()) if each.casefold() == name.casefold()), None)
         raise ScheduleError(
-            f"{quoted(name)} is no time zone; expected "
-            + (f"{alike} (spelled so)" if alike else "an IANA name such as Europe/Paris or UTC")
+            f"{quoted(name)} is no time zone; expected an IANA name such as Europe/Paris or UTC."
+            f"{suggestion(name, sorted(zone_names()))}"
         )
     # With the first zone: many a function delivers for long before it meets one.
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - as above

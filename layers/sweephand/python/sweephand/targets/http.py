@@ -8,6 +8,7 @@ from sweephand.errors import BadRequestError, Violation
 from sweephand.instants import SECOND_MS
 from sweephand.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
 from sweephand.schedules import parse_duration_ms
+from sweephand.spelling import suggestion
 from sweephand.targets.pointers import pointer_part
 from sweephand.targets.url import Url, UrlError, read_url
 
@@ -74,7 +75,11 @@ def http_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: 
         found.append(Violation("/url", str(error)))
     method = spec.get("method", "POST")
     if method not in METHODS:
-        found.append(Violation("/method", f"Use one of {', '.join(METHODS)}, in capitals."))
+        found.append(
+            Violation(
+                "/method", f"Use one of {', '.join(METHODS)}, in capitals.{suggestion(method, METHODS)}"
+            )
+        )
     elif has_data and method in METHODS_WITHOUT_BODY:
         found.append(Violation("/method", f"{method} sends no body: leave `data` out, or use POST."))
     found += _header_violations(spec.get("headers", {}))

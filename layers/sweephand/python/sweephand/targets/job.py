@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sweephand.errors import Violation
 from sweephand.limits import NAME_LENGTH_MAX
+from sweephand.spelling import suggestion
 
 FIELDS: Final = ("type", "name", "when")
 
@@ -29,7 +30,7 @@ def job_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: b
         found.append(Violation("/name", "Give the name of a job of this namespace."))
     when = spec.get("when", WHEN_DEFAULT)
     if not isinstance(when, str) or when not in WHEN:
-        found.append(Violation("/when", f"Use one of {', '.join(WHEN)}."))
+        found.append(Violation("/when", f"Use one of {', '.join(WHEN)}.{suggestion(when, WHEN)}"))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from sweephand.errors import Violation
 from sweephand.instants import SECOND_MS
 from sweephand.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.spelling import suggestion
 from sweephand.targets import http, job, sqs
 from sweephand.targets.pointers import pointer_part
 
@@ -71,10 +72,14 @@ def target_violations(
     kind = target.get("type")
     target_type = types.get(kind) if isinstance(kind, str) else None
     if target_type is None:
-        return [Violation(f"{at}/type", f"Give the target's type: {_either(types)}.")]
+        return [
+            Violation(f"{at}/type", f"Give the target's type: {_either(types)}.{suggestion(kind, types)}")
+        ]
     unknown = [
         Violation(
-            f"{at}/{pointer_part(name)}", f"Leave it out: {kind} takes {', '.join(target_type.fields)}."
+            f"{at}/{pointer_part(name)}",
+            f"Leave it out: {kind} takes {', '.join(target_type.fields)}."
+            f"{suggestion(name, target_type.fields)}",
         )
         for name in target
         if name not in target_type.fields

@@ -59,9 +59,10 @@ def read(text: str) -> Any:
             allow_nan=True,  # so that parse_constant is asked
         )
     except simplejson.JSONDecodeError as error:
-        raise MalformedError(
-            f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
-        ) from None
+        said = error.msg.replace("%r", "").removesuffix(" at").rstrip()
+        # Some of simplejson's messages expect the character at fault to be put in.
+        at = f"line {error.lineno}, column {error.colno}"
+        raise MalformedError(f"The body is not JSON: {' '.join(said.split())} at {at}.") from None
     except RecursionError:
         raise MalformedError(_TOO_DEEP) from None
     if text.count("[") + text.count("{") > JSON_DEPTH_MAX:

@@ -21,6 +21,7 @@ from sweephand.errors import (
     UnsupportedError,
     Violation,
 )
+from sweephand.spelling import printable
 from sweephand.web.resources import ProblemResource, ViolationResource
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -120,7 +121,7 @@ def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> P
         "type": f"urn:sweephand:problem:{kind}",
         "title": title,
         "status": status,
-        "detail": detail,
+        "detail": printable(detail),
     }
     errors: list[ViolationResource] = [
         {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in islice(violations, ERRORS_MAX)
@@ -131,8 +132,9 @@ def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> P
 
 
 def _sentence(text: str) -> str:
-    """A detail as a sentence, whichever room it comes from."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
+    """A detail as a sentence, whichever room it comes from; what callers sent can hold any character."""
+    text = printable(text)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
 
 
 def headers(error: Exception) -> dict[str, str]:

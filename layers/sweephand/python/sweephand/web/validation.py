@@ -1,12 +1,13 @@
 """From what pydantic found in a document to violations: pointers, and sentences that say what is valid."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from sweephand.errors import Violation
+from sweephand.spelling import suggestion
 from sweephand.web.problems import pointer
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,7 +33,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "string_too_long": "Must have at most {max_length} characters.",
     "too_short": "Must not be empty.",
     "too_long": "Must have at most {max_length} entries.",
-    "literal_error": "Must be {expected}.",
+    "literal_error": "Must be {expected}.{meant}",
     "value_error": "{error}",
 }
 
@@ -50,21 +51,40 @@ def check(
     try:
         return model.model_validate(document), []
     except ValidationError as error:
-        return None, [
-            _violation(model, found, elsewhere)
-            for found in error.errors(include_url=False, include_input=False)
-        ]
+        return None, [_violation(model, found, elsewhere) for found in error.errors(include_url=False)]
 
 
 def _violation(model: type[BaseModel], found: Any, elsewhere: Mapping[str, str]) -> Violation:
     place = tuple(part for part in found["loc"] if part != "[key]")
     if found["type"] == "extra_forbidden":
         return Violation(pointer(*place), _unknown(model, place, elsewhere))
-    template = _SENTENCES.get(found["type"], found["msg"] + ".")
-    sentence = template.format(**{name: _plain(value) for name, value in found.get("ctx", {}).items()})
+    sentence = _sentence(model, place, found)
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
     return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
+
+
+def _sentence(model: type[BaseModel], place: tuple[str | int, ...], found: Any) -> str:
+    template = _SENTENCES.get(found["type"])
+    if template is None:
+        return f"{found['msg']}."
+    said = {name: _plain(value) for name, value in found.get("ctx", {}).items()}
+    if found["type"] == "literal_error":
+        said["meant"] = suggestion(found["input"], _values(_field(model, place)))
+    return template.format(**said)
+
+
+def _values(field: FieldInfo | None) -> list[str]:
+    """The texts that a field takes, if it takes only certain ones."""
+    left: list[Any] = [] if field is None else [field.annotation]
+    found: list[str] = []
+    while left:
+        kind = left.pop()
+        if isinstance(kind, str):
+            found.append(kind)
+        else:
+            left += getattr(kind, "__args__", ())
+    return found
 
 
 def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Mapping[str, str]) -> str:
@@ -74,15 +94,8 @@ def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Ma
     names = sorted(_names(holder))
     if not names:
         return "Nothing is taken here."
-    near = _near(str(place[-1]), names)
-    meant = f" Did you mean {near}?" if near else ""
-    return f"There is no such field here.{meant} What there is: {', '.join(names)}."
-
-
-def _near(name: str, names: Iterable[str]) -> str | None:
-    """The one of the names that this one is but for capitals and what stands between words, if one is."""
-    written = name.lower().replace("_", "").replace("-", "")
-    return next((each for each in names if each.lower() == written), None)
+    near = suggestion(str(place[-1]), names)
+    return f"There is no such field here.{near} What there is: {', '.join(names)}."
 
 
 def _plain(value: Any) -> Any:
