@@ -83,6 +83,31 @@ def test_the_examples_are_valid_and_are_accepted() -> None:
             assert client.send(operation.method, url, example).status in (200, 201, 202)
 
 
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+def test_what_the_gateway_refuses_by_itself_is_described_in_its_own_form(status: int) -> None:
+    for operation in OPERATIONS:
+        responses = document()["paths"][operation.path][operation.method.lower()]["responses"]
+        if operation.access == "open":
+            continue
+        name = responses[str(status)]["$ref"].rpartition("/")[2]
+        content = document()["components"]["responses"][name]["content"]["application/json"]
+        assert content["schema"] == {"$ref": "#/components/schemas/GatewayRefusal"}, operation.name
+        schema = {**content["schema"], "components": document()["components"]}
+        jsonschema.Draft202012Validator(schema).validate(content["example"])
+
+
+def test_only_a_call_for_roles_describes_our_own_403() -> None:
+    described = {
+        operation.name: document()["paths"][operation.path][operation.method.lower()]["responses"]["403"]
+        for operation in OPERATIONS
+        if operation.access != "open"
+    }
+    assert described["showLimits"] == {"$ref": "#/components/responses/GatewayForbidden"}
+    assert described["getJob"] == {"$ref": "#/components/responses/Forbidden"}
+    own = document()["components"]["responses"]["Forbidden"]["content"]
+    assert own.keys() == {"application/json", "application/problem+json"}
+
+
 def test_the_page_is_html_that_asks_for_nothing_from_elsewhere() -> None:
     page = Client().send("GET", "/docs", caller=None)
     assert page.status == 200

@@ -112,7 +112,7 @@ def parse_duration(text: str) -> Duration:
     if not re.match(r"[-+.0-9]", text):
         raise ScheduleError(f"{quoted(text)} is no duration; expected {_EXPECTED}")
     elapsed_ns = parse_go_duration_ns(text)
-    if elapsed_ns < 0:
+    if text.startswith("-"):
         raise ScheduleError(f"{quoted(text)} is negative; expected a duration that counts forward")
     return Duration(0, 0, elapsed_ns)
 

@@ -24,7 +24,7 @@ _RFC3339: Final = (
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _LOCAL: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})"
-_LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:.]"
+_LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:]|[0-9]{2}\.[0-9]{2}\."
 _EXPECTED: Final = (
     "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
 )

@@ -6,7 +6,16 @@ from pydantic import Field, WithJsonSchema
 
 from sweephand import limits
 from sweephand.access.key import Role
-from sweephand.web.names import PREFIX_PATTERN
+from sweephand.web.formats import (
+    INSTANT,
+    DurationText,
+    InstantText,
+    MomentText,
+    Name,
+    NameOrAll,
+    UrlText,
+    ZoneText,
+)
 from sweephand.web.target_documents import DURATION_RULE, Document, EndTarget, Target
 
 #: Fields of the API that later releases of Sweephand bring: told apart from mistakes.
@@ -28,12 +37,12 @@ class Retry(Document):
         le=limits.RETRY_ATTEMPTS_MAX,
         description=f"A whole number from 1 to {limits.RETRY_ATTEMPTS_MAX}; 10 by default.",
     )
-    max_age: str | None = Field(
+    max_age: DurationText | None = Field(
         None,
         description=f"How long after the first attempt the last may begin; 24h by default, at most "
         f"{limits.RETRY_DAYS_MAX}d. {DURATION_RULE}",
     )
-    initial_delay: str | None = Field(
+    initial_delay: DurationText | None = Field(
         None,
         description=f"The delay after the first attempt; 5s by default, at most {limits.RETRY_DAYS_MAX}d. "
         f"{DURATION_RULE}",
@@ -46,7 +55,7 @@ class Retry(Document):
         description=f"What each delay is longer by; a number from 1 to {limits.RETRY_MULTIPLIER_MAX}, 4 by "
         "default.",
     )
-    max_delay: str | None = Field(
+    max_delay: DurationText | None = Field(
         None,
         description=f"The longest delay; 6h by default, at most {limits.RETRY_DAYS_MAX}d. {DURATION_RULE}",
     )
@@ -60,7 +69,7 @@ class CatchUp(Document):
         description="Of those found more than `window` late: `latest` (default) fires the newest, `all` "
         "each, `none` none. The others are recorded as skipped, one record for all of them.",
     )
-    window: str | None = Field(
+    window: DurationText | None = Field(
         None,
         description=f"Up to so late an occurrence fires in any case; 1h by default, at least "
         f"{limits.CATCHUP_WINDOW_S_MIN}s, at most {limits.CATCHUP_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
@@ -83,28 +92,42 @@ _FIELDS = {
     "dayOfWeek": "0 to 7, both of which are Sunday, or SUN to SAT; 5L, 5#2.",
     "year": "1970 to 2199.",
 }
+
+
+def _field(meaning: str) -> dict[str, Any]:
+    text = {"type": ["string", "integer"], "minLength": 1, "maxLength": limits.SCHEDULE_LENGTH_MAX}
+    return {"anyOf": [text, {"type": "null"}], "description": meaning}
+
+
 #: What a schedule may be is judged by the schedules alone, which know each form.
 Schedule = Annotated[
     Any,
     WithJsonSchema(
         {
-            "oneOf": [
-                {"type": "string", "maxLength": limits.SCHEDULE_LENGTH_MAX},
+            "anyOf": [
                 {
-                    "type": "object",
-                    "properties": {
-                        name: {"type": ["string", "integer"], "description": meaning}
-                        for name, meaning in _FIELDS.items()
-                    },
-                    "additionalProperties": False,
-                    "minProperties": 1,
+                    "oneOf": [
+                        {
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": limits.SCHEDULE_LENGTH_MAX,
+                            "pattern": "^[\\t -~]+$",
+                        },
+                        {
+                            "type": "object",
+                            "properties": {name: _field(meaning) for name, meaning in _FIELDS.items()},
+                            "additionalProperties": False,
+                            "minProperties": 1,
+                        },
+                        {
+                            "type": "array",
+                            "items": INSTANT,
+                            "minItems": 1,
+                            "maxItems": limits.INSTANTS_MAX,
+                        },
+                    ]
                 },
-                {
-                    "type": "array",
-                    "items": {"type": "string", "format": "date-time"},
-                    "minItems": 1,
-                    "maxItems": limits.INSTANTS_MAX,
-                },
+                {"type": "null"},
             ]
         }
     ),
@@ -145,12 +168,12 @@ class Timing(Document):
     """When something is due."""
 
     schedule: Schedule = Field(None, description=_SCHEDULE)
-    timezone: str | None = Field(None, max_length=64, description=_TIMEZONE)
-    due_time: str | None = Field(None, max_length=64, description=_DUE_TIME)
-    ttl: str | None = Field(None, max_length=64, description=_TTL)
+    timezone: ZoneText | None = Field(None, max_length=64, description=_TIMEZONE)
+    due_time: MomentText | None = Field(None, max_length=64, description=_DUE_TIME)
+    ttl: MomentText | None = Field(None, max_length=64, description=_TTL)
     repeats: int | None = Field(None, ge=1, le=limits.REPEATS_MAX, description=_REPEATS)
     dst: Dst | None = Field(None, description=_DST)
-    jitter: str | None = Field(None, max_length=64, description=_JITTER)
+    jitter: DurationText | None = Field(None, max_length=64, description=_JITTER)
 
 
 class JobDocument(Timing):
@@ -163,7 +186,7 @@ class JobDocument(Timing):
         "exact, the same bytes at every attempt; without data it gets null.",
     )
     retry: Retry | None = Field(None, description="How a failed trigger is tried again: an object.")
-    dead_letter_queue: str | None = Field(
+    dead_letter_queue: UrlText | None = Field(
         None,
         max_length=limits.URL_LENGTH_MAX,
         description="The URL of the SQS queue for what could not be delivered; the stack's by default.",
@@ -188,12 +211,12 @@ class JobDocument(Timing):
         None,
         description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
     )
-    heartbeat_timeout: str | None = Field(
+    heartbeat_timeout: DurationText | None = Field(
         None,
         description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
         f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
     )
-    max_run_time: str | None = Field(
+    max_run_time: DurationText | None = Field(
         None,
         description=f"How long a consumer that answered 202 may take; 24h by default, at most "
         f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
@@ -211,12 +234,12 @@ class JobDocument(Timing):
         description="`outcome` (default) records every run, `full` the beginning of each first attempt too, "
         "`failures` leaves out what succeeds at once.",
     )
-    history_retention: str | None = Field(
+    history_retention: DurationText | None = Field(
         None,
         description=f"How long a run's record is kept, a day at least; 30d by default, at most "
         f"{limits.RETENTION_DAYS_MAX}d. {DURATION_RULE}",
     )
-    retention: str | None = Field(
+    retention: DurationText | None = Field(
         None,
         description=f"How long a completed job is kept; 7d by default, at most {limits.RETENTION_DAYS_MAX}d. "
         f"{DURATION_RULE}",
@@ -226,7 +249,12 @@ class JobDocument(Timing):
     )
     labels: (
         dict[
-            Annotated[str, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)],
+            Annotated[
+                str,
+                Field(
+                    min_length=1, max_length=limits.LABEL_LENGTH_MAX, json_schema_extra={"pattern": "^[^:]*$"}
+                ),
+            ],
             Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)],
         ]
         | None
@@ -283,20 +311,26 @@ class TriggerDocument(Document):
 class BackfillDocument(Document):
     """Which past triggers to make."""
 
-    from_: str = Field(alias="from", description="The first instant of the span (RFC 3339 with its offset).")
-    to: str = Field(description="Where the span ends: this instant is no part of it. It is past.")
+    from_: InstantText = Field(
+        alias="from", description="The first instant of the span (RFC 3339 with its offset)."
+    )
+    to: InstantText = Field(description="Where the span ends: this instant is no part of it. It is past.")
 
 
 class NamedJobDocument(JobDocument):
     """A job and its name, as one of many."""
 
-    name: str = Field(description="The job's name.")
+    name: Name = Field(description="The job's name.")
+
+
+#: Each is judged by itself: what is no job is told among the results.
+_ONE_OF_MANY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobDocument"}, {}]}
 
 
 class BulkDocument(Document):
     """Many jobs at once."""
 
-    jobs: list[Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/NamedJobDocument"})]] = Field(
+    jobs: list[Annotated[Any, WithJsonSchema(_ONE_OF_MANY)]] = Field(
         min_length=1,
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",
@@ -316,33 +350,10 @@ class FailureDocument(Document):
     )
 
 
-class FilterDocument(Document):
-    """Which jobs a call about many is about: a prefix or labels are required."""
-
-    prefix: str | None = Field(
-        None,
-        pattern=PREFIX_PATTERN,
-        max_length=limits.NAME_LENGTH_MAX,
-        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
-    )
-    labels: dict[str, str] | None = Field(
-        None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."
-    )
-    cursor: str | None = Field(None, description="The nextCursor of the answer before; left out to begin.")
-
-
-class PauseManyDocument(FilterDocument, PauseDocument):
-    """Which jobs are paused, and why."""
-
-
-class ResumeManyDocument(FilterDocument, ResumeDocument):
-    """Which jobs are resumed, and how."""
-
-
 class PreviewDocument(Timing):
     """A schedule that is not stored."""
 
-    after: str | None = Field(
+    after: InstantText | None = Field(
         None,
         description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
         "the one that is due at this instant among them. An instant in the past: the schedule is read as if "
@@ -359,11 +370,11 @@ class PreviewDocument(Timing):
 class KeyDocument(Document):
     """A key to be made."""
 
-    namespace: str = Field(
+    namespace: NameOrAll = Field(
         description="The namespace it is for; * for every one, which only a key for * can make."
     )
     role: Role = Field(description="What it may do: read, write (read too) or admin (all of it).")
-    expires_in: str | None = Field(
+    expires_in: DurationText | None = Field(
         None,
         description=f"How long it works; for ever by default, at most {limits.KEY_DAYS_MAX}d. "
         f"{DURATION_RULE}",

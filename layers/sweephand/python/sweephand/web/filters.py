@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 from sweephand.errors import Violation
 from sweephand.web import cursor, json_text
-from sweephand.web.documents import FilterDocument
+from sweephand.web.filter_documents import FilterDocument
 from sweephand.web.operation import Taken
 from sweephand.web.validation import check
 

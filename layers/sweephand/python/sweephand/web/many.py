@@ -8,7 +8,7 @@ from sweephand.instants import Instant
 from sweephand.jobs.bulk import Done, Filter
 from sweephand.limits import BULK_EXAMINED_MAX
 from sweephand.web import cursor
-from sweephand.web.documents import FilterDocument, PauseManyDocument, ResumeManyDocument
+from sweephand.web.filter_documents import FilterDocument, PauseManyDocument, ResumeManyDocument
 from sweephand.web.filters import RULE, read_filter
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.query import DeleteQuery

@@ -6,14 +6,17 @@ from typing import Final
 from sweephand.errors import Violation
 from sweephand.limits import NAME_LENGTH_MAX
 
-NAME_PATTERN: Final = r"^[A-Za-z0-9._~:@+=-]+$"
+_CHARACTERS: Final = "A-Za-z0-9._~:@+=-"
+
+#: One or two dots alone are no name: in a path they lead elsewhere.
+NAME_PATTERN: Final = rf"^(?:[.]{{0,2}}[{_CHARACTERS.replace('.', '')}]|[.]{{3}})[{_CHARACTERS}]*$"
 
 #: What names may begin with; nothing at all, too.
-PREFIX_PATTERN: Final = NAME_PATTERN.replace("+$", "*$")
+PREFIX_PATTERN: Final = f"^[{_CHARACTERS}]*$"
 
 NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of A-Z a-z 0-9 . _ ~ : @ + = - and not only one or two dots."
 
-_NAME: Final = re.compile(r"[A-Za-z0-9._~:@+=-]+")
+_NAME: Final = re.compile(f"[{_CHARACTERS}]+")
 
 
 def is_name(text: str) -> bool:

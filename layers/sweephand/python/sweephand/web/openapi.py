@@ -10,12 +10,11 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import core_schema
 
 from sweephand import __version__
-from sweephand.limits import NAME_LENGTH_MAX
+from sweephand.web import formats
 from sweephand.web.documents import NamedJobDocument
-from sweephand.web.names import NAME_PATTERN
 from sweephand.web.operation import Gives, NoQuery, Operation
 from sweephand.web.problems import CONTENT_TYPE, KINDS
-from sweephand.web.resources import ProblemResource
+from sweephand.web.resources import GatewayRefusal, ProblemResource
 from sweephand.web.target_documents import HttpTarget, JobTarget, SqsTarget
 
 _REFS: Final = "#/components/schemas/{model}"
@@ -32,7 +31,8 @@ Jobs that fire at a time, in your own AWS account: at least once, never early, t
 
 Every request but those marked open carries `Authorization: Bearer sh_…`. A caller sees its own namespace; any
 other is 404. Errors are problem documents (RFC 9457): `errors` names every field that cannot be accepted, by
-its JSON pointer. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused.
+its JSON pointer. What the gateway refuses by itself (401, 403, 429, 500, 503) is `{"message": "…"}` as
+`application/json`. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused.
 """
 
 _TAGS: Final = (
@@ -59,6 +59,16 @@ _SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
 }
 
 
+#: What the gateway answers by itself on a path that is not open: why, and the message.
+_GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
+    401: ("there is no Authorization header", "Unauthorized"),
+    403: ("the key is unknown, was revoked or has expired", "Forbidden"),
+    429: ("more requests a second than the stack lets in", "Too Many Requests"),
+    500: ("a function failed", "Internal Server Error"),
+    503: ("no function could be started", "Service Unavailable"),
+}
+
+
 def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
     """The document; its server is relative, so that it holds wherever the stack is reached."""
     operations = tuple(operations)
@@ -80,7 +90,10 @@ def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": schemas.definitions,
-            "responses": {_problem_name(status): _problem(status) for status in KINDS},
+            "responses": {
+                **{_problem_name(status): _problem(status) for status in KINDS},
+                **{_refusal_name(status): _refusal(status) for status in _GATEWAY},
+            },
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "An API key: `sh_{id}_{secret}`."},
                 "runToken": {
@@ -116,6 +129,7 @@ class _Schemas:
             JobTarget: "validation",
             NamedJobDocument: "validation",
             ProblemResource: "serialization",
+            GatewayRefusal: "serialization",
         }
         for each in operations:
             if each.accepts:
@@ -161,6 +175,8 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
     problems = {
         str(status): {"$ref": f"#/components/responses/{_problem_name(status)}"} for status in statuses(each)
     }
+    for status in _GATEWAY if each.access != "open" else ():
+        problems.setdefault(str(status), {"$ref": f"#/components/responses/{_refusal_name(status)}"})
     found["responses"] = answers | problems
     return found
 
@@ -169,7 +185,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
     """The statuses of the problems that an operation can answer with, in order."""
     found = set(operation.problems) | {500}
     if operation.access != "open":
-        found.add(401)
+        found |= {401, 503}
     if operation.access in ("read", "write", "admin", "report"):
         found.add(403)
     if "{namespace}" in operation.path:
@@ -178,20 +194,17 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
         found.add(422)
     if operation.accepts:
         found |= {400, 413, 415, 422}
-    if operation.access != "open":
-        found.add(503)
     return sorted(found)
 
 
 def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
-    named = {"type": "string", "minLength": 1, "maxLength": NAME_LENGTH_MAX, "pattern": NAME_PATTERN}
     return [
         {
             "name": name,
             "in": "path",
             "required": True,
             "description": meaning,
-            "schema": named if name in ("namespace", "name") else {"type": "string"},
+            "schema": formats.PATH[name],
         }
         for name, meaning in _PATH_PARAMETERS.items()
         if f"{{{name}}}" in each.path
@@ -227,7 +240,13 @@ def _given(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
+        {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": text,
+            "schema": formats.HEADERS[name],
+        }
         for name, text in each.headers.items()
     ]
 
@@ -249,7 +268,24 @@ def _problem_name(status: int) -> str:
 
 def _problem(status: int) -> dict[str, Any]:
     kind, title = KINDS[status]
+    described = f"{title} (`urn:sweephand:problem:{kind}`)"
+    content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResource")}}}
+    if status in _GATEWAY:
+        refusal = _refusal(status)
+        described += f"; or {refusal['description']}"
+        content |= refusal["content"]
+    return {"description": described, "content": content}
+
+
+def _refusal_name(status: int) -> str:
+    return f"Gateway{_problem_name(status)}"
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    """What the gateway itself answers, before Sweephand is asked."""
+    why, message = _GATEWAY[status]
+    schema = {"$ref": _REFS.format(model="GatewayRefusal")}
     return {
-        "description": f"{title} (`urn:sweephand:problem:{kind}`)",
-        "content": {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResource")}}},
+        "description": f"the gateway's own answer: {why}",
+        "content": {"application/json": {"schema": schema, "example": {"message": message}}},
     }

@@ -1,17 +1,20 @@
 """Which query parameters lists take, and how a query string is read."""
 
+import re
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from sweephand.errors import Violation
 from sweephand.jobs.read import JobState
 from sweephand.limits import NAME_LENGTH_MAX, OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from sweephand.runs.run import State
 from sweephand.web.cursor import decode
+from sweephand.web.formats import CursorText, InstantText
 from sweephand.web.names import PREFIX_PATTERN
 from sweephand.web.problems import pointer
 from sweephand.web.validation import check
@@ -37,6 +40,17 @@ def _label(text: str) -> str:
     return text
 
 
+def _digits(text: object) -> object:
+    """Digits alone: pydantic would take spaces, underscores and a fraction of zeros too."""
+    if isinstance(text, str) and not re.fullmatch("-?[0-9]+", text):
+        raise PydanticCustomError("int_parsing", "no whole number")
+    return text
+
+
+_Label = Annotated[str, AfterValidator(_label), WithJsonSchema({"type": "string", "pattern": "^[^:]+:"})]
+_Whole = Annotated[int, BeforeValidator(_digits)]
+
+
 class JobsQuery(QueryParameters):
     """Which jobs to list."""
 
@@ -49,11 +63,11 @@ class JobsQuery(QueryParameters):
     state: JobState | None = Field(
         None, description="Only those in this state; a page may be short or empty."
     )
-    label: list[Annotated[str, AfterValidator(_label)]] = Field(
+    label: list[_Label] = Field(
         [], description="Only those with this label, name:value; may be given again to narrow the list."
     )
-    limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
-    cursor: Annotated[str, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
+    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
 
 
 class DeleteQuery(QueryParameters):
@@ -65,17 +79,17 @@ class DeleteQuery(QueryParameters):
         max_length=NAME_LENGTH_MAX,
         description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
     )
-    label: list[Annotated[str, AfterValidator(_label)]] = Field(
+    label: list[_Label] = Field(
         [], description="Only those with this label, name:value; may be given again to narrow the list."
     )
-    cursor: Annotated[str, AfterValidator(partial(decode, "delete"))] = Field("", description=_CURSOR)
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "delete"))] = Field("", description=_CURSOR)
 
 
 class ChangesQuery(QueryParameters):
     """Which changes to list."""
 
-    limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
-    cursor: Annotated[str, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
+    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
 
 
 class RunsQuery(QueryParameters):
@@ -84,26 +98,26 @@ class RunsQuery(QueryParameters):
     state: Literal[State, "waiting"] | None = Field(
         None, description="Only those in this state; a page may be short or empty."
     )
-    limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
-    cursor: Annotated[str, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
+    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 
 
 class KeysQuery(QueryParameters):
     """Which keys to list."""
 
-    limit: int = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
-    cursor: str = Field("", min_length=1, description=_CURSOR)
+    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    cursor: CursorText = Field("", min_length=1, description=_CURSOR)
 
 
 class OccurrencesQuery(QueryParameters):
     """Which occurrences to show."""
 
-    after: str | None = Field(
+    after: InstantText | None = Field(
         None,
         description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
         "the one that is due at this instant among them.",
     )
-    limit: int = Field(
+    limit: _Whole = Field(
         PAGE_ITEMS_DEFAULT,
         ge=1,
         le=OCCURRENCES_MAX,

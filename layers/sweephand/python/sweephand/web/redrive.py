@@ -7,7 +7,7 @@ from sweephand import limits
 from sweephand.instants import Instant
 from sweephand.runs.redrive import Progress
 from sweephand.web import cursor
-from sweephand.web.documents import FilterDocument
+from sweephand.web.filter_documents import FilterDocument
 from sweephand.web.filters import read_filter
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.resources import CountResource

@@ -168,6 +168,12 @@ class ProblemResource(TypedDict):
     errors: NotRequired[list[ViolationResource]]
 
 
+class GatewayRefusal(TypedDict):
+    """What API Gateway answers by itself: no problem document."""
+
+    message: str
+
+
 class BulkResultResource(TypedDict):
     """What became of one job of many: `rev` where it was written, else `problem`."""
 

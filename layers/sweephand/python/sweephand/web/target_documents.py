@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from sweephand import limits
+from sweephand.web.formats import DurationText, Name, UrlText
 
 DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
 
@@ -18,24 +19,27 @@ class Document(BaseModel):
     )
 
 
+_HeaderName = Annotated[str, Field(min_length=1, pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+_HeaderValue = Annotated[str, Field(pattern=r"^[\t -~\x80-\xff]*$")]
+
+
 class HttpTarget(Document):
     """An HTTPS endpoint: it receives `data` as the body, signed by Standard Webhooks."""
 
     type: Literal["http"] = Field(description="An HTTPS endpoint.")
-    url: str = Field(
-        max_length=limits.URL_LENGTH_MAX,
+    url: UrlText = Field(
         description="An https URL of a public address (http and loopback where the stack allows it).",
     )
     method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] | None = Field(
         None, description="The method; POST by default."
     )
-    headers: dict[str, str] | None = Field(
+    headers: dict[_HeaderName, _HeaderValue] | None = Field(
         None,
         max_length=limits.HEADERS_MAX,
         description="Headers to send; those of Standard Webhooks, `sweephand-`, `host` and framing are "
         "Sweephand's. Callers with the role `read` see the names, not the values.",
     )
-    timeout: str | None = Field(
+    timeout: DurationText | None = Field(
         None, description=f"A duration of at most {limits.TARGET_TIMEOUT_S_MAX} s; 15s by default."
     )
 
@@ -47,15 +51,23 @@ class SqsTarget(Document):
     """
 
     type: Literal["sqs"] = Field(description="An SQS queue.")
-    queue_url: str = Field(description="The URL of a queue that the stack's parameter TargetQueueArns names.")
-    message_group_id: str | None = Field(None, description="For a FIFO queue: the message group.")
+    queue_url: UrlText = Field(
+        description="The URL of a queue that the stack's parameter TargetQueueArns names."
+    )
+    message_group_id: str | None = Field(
+        None,
+        min_length=1,
+        max_length=128,
+        pattern="^[!-~]+$",
+        description="For a FIFO queue: the message group.",
+    )
 
 
 class JobTarget(Document):
     """Another job of the namespace, triggered when a run has ended; its `data` is what is told of the end."""
 
     type: Literal["job"] = Field(description="Another job of the namespace.")
-    name: str = Field(description="The name of that job.")
+    name: Name = Field(description="The name of that job.")
     when: Literal["succeeded", "failed", "always"] | None = Field(
         None, description="After which ends it is triggered; succeeded by default."
     )

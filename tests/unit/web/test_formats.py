@@ -1,0 +1,140 @@
+"""What the patterns of the OpenAPI document take, and what the code takes: the same."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.http_events import document
+
+from sweephand.jobs.naming import read_run_name
+from sweephand.schedules.durations import parse_duration_ms
+from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.moments import parse_moment
+from sweephand.schedules.zones import zone_named, zone_names
+from sweephand.web.formats import DURATION_PATTERN, MOMENT_PATTERN, PATH
+from sweephand.web.names import NAME_PATTERN, is_name
+
+NOON = 1_795_262_400_000
+
+#: Refusals of what a text means, not of how it is written.
+OF_MEANING = ("too long;", "is past;", "names no instant;", "lies beyond the year 9999;")
+
+# Texts that are durations or moments, and slips of them.
+PIECES = st.sampled_from(
+    [
+        *"+-.0179PTWYMDHSdhmsZz:",
+        "ms",
+        "us",
+        "ns",
+        "µs",
+        "μs",
+        "00",
+        "2027-01-31",
+        "T09:00:00",
+        "+01:00",
+        ":60",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=6)
+
+
+def takes_duration(text: str) -> bool:
+    try:
+        parse_duration_ms(text)
+    except ScheduleError as error:
+        return any(each in str(error) for each in OF_MEANING)
+    return True
+
+
+def takes_moment(text: str) -> bool:
+    try:
+        parse_moment(text, requested_at=NOON, counted_from=NOON, zone=zone_named("UTC"))
+    except ScheduleError as error:
+        return any(each in str(error) for each in OF_MEANING)
+    return True
+
+
+@given(text=TEXTS | st.from_regex(DURATION_PATTERN, fullmatch=True))
+def test_a_duration_is_written_as_the_pattern_says(text: str) -> None:
+    assert takes_duration(text) == bool(re.fullmatch(DURATION_PATTERN, text)) or len(text) > 64
+
+
+@given(text=TEXTS | st.from_regex(MOMENT_PATTERN, fullmatch=True))
+def test_a_moment_is_written_as_the_pattern_says(text: str) -> None:
+    if not is_impossible_date(text):
+        assert takes_moment(text) == bool(re.fullmatch(MOMENT_PATTERN, text)) or len(text) > 64
+
+
+def is_impossible_date(text: str) -> bool:
+    """Whether a text has the digits of an instant in places where no date or time has them."""
+    return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]", text)) and not re.fullmatch(MOMENT_PATTERN, text)
+
+
+@pytest.mark.parametrize("text", ["10.5s", "12.25h", "+1.5h", ".5s", "1.s", "P1M", "P1Y2M3DT4H5M6S"])
+def test_a_moment_may_be_a_duration_with_a_fraction(text: str) -> None:
+    assert takes_moment(text)
+    assert re.fullmatch(MOMENT_PATTERN, text)
+
+
+@pytest.mark.parametrize("text", ["-0s", "-0", "-5m", "1d12h", "P", "PT", "P1WT1H", "5", "1h 30m", ""])
+def test_neither_takes_what_is_no_duration(text: str) -> None:
+    assert not takes_duration(text)
+    assert not re.fullmatch(DURATION_PATTERN, text)
+
+
+@given(text=st.text(st.sampled_from("aZ9._~:@+=-/ é\n"), max_size=5))
+def test_a_name_is_written_as_the_pattern_says(text: str) -> None:
+    assert is_name(text) == bool(re.fullmatch(NAME_PATTERN, text))
+
+
+@given(text=st.from_regex(PATH["runId"]["pattern"], fullmatch=True) | st.text(max_size=20))
+def test_a_run_is_called_as_the_pattern_says(text: str) -> None:
+    named = read_run_name(text)
+    if re.fullmatch(r".*[0-9]{15}.*", text):
+        return  # a due time beyond the year 9999
+    assert (named is not None) == bool(re.fullmatch(PATH["runId"]["pattern"], text))
+
+
+def test_every_time_zone_is_written_as_the_pattern_says() -> None:
+    schema = document()["components"]["schemas"]["JobDocument"]["properties"]["timezone"]["anyOf"][0]
+    assert not [name for name in zone_names() if not re.fullmatch(schema["pattern"], name)]
+
+
+def texts(schema: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Every schema of a text in a document, with its place."""
+    if isinstance(schema, list):
+        return [found for at, each in enumerate(schema) for found in texts(each, f"{path}/{at}")]
+    if not isinstance(schema, dict):
+        return []
+    own = [(path, schema)] if schema.get("type") == "string" else []
+    return own + [found for name, each in schema.items() for found in texts(each, f"{path}/{name}")]
+
+
+#: Texts for people, which may be empty and hold any character.
+FREE = ("description", "reason", "labels/", "HttpTarget/properties/headers")
+
+
+def test_every_text_that_a_caller_may_write_says_how_it_is_written() -> None:
+    told = document()
+    written = {name: each for name, each in told["components"]["schemas"].items() if name.endswith(WRITTEN)}
+    assert len(written) > 10
+    found = texts(written) + [
+        (f"{path}/{parameter['name']}", parameter["schema"])
+        for path, methods in told["paths"].items()
+        for operation in methods.values()
+        for parameter in operation.get("parameters", [])
+        if parameter["schema"].get("type") == "string"
+    ]
+    # What is required of a filter is said beside its fields.
+    found = [(place, schema) for place, schema in found if "Document/anyOf" not in place]
+    assert len(found) > 50
+    for place, schema in found:
+        if not any(each in place for each in FREE):
+            assert schema.keys() & {"pattern", "format", "enum", "const"}, place
+        if "enum" not in schema and "const" not in schema and "items" not in place:
+            assert schema.keys() & {"maxLength", "pattern"}, place
+
+
+WRITTEN = ("Document", "Target", "Retry", "CatchUp", "Dst")
