@@ -15,9 +15,10 @@ from sweephand.errors import BadRequestError, InvalidError, NotFoundError, Unava
 from sweephand.web import json_text, problems
 from sweephand.web.admission import admit, caller_of
 from sweephand.web.api import OPERATIONS
-from sweephand.web.body import read_body
+from sweephand.web.body import body_violations, read_body
 from sweephand.web.names import name_violations
 from sweephand.web.operation import Operation, Reply, Request
+from sweephand.web.preconditions import precondition_violations
 from sweephand.web.problems import MethodError
 from sweephand.web.query import read_query
 from sweephand.web.services import Services
@@ -112,8 +113,13 @@ class _Exchange:
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)
         violations += found
+        headers = {name.lower(): text for name, text in event.headers.items()}
+        if operation.method != "GET":
+            violations += precondition_violations(operation.headers, headers)
         value = None
-        if operation.accepts:
+        if operation.accepts is None:
+            violations += body_violations(event.raw_event)
+        else:
             document = read_body(
                 event.raw_event,
                 event.headers.get("content-type"),
@@ -125,7 +131,6 @@ class _Exchange:
             value = taken.value
         if violations:
             raise InvalidError(violations)
-        headers = {name.lower(): text for name, text in event.headers.items()}
         return operation.run(services, Request(admitted, path, query, value, headers, now))
 
     def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[str]:

@@ -1,6 +1,7 @@
 """How the body of a request becomes a JSON object: content type first, then size, then what it says."""
 
 import binascii
+import re
 from base64 import b64decode
 from collections.abc import Collection, Mapping
 from email.message import Message
@@ -10,6 +11,7 @@ from sweephand.errors import InvalidError, MalformedError, TooLargeError, Unsupp
 from sweephand.limits import BODY_BYTES_MAX
 from sweephand.web import json_text
 
+_SAYS_NOTHING: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
 _EMPTY: Final = "The body is empty; give a JSON object."
 
 
@@ -37,6 +39,16 @@ def read_body(
     return value
 
 
+def body_violations(event: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with the body of a call that takes none: all but an object without fields.
+
+    That one says nothing, and many clients send it with every POST; no type is asked of it. Raises
+    TooLargeError, and MalformedError for what is no UTF-8.
+    """
+    is_empty = _SAYS_NOTHING.fullmatch(_decoded(event)) is not None
+    return [] if is_empty else [Violation("", "This call takes no body; leave it out.")]
+
+
 def _check_type(written: str | None, types: Collection[str] | None) -> None:
     if written is None:
         raise UnsupportedError("Say what the body is: content-type: application/json.")
@@ -53,6 +65,13 @@ def _check_type(written: str | None, types: Collection[str] | None) -> None:
 
 
 def _text(event: Mapping[str, Any]) -> str:
+    text = _decoded(event)
+    if not text.strip():
+        raise MalformedError(_EMPTY)
+    return text
+
+
+def _decoded(event: Mapping[str, Any]) -> str:
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:
@@ -61,18 +80,14 @@ def _text(event: Mapping[str, Any]) -> str:
             raise MalformedError("The body does not decode.") from None
         _check_size(len(encoded))
         try:
-            text = encoded.decode()
+            return encoded.decode()
         except UnicodeDecodeError as error:
             raise MalformedError(f"The body is not UTF-8: byte {error.start} cannot be.") from None
-    else:
-        try:
-            _check_size(len(body.encode()))
-        except UnicodeEncodeError:
-            raise MalformedError("The body is not UTF-8.") from None
-        text = body
-    if not text.strip():
-        raise MalformedError(_EMPTY)
-    return text
+    try:
+        _check_size(len(body.encode()))
+    except UnicodeEncodeError:
+        raise MalformedError("The body is not UTF-8.") from None
+    return str(body)
 
 
 def _check_size(size: int) -> None:

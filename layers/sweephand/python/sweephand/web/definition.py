@@ -36,6 +36,13 @@ _ELSEWHERE: Final = dict.fromkeys(
 #: The fields that are targets.
 _TARGETS: Final = frozenset({"target", "onComplete"})
 
+#: Fields that have an effect only beside another, and the value that this must have.
+_ONLY_WITH: Final[Mapping[str, tuple[str, str]]] = {
+    "waitLimit": ("overlap", "wait"),
+    "heartbeatTimeout": ("completion", "async"),
+    "maxRunTime": ("completion", "async"),
+}
+
 # Path of the duration, whether it may be zero, and the most days it may say.
 _DURATIONS: Final[tuple[tuple[tuple[str, ...], bool, int], ...]] = (
     (("retry", "maxAge"), False, RETRY_DAYS_MAX),
@@ -81,8 +88,13 @@ def judged(
     allow_insecure_targets: bool,
     queues: JobQueues,
     requested_at: Instant,
+    said: Collection[str] | None = None,
 ) -> Taken[Definition]:
-    """The definition of the fields that were written, or everything that is wrong with them."""
+    """The definition of the fields that were written, or everything that is wrong with them.
+
+    `said` are the fields that this request writes; None for all of them. What was stored before may be
+    without effect, so that a stored job can always be patched.
+    """
     violations = check(JobDocument, written, elsewhere=_ELSEWHERE)[1]
     # Targets are judged by their registry alone, which knows each type's fields.
     violations = [each for each in violations if _top(each)[1:] not in _TARGETS & written.keys()]
@@ -110,6 +122,7 @@ def judged(
         violations += _window_violations(sound["catchup"])
     violations += _queue_violations(dead_letter_queue, allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
+    violations += _idle_violations(sound, written.keys() if said is None else said)
     if not violations:
         violations += _size_violations(written)
     if violations:
@@ -195,6 +208,15 @@ def _size_violations(written: Mapping[str, Any]) -> list[Violation]:
         return []
     most = f"at most {DEFINITION_BYTES_MAX} (definitionBytesMax)"
     return [Violation("", f"All but data has {size} bytes of compact JSON; give {most}.")]
+
+
+def _idle_violations(sound: Mapping[str, Any], said: Collection[str]) -> list[Violation]:
+    """The fields of a request that would have no effect, for want of another."""
+    return [
+        Violation(pointer(name), f"Give it with {other}: {value} only: without that it has no effect.")
+        for name, (other, value) in _ONLY_WITH.items()
+        if name in sound and name in said and sound.get(other) != value
+    ]
 
 
 def _label_violations(labels: Mapping[str, str]) -> list[Violation]:

@@ -201,8 +201,8 @@ class JobDocument(Timing):
         None,
         ge=1,
         le=limits.WAIT_LIMIT_MAX,
-        description="How many triggers may wait for a run; what comes beyond is skipped. A whole number "
-        f"from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
+        description="With `overlap: wait`: how many triggers may wait for a run; what comes beyond is "
+        f"skipped. A whole number from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
     )
     catchup: CatchUp | None = Field(
         None, description="What becomes of occurrences that an outage made late: an object."
@@ -213,12 +213,12 @@ class JobDocument(Timing):
     )
     heartbeat_timeout: DurationText | None = Field(
         None,
-        description=f"For how long a consumer that answered 202 may be silent; 5m by default, at most "
+        description=f"With `completion: async`: how long a consumer may be silent; 5m by default, at most "
         f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
     )
     max_run_time: DurationText | None = Field(
         None,
-        description=f"How long a consumer that answered 202 may take; 24h by default, at most "
+        description=f"With `completion: async`: how long a consumer may take; 24h by default, at most "
         f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
     )
     on_complete: EndTarget | None = Field(

@@ -32,7 +32,8 @@ Jobs that fire at a time, in your own AWS account: at least once, never early, t
 Every request but those marked open carries `Authorization: Bearer sh_…`. A caller sees its own namespace; any
 other is 404. Errors are problem documents (RFC 9457): `errors` names every field that cannot be accepted, by
 its JSON pointer. What the gateway refuses by itself (401, 403, 429, 500, 503) is `{"message": "…"}` as
-`application/json`. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused.
+`application/json`. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused, and so are bodies
+and preconditions that a call does not take. A path is decoded before it is read: `%2F` is a slash.
 """
 
 _TAGS: Final = (
@@ -192,8 +193,10 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
         found |= {404, 422}
     if operation.query is not NoQuery or operation.headers:
         found.add(422)
+    # A body that is not taken is read all the same, so as to be refused.
+    found |= {400, 413, 422}
     if operation.accepts:
-        found |= {400, 413, 415, 422}
+        found.add(415)
     return sorted(found)
 
 

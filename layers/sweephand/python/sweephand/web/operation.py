@@ -111,5 +111,6 @@ class Operation(Generic[Query, Body]):
     description: str = ""
     query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
     accepts: Accepts[Body] | None = None
+    #: The request headers that it takes; a precondition that it does not take is refused.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()

@@ -62,6 +62,7 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
             allow_insecure_targets=services.allow_insecure_targets,
             queues=services.queues,
             requested_at=requested_at,
+            said=fields.keys(),
         )
         if taken.value is None:
             raise InvalidError(_told(taken.violations, fields))

@@ -1,6 +1,7 @@
 """What If-Match and If-None-Match ask of a write (RFC 9110, 13.1)."""
 
 import re
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from sweephand.errors import InvalidError, PreconditionError, Violation
@@ -11,6 +12,24 @@ _FIND: Final = re.compile(_TAG)
 
 _IF_MATCH_RULE: Final = 'Give the ETag of an answer as it stands, in double quotes: "rev"; or * for any.'
 _IF_NONE_MATCH_RULE: Final = "Give *: the job is written if there is none. Revisions go into If-Match."
+
+
+#: The headers by which a write can be made to depend on what is stored.
+_PRECONDITIONS: Final = ("If-Match", "If-None-Match")
+
+
+def precondition_violations(taken: Collection[str], headers: Mapping[str, str]) -> list[Violation]:
+    """What is wrong with the preconditions of a write that takes only some, or none, of them.
+
+    `headers` are by lower-case name. A precondition that nobody looks at would be a write that should not
+    have been.
+    """
+    instead = f"it takes {' and '.join(taken)}" if taken else "it takes no precondition"
+    return [
+        Violation(f"/{name}", f"This call does not take {name}: {instead}. Leave it out.")
+        for name in _PRECONDITIONS
+        if name.lower() in headers and name not in taken
+    ]
 
 
 def etag(rev: str) -> str:

@@ -1,0 +1,116 @@
+"""What a request says is honoured or refused: nothing is silently ignored."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, Client
+
+from sweephand.web.api import OPERATIONS
+from sweephand.web.operation import Operation
+
+JOB_URL = "/v1/namespaces/ns/jobs/job"
+RUN = "1795262410000-0"
+
+
+def url_of(operation: Operation[Any, Any]) -> str:
+    values = {"namespace": "ns", "name": "job", "runId": RUN, "id": "abc"}
+    return operation.path.format(**values)
+
+
+WITHOUT_BODY = [each for each in OPERATIONS if each.accepts is None]
+WRITES = [each for each in OPERATIONS if each.method != "GET"]
+
+
+@pytest.mark.parametrize("operation", WITHOUT_BODY, ids=lambda each: each.name)
+@pytest.mark.parametrize("text", ['{"reason": "x"}', "null", "[]", "reason=x"])
+def test_a_body_that_nobody_reads_is_refused(operation: Operation[Any, Any], text: str) -> None:
+    client = Client()
+    client.put()
+    refused = client.send(operation.method, url_of(operation), text=text)
+    assert (refused.status, refused.pointers) == (422, [""])
+    assert "takes no body" in refused.json["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("text", ["{}", " { } ", "", b"{}", b"\n"])
+def test_an_empty_body_is_no_body(text: str | bytes) -> None:
+    client = Client()
+    client.put()
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.send("DELETE", JOB_URL, text=text, headers=headers).status == 204
+
+
+def test_a_body_that_is_not_taken_is_not_taken_at_any_size_or_in_any_code() -> None:
+    client = Client()
+    client.put()
+    assert client.send("DELETE", JOB_URL, text="x" * 1_100_000).status == 413
+    assert client.send("DELETE", JOB_URL, text=b"\xff").status == 400
+    assert client.get().status == 200
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda each: each.name)
+@pytest.mark.parametrize(("header", "value"), [("If-Match", '"x"'), ("If-None-Match", "*")])
+def test_a_precondition_is_looked_at_or_refused(
+    operation: Operation[Any, Any], header: str, value: str
+) -> None:
+    client = Client()
+    client.put()
+    example = next(iter(operation.accepts.examples.values())) if operation.accepts else None
+    answer = client.send(operation.method, url_of(operation), example, headers={header: value})
+    if header in operation.headers:
+        assert answer.status == 412
+    else:
+        assert (answer.status, answer.pointers) == (422, [f"/{header}"])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "other", "right"),
+    [
+        ("waitLimit", 5, "overlap", "wait"),
+        ("heartbeatTimeout", "1m", "completion", "async"),
+        ("maxRunTime", "1h", "completion", "async"),
+    ],
+)
+def test_a_field_without_effect_is_refused_and_a_stored_one_can_be_patched(
+    field: str, value: object, other: str, right: str
+) -> None:
+    client = Client()
+    refused = client.put(job={**JOB, field: value})
+    assert (refused.status, refused.pointers) == (422, [f"/{field}"])
+    assert f"{other}: {right}" in refused.json["errors"][0]["detail"]
+    assert client.put(job={**JOB, field: value, other: right}).status == 201
+    assert client.put(job={**JOB, field: None}).status == 200
+    assert client.put(job={**JOB, field: value, other: right}).status == 200
+
+    def patch(body: Any) -> Any:
+        return client.send("PATCH", JOB_URL, body)
+
+    # Without the other the field stays, without effect, for as long as no request writes it.
+    assert patch({other: None}).status == 200
+    assert patch({"description": "as before"}).status == 200
+    again = patch({field: value})
+    assert (again.status, again.pointers) == (422, [f"/{field}"])
+    assert patch({field: value, other: right}).status == 200
+    assert patch({field: None, other: None}).status == 200
+
+
+def test_a_wait_limit_says_nothing_of_the_newest_that_waits() -> None:
+    refused = Client().put(job={**JOB, "overlap": "waitLatest", "waitLimit": 5})
+    assert (refused.status, refused.pointers) == (422, ["/waitLimit"])
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "status"),
+    [
+        # The gateway decodes a path before it hands it on: an encoded slash parts a path as any other does.
+        ("GET", "/v1/namespaces/ns/jobs/a%2Fb", 404),
+        ("PUT", "/v1/namespaces/ns/jobs/a%2Fb", 404),
+        ("GET", "/v1/namespaces/ns%2Fjobs%2Fjob", 200),
+        ("GET", "/v1/namespaces/ns/jobs/job%2Foccurrences", 200),
+        ("POST", "/v1/namespaces/ns/jobs/job%2Fpause", 200),
+        ("GET", "/v1/namespaces/ns/jobs/job%252F", 422),
+    ],
+)
+def test_an_encoded_slash_in_a_path_is_a_slash(method: str, url: str, status: int) -> None:
+    client = Client()
+    client.put()
+    assert client.send(method, url, JOB if method == "PUT" else None).status == status
