@@ -53,10 +53,16 @@ def test_a_target_is_an_object(spec: object) -> None:
     assert pointers(spec) == ["/target"]
 
 
-@pytest.mark.parametrize("kind", [None, "", "HTTP", "lambda", 5, ["http"], {}])
+@pytest.mark.parametrize("kind", [None, "", "lambda", 5, ["http"], {}])
 def test_an_unknown_type_is_told_which_there_are(kind: object) -> None:
     found = target_violations({"type": kind}, has_data=False, allow_insecure=False)
     assert found == [Violation("/target/type", "Give the target's type: http or sqs.")]
+
+
+@pytest.mark.parametrize(("kind", "meant"), [("HTTP", "http"), ("https", "http"), ("sq", "sqs")])
+def test_a_type_that_is_nearly_one_is_told_which_was_meant(kind: str, meant: str) -> None:
+    (found,) = target_violations({"type": kind}, has_data=False, allow_insecure=False)
+    assert found.detail == f"Did you mean {meant}? Give the target's type: http or sqs."
 
 
 def test_a_field_that_the_type_does_not_take_is_refused() -> None:

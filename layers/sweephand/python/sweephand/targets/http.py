@@ -77,7 +77,8 @@ def http_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: 
     if method not in METHODS:
         found.append(
             Violation(
-                "/method", f"Use one of {', '.join(METHODS)}, in capitals.{suggestion(method, METHODS)}"
+                "/method",
+                f"{suggestion(method, METHODS)} Use one of {', '.join(METHODS)}, in capitals.".lstrip(),
             )
         )
     elif has_data and method in METHODS_WITHOUT_BODY:

@@ -30,7 +30,7 @@ def job_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: b
         found.append(Violation("/name", "Give the name of a job of this namespace."))
     when = spec.get("when", WHEN_DEFAULT)
     if not isinstance(when, str) or when not in WHEN:
-        found.append(Violation("/when", f"Use one of {', '.join(WHEN)}.{suggestion(when, WHEN)}"))
+        found.append(Violation("/when", f"{suggestion(when, WHEN)} Use one of {', '.join(WHEN)}.".lstrip()))
     return found
 
 

@@ -73,13 +73,15 @@ def target_violations(
     target_type = types.get(kind) if isinstance(kind, str) else None
     if target_type is None:
         return [
-            Violation(f"{at}/type", f"Give the target's type: {_either(types)}.{suggestion(kind, types)}")
+            Violation(
+                f"{at}/type", f"{suggestion(kind, types)} Give the target's type: {_either(types)}.".lstrip()
+            )
         ]
     unknown = [
         Violation(
             f"{at}/{pointer_part(name)}",
-            f"Leave it out: {kind} takes {', '.join(target_type.fields)}."
-            f"{suggestion(name, target_type.fields)}",
+            f"{suggestion(name, target_type.fields)} Leave it out: {kind} takes "
+            f"{', '.join(target_type.fields)}.".lstrip(),
         )
         for name in target
         if name not in target_type.fields

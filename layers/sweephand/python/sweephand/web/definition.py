@@ -1,6 +1,6 @@
 """Which job documents are valid: every field of one is looked at, and everything that is wrong is told."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.errors import BadRequestError, InvalidError, Violation
