@@ -17,4 +17,4 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> None:
     found = (
         {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
     )
-    logger.info("ticked", extra={"sweepers": ticked.sweepers, **found})
+    logger.info("ticked", extra={"sweepers": ticked.sweepers, "behind_ms": ticked.behind_ms, **found})

@@ -112,6 +112,7 @@ class Wheelhouse:
             runs=DynamoRuns(self._runs_table),
             queue=self._queue,
             clock=self.clock,
+            concurrently=lambda tasks: [task() for task in tasks],
         )
         self._ticker = Ticker(
             leases=self._leases,

@@ -72,7 +72,7 @@ def test_several_who_raise_the_number_of_shards_reach_the_highest(stores: Stores
 
 def test_a_free_shard_is_claimed_with_the_next_fence(leases: LeaseStore) -> None:
     lease = leases.claim(lease_of(leases, 0), MINE, NOON, UNTIL)
-    assert lease == Lease(0, Cursor(), fence=1, owner=MINE, lease_until=UNTIL, judged_at=NOON)
+    assert lease == Lease(0, Cursor(), fence=1, owner=MINE, lease_until=UNTIL, judged_at=NOON, tries=1)
     assert lease_of(leases, 0) == lease
     assert lease_of(leases, 1) == Lease(1, Cursor())
 
@@ -89,7 +89,8 @@ def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore)
     left = leases.commit(claimed(leases), cursor, UNTIL)
     assert left is not None
     lease = leases.claim(left, OTHERS, UNTIL + 1, UNTIL + 30_000)
-    assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=UNTIL + 30_000, judged_at=NOON)
+    until = UNTIL + 30_000
+    assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=until, judged_at=NOON, tries=1)
 
 
 def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore) -> None:
@@ -98,7 +99,9 @@ def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore
     assert first is not None
     leases.release(first, 5, NOON + 1)
     second = leases.claim(stale, OTHERS, NOON + 2, UNTIL)
-    assert second == Lease(0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1, judged_at=NOON + 2)
+    assert second == Lease(
+        0, Cursor(), 2, OTHERS, UNTIL, found=5, swept_at=NOON + 1, judged_at=NOON + 2, tries=1
+    )
 
 
 def test_of_several_that_claim_one_shard_one_has_it(stores: Stores) -> None:
@@ -147,6 +150,29 @@ def test_by_when_a_page_is_judged_outlives_the_sweeper_who_dies_and_not_one_who_
     fresh = leases.claim(taken, MINE, UNTIL + 3, UNTIL + 30_000)
     assert fresh is not None
     assert fresh.judged_at == UNTIL + 3
+
+
+def test_how_often_a_shard_was_claimed_is_counted_until_its_cursor_moves(leases: LeaseStore) -> None:
+    for number in range(1, 4):
+        now = NOON + number * 40_000
+        lease = leases.claim(lease_of(leases, 0), MINE, now, now + 30_000)
+        assert lease is not None
+        assert lease.tries == number
+        lease = leases.commit(lease, lease.cursor, now + 31_000, judged_at=now)
+        assert lease is not None
+        assert lease.tries == number
+    moved = leases.commit(lease_of(leases, 0), Cursor(KEY), NOON + 200_000)
+    assert moved is not None
+    assert moved.tries == 0
+    assert lease_of(leases, 0) == moved
+
+
+def test_a_release_says_what_was_left_and_forgets_how_often_it_was_claimed(leases: LeaseStore) -> None:
+    leases.release(claimed(leases), 0, NOON + 1, left_at=NOON - 7)
+    released = lease_of(leases, 0)
+    assert (released.tries, released.left_at) == (0, NOON - 7)
+    leases.release(claimed(leases), 0, NOON + 2)
+    assert lease_of(leases, 0).left_at is None
 
 
 def test_a_commit_that_is_repeated_succeeds_again(leases: LeaseStore) -> None:

@@ -154,7 +154,11 @@ class MemoryLeases:
                 return None
             judged_at = now if stored.judged_at is None else stored.judged_at
             claimed = stored._replace(
-                owner=owner, lease_until=until, fence=stored.fence + 1, judged_at=judged_at
+                owner=owner,
+                lease_until=until,
+                fence=stored.fence + 1,
+                judged_at=judged_at,
+                tries=stored.tries + 1,
             )
             self._leases[lease.shard] = claimed
             return claimed
@@ -167,16 +171,23 @@ class MemoryLeases:
             if stored.fence != lease.fence:
                 return None
             kept = stored.judged_at if judged_at is None else judged_at
-            committed = stored._replace(cursor=cursor, lease_until=until, judged_at=kept)
+            tries = stored.tries if cursor == lease.cursor else 0
+            committed = stored._replace(cursor=cursor, lease_until=until, judged_at=kept, tries=tries)
             self._leases[lease.shard] = committed
             return committed
 
-    def release(self, lease: Lease, found: int, now: Instant) -> None:
+    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
                 self._leases[lease.shard] = stored._replace(
-                    owner=None, lease_until=0, found=found, swept_at=now, judged_at=None
+                    owner=None,
+                    lease_until=0,
+                    found=found,
+                    swept_at=now,
+                    judged_at=None,
+                    tries=0,
+                    left_at=left_at,
                 )
 
 

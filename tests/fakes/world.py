@@ -208,6 +208,7 @@ class World:
             runs=self._port(self.runs, "runs"),
             queue=self._port(self.queue, "queue"),
             clock=clock or self.wheel_clock,
+            concurrently=lambda tasks: [task() for task in tasks],
         )
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:

@@ -24,7 +24,7 @@ from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
-from sweephand.runtime import api, delivery
+from sweephand.runtime import api, delivery, wheel
 from sweephand.wheel.codec import encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
@@ -150,6 +150,7 @@ class Fleet:
             runs=ports.runs,
             queue=ports.queue,
             clock=self.clock(machine),
+            concurrently=wheel._concurrently,
         )
 
     def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:

@@ -35,7 +35,7 @@ from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.definition import RetryPolicy
 from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
-from sweephand.wheel import arm, expand, sweep, tick
+from sweephand.wheel import arm, pace, sweep, tick
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -112,12 +112,13 @@ def _bounds(seed: int, mask: Mask) -> Iterator[None]:
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")
-            arming, expanding = arm.arm.__kwdefaults__, expand.expand.__kwdefaults__
+            arming = arm.arm.__kwdefaults__
             assert arming is not None, "its bound is taken by keyword"
-            assert expanding is not None, "same"
             stack.enter_context(patch.dict(arming, singles_max=random.choice((1, 3, 12))))
-            stack.enter_context(patch.dict(expanding, triggers_max=random.choice((1, 2, 5))))
-            stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", random.choice((1, 2, 5))))
+            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", random.choice((1, 2, 5))))
+            page = random.choice((1, 2, 5))
+            stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
+            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
         yield
 

@@ -13,13 +13,13 @@ from unittest.mock import patch
 
 from tests.simulation.processes import Killed, Scheduler, Strand
 
-from sweephand.runtime import api, delivery
+from sweephand.runtime import api, delivery, wheel
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 #: The pools of production, by module and by the function that makes them.
-_POOLS: Final = ((api, "_threads"), (delivery, "_helpers"))
+_POOLS: Final = ((api, "_threads"), (delivery, "_helpers"), (wheel, "_threads"))
 
 
 @contextmanager

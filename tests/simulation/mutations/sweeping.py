@@ -109,7 +109,7 @@ def reads_further_than_it_expands() -> Iterator[None]:
 def _expanding(change: Any) -> Any:
     def changed(*args: Any, **kwargs: Any) -> Expansion:
         expansion: Expansion = _EXPAND(*args, **kwargs)
-        change(expansion, _EXPAND.__kwdefaults__["triggers_max"])
+        change(expansion, kwargs["triggers_max"])
         return expansion
 
     return patch.object(sweep, "expand", changed)

@@ -309,6 +309,17 @@ def test_a_skipped_span_takes_room_and_is_not_decided_again_behind_it() -> None:
     assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]
 
 
+def test_a_timer_and_its_copy_that_was_put_off_go_on_as_one_chain() -> None:
+    job = job_of(schedule="@every 7m")
+    (original,) = expanded(job, timer_of(job)).successors
+    copy = original._replace(put_off_to=original.due_at)
+    assert copy.sort_key != original.sort_key
+    both = expanded(job, original, copy)
+    alone = expanded(job, original)
+    assert both.successors == alone.successors
+    assert both.cursor == Cursor(copy.sort_key)
+
+
 def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:
     job = job_of(schedule="@every 10s")
     timer = deadline_of(job, NOON + 5_000)

@@ -1,69 +1,22 @@
 """Sweeping: what it costs, what it leaves where it stops, and that nothing keeps the others waiting."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working
+from tests.fakes.shards import crowded, lease_of, meanwhile, sent, written
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import StoreError
 from sweephand.instants import Instant
-from sweephand.schedules import Occurrence
 from sweephand.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
-from sweephand.wheel import expand as expanding
+from sweephand.wheel import pace
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import horizon
 from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
 from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 MINUTE = 60_000
-
-
-def lease_of(world: World, shard: int = 0) -> Lease:
-    return world.leases.state().leases[shard]
-
-
-def written(world: World, name: str, due_at: Instant, shard: int = 0) -> TriggerMessage:
-    """Store a job and, by hand, a timer of it at an instant in a shard; return what it will send."""
-    job = world.put(name, dueTime="24h").job
-    occurrence = Occurrence(due_at, 1)
-    series = replace(job.series, due_at=due_at)
-    job = replace(job, series=series, current=job.current._replace(since=0))
-    assert world.jobs.put(job, job.version)
-    timer = OccurrenceTimer(shard, job.key, job.uid, job.rev, series, occurrence, NOON)
-    world.timers.put([timer])
-    return TriggerMessage(Trigger(job.key, job.uid, job.rev, due_at, 1, NOON), due_at)
-
-
-def sent(world: World) -> list[str]:
-    """The names of the jobs whose triggers are in the queue, in the order of sending."""
-    return [
-        message.trigger.key.name for _, message in world.queue.waiting if isinstance(message, TriggerMessage)
-    ]
-
-
-def crowded(number: int) -> World:
-    """A world with that many one-offs, a second apart, in one bucket of shard 0."""
-    world = World(shards=1)
-    for each in range(number):
-        written(world, f"job-{each:02d}", NOON + 300_000 + each * 1_000)
-    world.clock.time = NOON + 240_000
-    return world
-
-
-def meanwhile(world: World, call: str, action: Callable[[], object], *, number: int = 0) -> None:
-    """Do something from outside at the announcement of a call with that number, counted from 0."""
-    seen = 0
-
-    def announce(announced: str) -> None:
-        nonlocal seen
-        if announced == call:
-            seen += 1
-            if seen == number + 1:
-                action()
-
-    world.announce = announce
 
 
 def test_the_horizon_is_the_end_of_the_second_minute_after_this_one() -> None:
@@ -248,7 +201,7 @@ def test_a_sweep_without_time_does_nothing() -> None:
 
 @pytest.mark.parametrize("triggers_max", [1, 2, 3, 7])
 def test_a_long_expansion_commits_how_far_it_came(triggers_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expanding.expand, "__kwdefaults__", {"triggers_max": triggers_max})
+    monkeypatch.setattr(pace, "TRIGGERS_MAX", triggers_max)
     world = World(shards=1)
     world.put(schedule="@every 9s")
     world.run_until(NOON + 10 * MINUTE)

@@ -1,5 +1,7 @@
 """Ticking: the heartbeat, the shards, and how many sweepers a minute needs."""
 
+from typing import Any
+
 import pytest
 from tests.fakes.faults import calls_of, failing
 from tests.fakes.world import NOON, World
@@ -39,6 +41,76 @@ def test_what_was_found_long_ago_says_nothing() -> None:
     assert sweepers_needed(state, 5, NOON + FINDINGS_AGE_MAX_MS + 1) == 1
 
 
+def behind(shard: int, **fields: Any) -> Lease:
+    return Lease(shard, Cursor(), swept_at=NOON)._replace(**fields)
+
+
+@pytest.mark.parametrize(
+    ("lease", "is_counted"),
+    [
+        (behind(0), False),
+        (behind(0, left_at=NOON - 3_600_000), True),
+        (behind(0, left_at=NOON, swept_at=NOON - FINDINGS_AGE_MAX_MS - 1), False),
+        (behind(0, owner="dead", lease_until=NOON - 1), True),
+        (behind(0, owner="still at it", lease_until=NOON + 1), True),
+        (behind(0, owner="dead for long", lease_until=NOON - FINDINGS_AGE_MAX_MS - 1), False),
+    ],
+)
+def test_each_shard_that_is_behind_gets_a_sweeper_and_the_others_one(
+    lease: Lease, *, is_counted: bool
+) -> None:
+    leases = [behind(shard) for shard in range(8)]
+    for count in (1, 3, 8):
+        state = WheelState(tuple([lease] * count + leases[count:]), 8, None)
+        assert sweepers_needed(state, 8, NOON) == (min(count + 1, 8) if is_counted else 1)
+        assert sweepers_needed(state, 2, NOON) == (2 if is_counted else 1)
+
+
+def test_a_tick_says_how_far_behind_the_wheel_is() -> None:
+    world = World(shards=4)
+    assert world.tick().behind_ms == 0
+    for shard, left_at in ((1, NOON - 60_000), (2, NOON - 3_600_000)):
+        lease = world.leases.claim(world.leases.state().leases[shard], "late", NOON, NOON)
+        assert lease is not None
+        world.leases.release(lease, 0, NOON, left_at=left_at)
+    world.clock.time += 60_000
+    assert world.tick().behind_ms == 3_660_000
+
+
+def test_another_shard_comes_first_each_minute() -> None:
+    world = World(shards=3)
+    page, seen = world.timers.page, []
+
+    def watched(shard: int, *rest: Any) -> Any:
+        seen.append(shard)
+        return page(shard, *rest)
+
+    world.timers.page = watched  # type: ignore[assignment, method-assign]
+    for _ in range(3):
+        world.tick()
+        world.clock.time += 60_000
+    assert seen == [0, 1, 2, 1, 2, 0, 2, 0, 1]
+
+
+def test_what_a_tick_has_no_time_for_gets_sweepers_at_once() -> None:
+    world = World(shards=6)
+    for number in range(60):
+        world.put(f"job-{number}", dueTime="310s")
+    world.run_until(NOON + 180_000, ticking=False)
+
+    def slow(call: str) -> None:
+        if call == "before jobs.get_many":
+            world.clock.time += 15_000
+
+    started: list[int] = []
+    world.announce = slow
+    world.sweepers.start = started.extend  # type: ignore[assignment, method-assign]
+    ticked = world.tick()
+    assert ticked.swept is not None
+    assert len(ticked.swept.left) == len(set(ticked.swept.left)) > 1
+    assert started == list(ticked.swept.left)
+
+
 def test_a_tick_writes_its_heartbeat_reads_the_leases_once_and_sweeps_by_itself() -> None:
     world = World()
     calls = [call for call in calls_of(world, world.tick) if call.startswith("before")]
@@ -74,7 +146,12 @@ def test_a_busy_wheel_gets_several_sweepers_each_with_a_shard_of_its_own_to_begi
     world.sweepers.start = started.extend  # type: ignore[assignment, method-assign]
     ticked = world.tick()
     assert (ticked.sweepers, ticked.swept) == (3, None)
+    # Noon is a minute whose number eight divides.
     assert started == [0, 2, 5]
+    world.clock.time += 60_000
+    started.clear()
+    world.tick()
+    assert started == [1, 3, 6]
 
 
 def test_several_sweepers_leave_the_next_minute_as_many() -> None:

@@ -149,7 +149,7 @@ class LeaseStore(Protocol):
         """Take the shard for `owner` if nobody holds it (no owner, or a lease that ended before `now`).
 
         Returns the lease as it then stands, cursor included, its fence one higher; None if it is held. Its
-        `judged_at` is `now` unless one who held it before died and left one.
+        `judged_at` is `now` unless one who held it before died and left one. Its `tries` are one more.
         """
         ...
 
@@ -158,14 +158,15 @@ class LeaseStore(Protocol):
     ) -> Lease | None:
         """Move the cursor and renew the lease, if its fence is still this one; None if somebody took over.
 
-        `judged_at` is what is kept from then on; None leaves it as it is.
+        `judged_at` is what is kept from then on; None leaves it as it is. A cursor that moves makes
+        `tries` 0.
         """
         ...
 
-    def release(self, lease: Lease, found: int, now: Instant) -> None:
+    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
         """Give the shard up and say what was found and when, if its fence is still this one.
 
-        No `judged_at` is left.
+        `left_at` is when the first timer is due that is left undone. No `judged_at` is left; `tries` are 0.
         """
         ...
 

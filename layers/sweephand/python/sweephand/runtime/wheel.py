@@ -1,11 +1,27 @@
 """What tick and sweep are made of."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from sweephand.delivery.sweepers import LambdaSweepers
 from sweephand.runtime import parts
+from sweephand.wheel.pace import RECORDS_AT_ONCE
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(RECORDS_AT_ONCE, thread_name_prefix="sweep")
+
+
+def _concurrently(tasks: Sequence[Callable[[], object]]) -> None:
+    """Run the tasks in threads; the first error is raised when all of them are over."""
+    futures = [_threads().submit(task) for task in tasks]
+    errors = [future.exception() for future in futures]
+    for error in filter(None, errors):
+        raise error
 
 
 @cache
@@ -17,6 +33,7 @@ def _sweeper() -> Sweeper:
         runs=parts.runs(),
         queue=parts.queue(),
         clock=parts.clock(),
+        concurrently=_concurrently,
     )
 
 

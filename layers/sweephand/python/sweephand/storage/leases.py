@@ -27,6 +27,8 @@ class LeaseItem(Item):
     found = IntegerAttribute()
     swept_at = IntegerAttribute(attr_name="swept")
     judged_at = IntegerAttribute(null=True, attr_name="judged")
+    tries = IntegerAttribute(null=True)
+    left_at = IntegerAttribute(null=True, attr_name="left")
 
 
 class HeartbeatItem(Item):
@@ -93,6 +95,7 @@ class DynamoLeases:
             LeaseItem.owner.set(owner),
             LeaseItem.lease_until.set(until),
             LeaseItem.fence.add(1),
+            LeaseItem.tries.add(1),
             LeaseItem.judged_at.set(LeaseItem.judged_at | now),
         ]
         answer = self._table.update(_key(lease.shard), actions, known & (unowned | ended))
@@ -113,12 +116,14 @@ class DynamoLeases:
             LeaseItem.within.set(cursor.within),
             LeaseItem.lease_until.set(until),
         ]
+        if cursor != lease.cursor:
+            actions.append(LeaseItem.tries.remove())
         if judged_at is not None:
             actions.append(LeaseItem.judged_at.set(judged_at))
         answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
         return None if isinstance(answer, Refusal) else _lease(answer)
 
-    def release(self, lease: Lease, found: int, now: Instant) -> None:
+    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
         """Give the shard up, if its fence is still this one."""
         actions = [
             LeaseItem.owner.remove(),
@@ -126,6 +131,8 @@ class DynamoLeases:
             LeaseItem.found.set(found),
             LeaseItem.swept_at.set(now),
             LeaseItem.judged_at.remove(),
+            LeaseItem.tries.remove(),
+            LeaseItem.left_at.remove() if left_at is None else LeaseItem.left_at.set(left_at),
         ]
         self._table.update(_key(lease.shard), actions, _is_held_by(lease))
 
@@ -149,6 +156,8 @@ def _item(lease: Lease) -> LeaseItem:
         found=lease.found,
         swept_at=lease.swept_at,
         judged_at=lease.judged_at,
+        tries=lease.tries or None,
+        left_at=lease.left_at,
     )
 
 
@@ -164,4 +173,6 @@ def _lease(raw: RawItem) -> Lease:
         found=item.found,
         swept_at=item.swept_at,
         judged_at=item.judged_at,
+        tries=item.tries or 0,
+        left_at=item.left_at,
     )

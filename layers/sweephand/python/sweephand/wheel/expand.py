@@ -44,6 +44,17 @@ class Expansion:
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
+    _succeeded: set[str] = field(default_factory=set)
+
+    def succeed(self, successor: OccurrenceTimer) -> None:
+        """Add a successor unless there is one of that key: DynamoDB refuses one key twice in a call.
+
+        A timer that was put off by one sweeper and expanded by the next goes on in two chains. They meet at
+        their next successor, and go on as one.
+        """
+        if successor.sort_key not in self._succeeded:
+            self._succeeded.add(successor.sort_key)
+            self.successors.append(successor)
 
     @property
     def size(self) -> int:
@@ -107,7 +118,7 @@ def _expand_or_put_off(
         # Its copy yields all of it: what was made so far would be sent again each time it is put off.
         del expansion.messages[sent:]
         del expansion.skipped[skipped:]
-        expansion.successors.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS))
+        expansion.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS))
         return True
 
 
@@ -147,7 +158,7 @@ def _expand_occurrences(
         if until is not None and occurrence.due_at > until:
             return True
         if occurrence.due_at >= end:
-            expansion.successors.append(timer._replace(first=occurrence, put_off_to=None))
+            expansion.succeed(timer._replace(first=occurrence, put_off_to=None))
             return True
         if expansion.size >= room.triggers_max:
             assert reached is not None, "an expansion begins with room for a trigger"

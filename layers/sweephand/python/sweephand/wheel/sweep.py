@@ -1,9 +1,12 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
-from sweephand.instants import Instant
+from sweephand.instants import SECOND_MS, Instant
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.timing import (
     BUCKET_MS,
@@ -14,10 +17,15 @@ from sweephand.timing import (
 )
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
+from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 from sweephand.wheel.timer import Lease, Timer, bucket_of
 
-#: Timers read at once: as many as one-offs make triggers between two commits.
-PAGE_TIMERS_MAX = 1_000
+#: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
+#: backlog must not keep those behind it waiting.
+VISIT_MS = 5 * SECOND_MS
+
+#: Runs tasks, several at once if it can, and raises when all of them are over.
+Concurrently: TypeAlias = Callable[[Sequence[Callable[[], object]]], object]
 
 
 def horizon(now: Instant) -> Instant:
@@ -27,23 +35,48 @@ def horizon(now: Instant) -> Instant:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one invocation did: triggers sent, timers passed, shards claimed, and whether it finished."""
+    """What one invocation did: triggers sent, timers passed, shards claimed.
+
+    `left` are the shards that it did not get to, or not to the end of.
+    """
 
     triggers: int
     timers: int
     shards: int
-    is_finished: bool
+    left: tuple[int, ...] = ()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it left nothing."""
+        return not self.left
 
 
 @dataclass(slots=True)
 class _Hold:
-    """A shard in hand: the lease as last written, when it was renewed, and what was found so far."""
+    """A shard in hand: the lease as last written, when it was renewed, and what was found so far.
+
+    `found` is what it took to send and to record, `left_at` when the first timer is due that is left.
+    """
 
     lease: Lease
     renewed_at: Instant
     triggers: int = 0
     timers: int = 0
+    found: int = 0
+    left_at: Instant | None = None
     faults: list[Exception] = field(default_factory=list)
+
+
+class _Sweep(NamedTuple):
+    """One invocation: who it is, when it has to be over, and how long requests take."""
+
+    owner: str
+    deadline: Instant
+    pace: Pace
+
+    def is_over(self, now: Instant) -> bool:
+        """Whether there is no time to begin anything more."""
+        return now >= self.deadline - SWEEP_RESERVE_MS or not self.pace.has_time(self.deadline - now)
 
 
 class Sweeper:
@@ -58,6 +91,7 @@ class Sweeper:
         runs: RunStore,
         queue: Queue,
         clock: Clock,
+        concurrently: Concurrently,
     ) -> None:
         self._jobs = jobs
         self._timers = timers
@@ -65,92 +99,115 @@ class Sweeper:
         self._runs = runs
         self._queue = queue
         self._clock = clock
+        self._concurrently = concurrently
 
     def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
         """Walk the shards, beginning at `first_shard`, and stop well before `deadline`.
 
-        `leases` is what was read of them; `owner` names this invocation and no other. A shard in which
-        something fails stays at its last commit, and its lease expires: the next tick finds the rest. The
-        others are swept all the same; then an ExceptionGroup says what failed, timers put off included.
+        `leases` is what was read of them; `owner` names this invocation and no other. A shard with much to do
+        is left after some seconds, and visited again when the others have been. A shard in which something
+        fails stays at its last commit, and its lease expires: the next tick finds the rest. The others are
+        swept all the same; then an ExceptionGroup says what failed, timers put off included.
         """
-        last_start = deadline - SWEEP_RESERVE_MS
-        ordered = sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard))
-        triggers = timers = shards = 0
-        is_finished = True
+        sweep = _Sweep(owner, deadline, Pace())
+        waiting = deque(sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard)))
+        triggers = timers = 0
+        shards: set[int] = set()
         errors: list[Exception] = []
-        for lease in ordered:
-            if self._clock.now() >= last_start:
-                is_finished = False
-            if not is_finished:
-                break
+        while waiting and not sweep.is_over(self._clock.now()):
+            lease = waiting.popleft()
             try:
-                hold, is_finished = self._sweep_shard(lease, owner, last_start)
+                hold = self._visit(lease, sweep, are_others_waiting=bool(waiting))
             except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
                 errors.append(error)
                 continue
-            if hold is not None:
-                triggers, timers, shards = triggers + hold.triggers, timers + hold.timers, shards + 1
-                errors += hold.faults
+            if hold is None:
+                continue
+            triggers, timers = triggers + hold.triggers, timers + hold.timers
+            shards.add(lease.shard)
+            errors += hold.faults
+            if hold.left_at is not None:
+                waiting.append(hold.lease)
         if errors:
             raise ExceptionGroup("not all of the wheel was swept", errors)
-        return Swept(triggers, timers, shards, is_finished)
+        return Swept(triggers, timers, len(shards), tuple(lease.shard for lease in waiting))
 
-    def _sweep_shard(self, seen: Lease, owner: str, last_start: Instant) -> tuple[_Hold | None, bool]:
+    def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> _Hold | None:
+        """Sweep a shard, to its end unless others wait or the time is up; None if there is nothing to do."""
+        began_at = self._clock.now()
         page = self._page(seen)
         if not page:
-            return None, True
+            return None
         now = self._clock.now()
-        lease = self._leases.claim(seen, owner, now, now + LEASE_MS)
+        sweep.pace.saw(now - began_at)
+        lease = self._leases.claim(seen, sweep.owner, now, now + LEASE_MS)
         if lease is None:
-            return None, True
+            return None
+        sweep.pace.saw(self._clock.now() - now)
         hold = _Hold(lease, now)
         if lease.cursor != seen.cursor:
             page = self._page(lease)
         while page:
-            if not self._turn(hold, page):
-                return hold, True
-            if self._clock.now() >= last_start:
-                self._release(hold)
-                return hold, False
-            page = self._page(hold.lease)
+            done = self._turn(hold, page, sweep)
+            if done is None:
+                # Somebody else has taken over, and deals with what is left.
+                return hold
+            # What is left of a page is as it was: nothing is written so near any more.
+            page = page[done:] or self._page(hold.lease)
+            now = self._clock.now()
+            if page and (sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)):
+                hold.left_at = page[0].due_at
+                break
         self._release(hold)
-        return hold, True
+        return hold
 
     def _release(self, hold: _Hold) -> None:
         """Give the shard up. What sweeps of one minute find adds up: one that comes second finds little."""
         now, before = self._clock.now(), hold.lease
         is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
-        self._leases.release(before, hold.triggers + (before.found if is_same_minute else 0), now)
+        found = hold.found + (before.found if is_same_minute else 0)
+        self._leases.release(before, found, now, left_at=hold.left_at)
+        hold.lease = before._replace(found=found, swept_at=now)
 
     def _page(self, lease: Lease) -> Sequence[Timer]:
         before = horizon(self._clock.now())
         return self._timers.page(lease.shard, lease.cursor, before, PAGE_TIMERS_MAX)
 
-    def _turn(self, hold: _Hold, page: Sequence[Timer]) -> bool:
-        """Do one page, or as much of it as goes between two commits; whether the shard is still held."""
+    def _turn(self, hold: _Hold, page: Sequence[Timer], sweep: _Sweep) -> int | None:
+        """Do what goes between two commits; how many timers of the page are done, None if the shard is lost.
+
+        A timer that was begun and not done counts as left: the cursor says how far it is done.
+        """
         if not self._is_judged(hold, page):
-            return False
-        jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in page)))
-        expansion = expand(page, jobs, hold.lease)
+            return None
+        began_at = self._clock.now()
+        portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
+        some = page[: portion.timers]
+        jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in some)))
+        expansion = expand(some, jobs, hold.lease, triggers_max=portion.triggers)
         if expansion.successors:
             self._timers.put(expansion.successors)
-        for run in expansion.skipped:
+        if expansion.skipped:
             # Refused where it stands already: then this page is being repeated.
-            self._runs.record(run)
+            self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])
         if not self._is_renewed(hold):
-            return False
+            return None
         self._send(expansion)
         now = self._clock.now()
         # The commit comes last: whatever went wrong before it is done again, with the same ids. It says by
         # when the next page is judged, too: so that costs no write of its own.
         committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS, judged_at=now)
         if committed is None:
-            return False
+            return None
+        sweep.pace.saw(
+            self._clock.now() - began_at, rounds(len(some), len(expansion.messages), len(expansion.skipped))
+        )
         hold.lease, hold.renewed_at = committed, now
         hold.triggers += len(expansion.messages)
+        hold.found += expansion.size
         hold.timers += expansion.timers
         hold.faults += expansion.faults
-        return True
+        return expansion.timers
 
     def _is_judged(self, hold: _Hold, page: Sequence[Timer]) -> bool:
         """See to it that the lease says by when this page is judged; whether the shard is still held.

@@ -140,7 +140,9 @@ class Lease(NamedTuple):
     `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
     were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next. `judged_at` is
     the instant by which it is judged what of the page at the cursor is late; it stands while a sweeper
-    holds the shard, and after one that died, so that who repeats its page decides the same.
+    holds the shard, and after one that died, so that who repeats its page decides the same. `tries` is how
+    often the shard was claimed since its cursor last moved. `left_at` is when the first timer is due that the
+    last sweep had no time for; None if it left nothing.
     """
 
     shard: int
@@ -151,6 +153,8 @@ class Lease(NamedTuple):
     found: int = 0
     swept_at: Instant = 0
     judged_at: Instant | None = None
+    tries: int = 0
+    left_at: Instant | None = None
 
 
 class WheelState(NamedTuple):

@@ -1,0 +1,67 @@
+"""Shards of a world in memory: timers written by hand, and what a sweep makes of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tests.fakes.world import NOON, World
+
+from sweephand.instants import Instant
+from sweephand.schedules import Occurrence
+from sweephand.wheel.timer import Lease, OccurrenceTimer
+from sweephand.wheel.trigger import Trigger, TriggerMessage
+
+
+def lease_of(world: World, shard: int = 0) -> Lease:
+    return world.leases.state().leases[shard]
+
+
+def written(world: World, name: str, due_at: Instant, shard: int = 0) -> TriggerMessage:
+    """Store a job and, by hand, a timer of it at an instant in a shard; return what it will send."""
+    job = world.put(name, dueTime="24h").job
+    occurrence = Occurrence(due_at, 1)
+    series = replace(job.series, due_at=due_at)
+    job = replace(job, series=series, current=job.current._replace(since=0))
+    assert world.jobs.put(job, job.version)
+    timer = OccurrenceTimer(shard, job.key, job.uid, job.rev, series, occurrence, NOON)
+    world.timers.put([timer])
+    return TriggerMessage(Trigger(job.key, job.uid, job.rev, due_at, 1, NOON), due_at)
+
+
+def sent(world: World) -> list[str]:
+    """The names of the jobs whose triggers are in the queue, in the order of sending."""
+    return [
+        message.trigger.key.name for _, message in world.queue.waiting if isinstance(message, TriggerMessage)
+    ]
+
+
+def crowded(number: int) -> World:
+    """A world with that many one-offs, one after the other in one bucket of shard 0."""
+    world = World(shards=1)
+    for each in range(number):
+        written(world, f"job-{each:02d}", NOON + 300_000 + each * 60_000 // max(60, number))
+    world.clock.time = NOON + 240_000
+    return world
+
+
+def meanwhile(world: World, call: str, action: Callable[[], object], *, number: int = 0) -> None:
+    """Do something from outside at the announcement of a call with that number, counted from 0."""
+    seen = 0
+
+    def announce(announced: str) -> None:
+        nonlocal seen
+        if announced == call:
+            seen += 1
+            if seen == number + 1:
+                action()
+
+    world.announce = announce
+
+
+def meanwhile_each(world: World, call: str, duration_ms: int) -> None:
+    """Let so much time pass at each announcement of a call."""
+
+    def announce(announced: str) -> None:
+        if announced == call:
+            world.clock.time += duration_ms
+
+    world.announce = announce

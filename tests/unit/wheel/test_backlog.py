@@ -1,0 +1,114 @@
+"""A shard with more to do than there is time for moves on, and keeps no other shard waiting."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import pytest
+from tests.fakes.faults import working
+from tests.fakes.shards import crowded, lease_of, meanwhile_each, sent, written
+from tests.fakes.world import NOON, World
+
+from sweephand.instants import MINUTE_MS
+from sweephand.timing import LEASE_MS
+from sweephand.wheel import sweep as sweeping
+from sweephand.wheel.sweep import VISIT_MS
+from sweephand.wheel.trigger import Message
+
+
+class Ended(BaseException):
+    """The function's time was up."""
+
+
+@pytest.mark.parametrize("request_ms", [20, 300, 800, 3_000, 6_000])
+def test_a_shard_moves_on_however_slow_the_stores_are(request_ms: int) -> None:
+    """At 800 ms a request a page of a thousand timers takes longer than tick may."""
+    world = crowded(300)
+    ends_at = 0
+    send = world.queue.send
+
+    def spend(requests: int) -> None:
+        world.clock.time += requests * request_ms
+        if world.clock.time > ends_at:
+            raise Ended
+
+    def slow_send(messages: Sequence[tuple[Message, int]]) -> None:
+        spend(-(-len(messages) // 10))
+        send(messages)
+
+    world.queue.send = slow_send  # type: ignore[method-assign]
+    world.announce = lambda call: spend(1) if call.startswith("before") and "queue" not in call else None
+    reached = []
+    for _ in range(6):
+        ends_at = world.clock.time + 55_000
+        with suppress(Ended):
+            world.sweep(seconds=55)
+        world.clock.time = ends_at + LEASE_MS
+        reached.append(lease_of(world).cursor.key)
+    assert "job-299" in reached[5] or reached[5] > reached[3] > reached[1] > ""
+
+
+def test_a_page_that_was_begun_in_vain_is_done_in_smaller_parts() -> None:
+    world = crowded(20)
+    sizes = []
+
+    def lost(call: str) -> None:
+        if call == "after queue.send":
+            sizes.append(len(sent(world)))
+            world.queue.waiting.clear()
+            raise Ended
+
+    world.announce = lost
+    for _ in range(5):
+        with suppress(Ended):
+            world.sweep()
+        world.clock.time += LEASE_MS + 1
+    assert sizes == [20, 20, 20, 15, 3]
+    working(world)
+    assert world.sweep().triggers == 20
+
+
+def test_a_shard_with_a_backlog_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 4)
+    world = World(shards=2)
+    for number in range(20):
+        written(world, f"first-{number:02}", NOON + number)
+    written(world, "second", NOON, 1)
+    world.clock.time += MINUTE_MS
+    meanwhile_each(world, "after queue.send", VISIT_MS // 2)
+    swept = world.sweep()
+    assert swept.is_finished
+    order = sent(world)
+    assert len(order) == 21
+    assert order.index("second") == 8
+
+
+def test_what_there_was_no_time_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 1)
+    world = World(shards=4)
+    for shard in range(3):
+        for number in range(9):
+            written(world, f"in-{shard}-{number}", NOON + number, shard)
+    world.clock.time += MINUTE_MS
+    meanwhile_each(world, "after queue.send", 4_000)
+    swept = world.sweep(seconds=30)
+    assert swept.left == (2, 3, 0, 1)
+    assert [lease.left_at for lease in world.leases.state().leases] == [NOON + 2, NOON + 2, None, None]
+
+
+def test_the_records_of_skipped_spans_are_written_side_by_side() -> None:
+    world = World(shards=1)
+    for number in range(3):
+        world.put(f"job-{number}", schedule="@every 20s", catchup={"mode": "latest", "window": "0s"})
+    world.queue.waiting.clear()
+    world.clock.time += 20 * MINUTE_MS
+    together: list[int] = []
+
+    def concurrently(tasks: Sequence[Callable[[], object]]) -> None:
+        together.append(len(tasks))
+        for task in tasks:
+            task()
+
+    sweeper = world.sweeper()
+    sweeper._concurrently = concurrently
+    sweeper.sweep(world.leases.state().leases, owner="a", first_shard=0, deadline=world.clock.time + 60_000)
+    assert together[0] == 3
