@@ -13,6 +13,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.ports import RunStore
 from sweephand.runs.run import Run, trigger_of
+from sweephand.wheel.trigger import Failure
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")
@@ -74,12 +75,23 @@ SKIPPED = Run(
 )
 ASKED_FOR = succeeded(run(demand=Demand("chained", "a" * 32, 3), payload=Payload.of('{"n": 1.10}')))
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
+COMPLETED = succeeded(run(result='{"n":1.10}', last_failure=Failure(1, "\ud800 no", 503, is_final=True)))
 
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
 
 
 @pytest.mark.parametrize(
-    "written", [succeeded(run()), retrying(run()), EVERYTHING_SET, SKIPPED, ASKED_FOR, KEPT_ELSEWHERE, BARE]
+    "written",
+    [
+        succeeded(run()),
+        retrying(run()),
+        EVERYTHING_SET,
+        SKIPPED,
+        ASKED_FOR,
+        KEPT_ELSEWHERE,
+        COMPLETED,
+        BARE,
+    ],
 )
 def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> None:
     assert runs.record(written)
@@ -203,6 +215,45 @@ def test_a_record_that_needed_no_claim_is_written_over_anothers_claim_of_its_att
     assert stored(runs, before) == unclaimed
     assert not runs.record(replace(failed(unclaimed), owner=OTHERS))
     assert stored(runs, before) == unclaimed
+
+
+def test_a_record_over_a_claim_that_somebody_else_has_changed_is_refused(runs: RunStore) -> None:
+    claim = run(attempt=2, owner=MINE)
+    runs.claim(claim, NOON)
+    failing = replace(claim, ended_at=NOON, version="version000000001")
+    assert runs.move(failing, claim)
+    assert not runs.record(succeeded(claim))
+    assert stored(runs, claim) == failing
+    assert runs.record(replace(failed(claim), version="version000000001"))
+
+
+def test_a_holder_that_says_itself_that_its_attempt_has_failed_records_the_end(runs: RunStore) -> None:
+    claim = run(attempt=2, owner=MINE)
+    runs.claim(claim, NOON)
+    failing = replace(claim, ended_at=NOON, version="version000000001")
+    assert runs.record(failing)
+    assert runs.record(failing), "its own write, found again"
+    assert not runs.record(retrying(claim))
+    end = replace(failed(claim), version="version000000001")
+    assert runs.record(end)
+    assert stored(runs, claim) == end
+
+
+def test_a_claim_is_released_by_its_holder_while_nobody_has_changed_it(runs: RunStore) -> None:
+    claim = run(owner=MINE)
+    assert runs.release(claim), "nothing is there"
+    runs.claim(claim, NOON)
+    assert not runs.release(replace(claim, owner=OTHERS))
+    assert not runs.release(replace(claim, attempts=2))
+    assert stored(runs, claim) == claim
+    assert runs.release(claim)
+    assert stored(runs, claim) is None
+    runs.claim(claim, NOON)
+    failing = replace(claim, ended_at=NOON, version="version000000001")
+    assert runs.move(failing, claim)
+    assert not runs.release(claim)
+    runs.record(replace(failed(claim), version="version000000001"))
+    assert not runs.release(replace(claim, version="version000000001"))
 
 
 def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> None:

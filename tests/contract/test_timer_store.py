@@ -13,7 +13,7 @@ from sweephand.jobs.naming import Demand
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
 from sweephand.wheel.timer import Cursor, Timer, bucket_of
-from sweephand.wheel.trigger import Redrive
+from sweephand.wheel.trigger import Failure, Redrive
 
 SHARD = 3
 LATER = NOON + HOUR_MS
@@ -52,6 +52,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
         retry_timer(had_token=True),
+        retry_timer(last_failure=Failure(1, "Response 503.", 503)),
         retry_timer(attempt=11, redrive=Redrive(11, NOON - 900)),
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),

@@ -12,7 +12,14 @@ from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Page, always
-from sweephand.runs.guards import Asked, asked_by_claim, asked_by_move, asked_by_record, shows
+from sweephand.runs.guards import (
+    Asked,
+    asked_by_claim,
+    asked_by_move,
+    asked_by_record,
+    asked_by_release,
+    shows,
+)
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
@@ -221,6 +228,14 @@ class MemoryRuns:
                 self._runs[place] = run
                 return True
             return stored is not None and shows(stored, run)
+
+    def release(self, run: Run) -> bool:
+        with self._lock:
+            place = (run.key, run.run_id, run.uid)
+            is_granted = asked_by_release(run).grants(self._runs.get(place))
+            if is_granted:
+                self._runs.pop(place, None)
+            return is_granted
 
     def of(self, trigger: Trigger) -> Run | None:
         return self._runs.get((trigger.key, trigger.run_id, trigger.uid))

@@ -39,6 +39,7 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
 from sweephand.ports import Clock, Page
 from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
@@ -118,6 +119,12 @@ class World:
             jobs=self._port(self.jobs, "jobs"),
             runs=self._port(self.runs, "runs"),
             commits=self.commits(),
+            completions=Completions(
+                jobs=self._port(self.jobs, "jobs"),
+                runs=self._port(self.runs, "runs"),
+                clock=self.api_clock,
+                ids=self.ids,
+            ),
             ids=self.ids,
         )
 

@@ -53,6 +53,12 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         lambda events: in_order(events, asked("heartbeat", 280, state="running", attempts=1)),
         "nor was silent for too long",
     ),
+    # Of two reports the first rules, and what is completed is not given up.
+    (
+        reported,
+        lambda events: in_order(events, asked("fail", 300.9, state="running", attempts=1)),
+        "and both reports were taken",
+    ),
     # Nothing hangs.
     (silent, without(of(RunStored, attempts=2), of(RunStored, state="retrying")), "and nothing came of it"),
     (

@@ -61,10 +61,12 @@ class Chronicle(Recorder):
             self.deleted(before)
 
     def run_changed(self, before: Run | None, after: Run | None) -> None:
-        """A run's item was written."""
+        """A run's item was written, or is gone: its claim was released."""
         if after is not None:
             (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
             self.run_stored(before, after)
+        elif before is not None:
+            self.run_released(before)
 
     def line_changed(self, before: Slot | None, after: Slot | None) -> None:
         """A job's line was written, or is gone."""

@@ -155,9 +155,9 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
         return None
     ended = max(ends)
     trigger_id, last = f"{life.uid}-{ended.run_id}", runs.get(ended.run_id)
-    # Nobody looks after a misfire, or after what we ourselves gave up, whether it was the last.
+    # Nobody looks after what we ourselves gave up whether it was the last.
     reasons = (last.reason or "" if last is not None else "", tale.buried.get(trigger_id, ""))
-    is_ours = any(each.startswith((*OUR_FAULT, "misfire")) for each in reasons)
+    is_ours = any(each.startswith(OUR_FAULT) for each in reasons)
     is_given_up = bool(tale.given_up.get(trigger_id, set()) - {"trigger", "notice"})
     # By another's clock, before the calm, an occurrence was still to come.
     is_early = ended.at < min(max(dues) + SKEW_MS, from_at)

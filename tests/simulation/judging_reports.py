@@ -77,7 +77,7 @@ def claims_end(tale: Tale) -> Iterator[str]:
     """Of a run that was claimed something becomes: its holder's end is another's beginning."""
     for (uid, _), stored in tale.runs_of.items():
         last, life = stored[-1], tale.lives.get(uid)
-        if last.state != "claimed" or life is None or life.deleted_at is not None:
+        if last.state != "claimed" or life is None:
             continue
         trigger_id = _trigger_id(last)
         if life.is_held and last.attempts < tale.redriven_from.get(trigger_id, last.attempts + 1):
@@ -95,7 +95,9 @@ def claims_end(tale: Tale) -> Iterator[str]:
         )
         if is_given_up or is_taken_back or is_unrecorded:
             continue
-        if last.at + CLAIM_MS + GRACE_MS + LOOK_MS < tale.through:
+        # A message that was held by a pause may find only when it comes again that its job is deleted.
+        deleted_by = 0 if life.deleted_at is None else life.deleted_at + PUT_BACK_MAX_MS
+        if max(last.at, deleted_by) + CLAIM_MS + GRACE_MS + LOOK_MS < tale.through:
             yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
 
 
@@ -130,6 +132,23 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
                 yield f"{what} was taken from attempt {asked.attempt}, which was not the one that went on"
 
 
+def first_report_rules(tale: Tale) -> Iterator[str]:
+    """Of two reports that end an attempt differently one is taken; what is completed is not given up."""
+    for (uid, run_id), answers in tale.run_answers_of.items():
+        taken: dict[str, set[int]] = defaultdict(set)
+        for each in answers:
+            if each.error is None and each.asked.attempt is not None:
+                taken[each.asked.verb].add(each.asked.attempt)
+        for attempt in taken["complete"] & taken["fail"]:
+            what = f"attempt {attempt} of {uid}-{run_id} was reported as complete and as failed"
+            yield f"{what}, and both reports were taken"
+        trigger_id = f"{uid}-{run_id}"
+        reason = tale.buried.get(trigger_id)
+        is_ours = reason is None or reason.startswith(OUR_FAULT)
+        if taken["complete"] and not is_ours and trigger_id not in tale.redriven_from:
+            yield f"{trigger_id} was reported as complete, and was buried ({reason})"
+
+
 def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
     """A consumer that reports on the attempt that goes on is not told to stop."""
     for answer in tale.run_answers:
@@ -137,7 +156,9 @@ def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
         if answer.error not in REFUSALS or asked.verb not in SAID:
             continue
         stood = list(_stood(tale.runs_of.get((asked.uid, asked.run_id), []), answer))
-        goes_on = all(each.state in GOING_ON and each.attempts == asked.attempt for each in stood)
+        goes_on = all(
+            each.state in GOING_ON and not each.is_ending and each.attempts == asked.attempt for each in stood
+        )
         is_another = len(tale.namesakes[asked.name, asked.run_id]) > 1
         if stood and goes_on and not is_another:
             what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
@@ -187,7 +208,8 @@ def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
 def _was_called_off(tale: Tale, stored: RunStored) -> bool:
     asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
     deleted_at = tale.lives[stored.uid].deleted_at if stored.uid in tale.lives else None
-    is_deleted = deleted_at is not None and deleted_at <= stored.at and stored.before == "retrying"
+    is_open = stored.before in ("claimed", "retrying")
+    is_deleted = deleted_at is not None and deleted_at <= stored.at and is_open
     return is_deleted or any(each.verb == "cancel" and each.at <= stored.at for each in asked)
 
 

@@ -10,14 +10,26 @@ from tests.simulation.trace import Requested
 #: semantics.md, "States": what each state leaves to. A dead holder's claim is taken over by the next.
 LEAVES_TO = {
     None: {"claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"},
-    "claimed": {"claimed", "succeeded", "running", "retrying", "failed", "skipped"},
+    "claimed": {
+        "claimed",
+        "succeeded",
+        "running",
+        "retrying",
+        "failed",
+        "skipped",
+        "cancelled",
+        "released",
+    },
     "running": {"running", "succeeded", "retrying", "failed", "cancelled"},
-    "retrying": {"claimed", "cancelled"},
+    "retrying": {"claimed", "retrying", "cancelled"},
     "succeeded": set(),
     "failed": {"claimed"},
     "skipped": set(),
     "cancelled": set(),
 }
+
+#: What a run is when the claim of an attempt that was not made is undone: as before, or its job is deleted.
+UNDONE = {"retrying", "failed", "cancelled"}
 
 #: Reasons that tell of us instead of the consumer: failures to handle a message, and crashes meanwhile.
 OUR_FAULT = ("Sweephand failed", "received ")
@@ -42,10 +54,12 @@ def run_states_are_legal(tale: Tale) -> Iterator[str]:
 
 
 def attempts_never_decrease(tale: Tale) -> Iterator[str]:
-    """The number of attempts of a run grows, or stays."""
+    """The number of attempts of a run grows, or stays; a claim whose attempt was not made is undone."""
     for (uid, run_id), stored in tale.runs_of.items():
         for before, after in pairwise(stored):
-            if after.attempts < before.attempts:
+            undone = (before.attempts - 1, "claimed")
+            is_undone = (after.attempts, before.state) == undone and after.state in UNDONE
+            if after.attempts < before.attempts and not is_undone:
                 yield f"{after.name}: run {run_id} of {uid} went back to attempt {after.attempts}"
 
 

@@ -19,6 +19,7 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Ids, RunStore, Sweepers
 from sweephand.runs.batch import BatchHandler
+from sweephand.runs.completion import Completions
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.pauses import JobPauses
 from sweephand.runs.redrive import Redriver
@@ -194,7 +195,8 @@ class Fleet:
             jobs=ports.jobs, changes=ports.changes, commits=commits, clock=clock, ids=ids, shards=shards
         )
         pauser = Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids)
-        resumer = Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, ids=ids)
+        completions = Completions(jobs=ports.jobs, runs=ports.runs, clock=clock, ids=ids)
+        resumer = Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, completions=completions, ids=ids)
         return Services(
             writer,
             pauser,

@@ -74,6 +74,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_reports.no_run_hangs,
     judging_reports.claims_end,
     judging_reports.acknowledged_reports_stand,
+    judging_reports.first_report_rules,
     judging_reports.who_goes_on_is_not_refused,
     judging_reports.tokens_are_of_one_attempt,
     judging_ends.cancelled_runs_stay_cancelled,

@@ -216,6 +216,22 @@ class Recorder:
                 attempts=run.attempts,
                 owner=run.owner,
                 reason=run.reason,
+                is_ending=run.is_ending,
+            )
+        )
+
+    def run_released(self, run: Run) -> None:
+        """The claim of a run was removed: its attempt was not made."""
+        self.events.append(
+            RunStored(
+                at=self._now(),
+                name=run.key.name,
+                uid=run.uid,
+                run_id=run.run_id,
+                before=run.state,
+                state="released",
+                attempts=run.attempts,
+                owner=run.owner,
             )
         )
 

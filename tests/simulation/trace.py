@@ -222,7 +222,11 @@ class Buried:
 
 @dataclass(frozen=True, slots=True)
 class RunStored:
-    """A run's item changed. `before` is None if there was none."""
+    """A run's item changed. `before` is None if there was none.
+
+    It `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is `released` if
+    its claim was removed: then nothing is stored.
+    """
 
     at: Instant
     name: str
@@ -233,6 +237,7 @@ class RunStored:
     attempts: int
     owner: str | None
     reason: str | None = None
+    is_ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)

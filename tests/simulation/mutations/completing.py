@@ -13,7 +13,7 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 
 from sweephand.instants import HOUR_MS, Instant
 from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import JobKey
+from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer
 from sweephand.runs import guards, notice, report, settle, tell, watch
 from sweephand.runs.guards import Asked, Guard
@@ -39,7 +39,7 @@ _ANY: frozenset[State] = frozenset(TABLE)
 @mutation("A heartbeat is taken and changes nothing")
 def ignores_heartbeats() -> Iterator[None]:
     def heartbeat(reporter: Reporter, key: JobKey, run_id: str, token: str | None) -> Run:
-        return reporter._reported(key, run_id, token, "heartbeat")
+        return reporter._reported(key, run_id, token, "heartbeat", lambda _: False)
 
     with patch.object(Reporter, "heartbeat", heartbeat):
         yield
@@ -344,6 +344,31 @@ def redrives_before_sending() -> Iterator[None]:
 
     send = Redriver._send
     with patch.object(Redriver, "_send", redriven):
+        yield
+
+
+@mutation("A report of a failure is recorded when it is settled, and not before")
+def records_failures_late() -> Iterator[None]:
+    move = memory.MemoryRuns.move
+
+    def late(self: memory.MemoryRuns, run: Run, seen: Run) -> bool:
+        is_report = run.is_ending and not seen.is_ending and run.response_code == seen.response_code
+        return is_report or move(self, run, seen)
+
+    with patch.object(memory.MemoryRuns, "move", late):
+        yield
+
+
+@mutation("A run is given up though its consumer has completed it in the meantime")
+def gives_up_what_was_completed() -> Iterator[None]:
+    fail = Settler.fail
+
+    def careless(
+        self: Settler, message: TriggerMessage, job: Job | None, run: Run, answer: Answer, _: object
+    ) -> Run | None:
+        return fail(self, message, job, run, answer, lambda _: True)
+
+    with patch.object(Settler, "fail", careless):
         yield
 
 

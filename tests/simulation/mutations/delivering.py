@@ -11,6 +11,7 @@ from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import later as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.batch import CRASHES_MAX, BatchHandler, Handled, Received
+from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead, liveness_of
 from sweephand.runs.settle import Delivered
@@ -112,7 +113,16 @@ def takes_receives_for_crashes() -> Iterator[None]:
 
 @mutation("A run that was to be tried again is left so when its job is deleted")
 def forgets_runs_of_deleted_jobs() -> Iterator[None]:
-    with patch.object(Deliverer, "_end_with_its_job", lambda *_: None):
+    with patch.object(Claims, "end_with_job", lambda *_: None):
+        yield
+
+
+@mutation("A claim stays when its job is deleted before the attempt is made")
+def keeps_claims_of_deleted_jobs() -> Iterator[None]:
+    def keep(*_: Any, **__: Any) -> None:
+        """Nothing is released."""
+
+    with patch.object(Claims, "release", keep):
         yield
 
 

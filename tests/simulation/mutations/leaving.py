@@ -11,10 +11,12 @@ from tests.simulation.mutations.registry import Ports, built, mutation
 from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.job import Job
+from sweephand.jobs.resume import Resumer
 from sweephand.runs import completion
 from sweephand.runs.completion import Completions
 from sweephand.runs.report import Reporter
 from sweephand.runs.run import Run
+from sweephand.runs.spans import Spans
 from sweephand.runs.watch import Watch
 
 
@@ -59,6 +61,12 @@ def stays_after_failures() -> Iterator[None]:
             ended(self, job, run)
 
     with patch.object(Completions, "ended", asked):
+        yield
+
+
+@mutation("A job stays if its last occurrences were skipped as misfires")
+def stays_after_misfires() -> Iterator[None]:
+    with _unasked(Spans), _unasked(Resumer):
         yield
 
 

@@ -16,6 +16,7 @@ from sweephand.wheel.codec import decode, encode, encode_letter
 from sweephand.wheel.trigger import (
     DeadLetter,
     DeadlineMessage,
+    Failure,
     FailureMessage,
     Message,
     NoticeMessage,
@@ -36,6 +37,7 @@ MESSAGE = TriggerMessage(
 
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
+FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.integers(100, 599), st.booleans())
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 KEPT = st.builds(Payload, names, counts, st.none(), names)
@@ -64,6 +66,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         counts,
         st.booleans(),
         st.booleans(),
+        st.none() | FAILURES,
     )
 )
 def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
@@ -122,6 +125,17 @@ def test_a_trigger_whose_consumer_could_report_on_an_earlier_attempt_says_so() -
     assert decode(encode(reported)) == reported
 
 
+def test_a_retry_says_why_the_attempt_before_it_failed_and_a_first_attempt_says_nothing() -> None:
+    assert '"failed"' not in encode(MESSAGE)
+    for failure in (Failure(2, "\ud800 no", 503, is_final=True), Failure(1, "", None)):
+        retry = MESSAGE._replace(last_failure=failure)
+        assert decode(encode(retry)) == retry
+    for odd in ([], [1, "no", 503], [1, "no", 503, 0], [1, None, 503, True], "no"):
+        written = encode(MESSAGE)[:-1] + f',"failed":{json.dumps(odd)}}}'
+        with pytest.raises(PoisonError):
+            decode(written)
+
+
 ODD_DEMANDS: list[Any] = [
     "manual",
     [],
@@ -155,6 +169,15 @@ DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262
 FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
 
 NOTICE = NoticeMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+
+
+def test_a_notice_carries_the_result_of_its_run_as_it_was_written() -> None:
+    assert '"result"' not in encode(NOTICE)
+    notice = NOTICE._replace(result='{"n": 1.10}')
+    assert decode(encode(notice)) == notice
+    for odd in (7, "{", '"' + "x" * 2_048 + '"'):
+        with pytest.raises(PoisonError):
+            decode(encode(NOTICE)[:-1] + f',"result":{json.dumps(odd)}}}')
 
 
 @given(
@@ -195,6 +218,7 @@ def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
         attempt=counts,
         first_attempt_at=st.none() | instants,
         faults=counts,
+        result=st.none() | st.text(max_size=300).map(json.dumps),
     )
 )
 def test_a_notice_is_read_as_it_was_written(message: NoticeMessage) -> None:

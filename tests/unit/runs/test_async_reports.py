@@ -232,7 +232,8 @@ def test_a_run_that_its_consumer_works_on_can_be_cancelled_and_the_consumer_lear
     cancelled = cancel(world)
     assert (cancelled.state, cancelled.ended_at) == ("cancelled", NOON + 10_000 + MINUTE)
     assert cancelled.reason == "Cancelled with the key k1."
-    assert cancel(world) == cancelled
+    with pytest.raises(ConflictError, match="cancelled already"):
+        cancel(world)
     for report in (worker.heartbeat, worker.complete, worker.fail):
         with pytest.raises(GoneError, match="cancelled: stop"):
             report()

@@ -13,7 +13,7 @@ from sweephand.runs.settle import Delivered
 from sweephand.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
 from sweephand.wheel.codec import decode
 from sweephand.wheel.timer import RetryTimer
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.wheel.trigger import Failure, TriggerMessage
 
 
 def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:
@@ -41,10 +41,14 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     assert (run.response_code, run.answer) == (503, "busy")
     ((at, following),) = waiting(world)
     assert at == 13_000
-    assert following == message._replace(attempt=2, not_before=NOON + 13_750, first_attempt_at=NOON + 10_000)
+    failure = Failure(1, "Response 503.", 503)
+    assert following == message._replace(
+        attempt=2, not_before=NOON + 13_750, first_attempt_at=NOON + 10_000, last_failure=failure
+    )
     world.run_until(NOON + 20_000, ticking=False)
     run = run_of(world)
     assert (run.state, run.attempts, run.response_code) == ("succeeded", 2, 200)
+    assert run.last_failure == failure
     assert (run.started_at, run.lateness_ms) == (NOON + 10_000, 0)
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
     assert len(set(world.consumers.ids)) == 1

@@ -209,3 +209,25 @@ def test_a_chain_that_is_begun_by_hand_has_as_many_links_as_any() -> None:
     world.trigger("a")
     world.run_until(NOON + 2 * HOUR)
     assert len(delivered(world)) == 202
+
+
+def test_a_chained_job_gets_a_result_of_any_size_and_a_redrive_gets_it_again() -> None:
+    world = World()
+    chain(world, "a", "b", completion="async")
+    world.consumers.answering = lambda made: (
+        Answer(succeeded=True, code=202)
+        if made.trigger.key.name == "a"
+        else Answer(succeeded=made.number > 1, code=422, is_final=True)
+    )
+    world.run_until(NOON + 11_000)
+    result = json.dumps("x" * 2_046)
+    world.reporter().complete(key_of("a"), f"{NOON + 10_000}-0", None, result=result)
+    world.run_until(NOON + MINUTE)
+    (run,) = runs(world, "b")
+    assert delivered(world)[-1][1]["result"] == "x" * 2_046
+    assert run.payload is not None
+    assert (run.uid, run.payload.ref) in (world.payloads.discarded)
+    world.redrive(run.run_id, "b")
+    world.run_until(NOON + 2 * MINUTE)
+    assert delivered(world)[-1] == delivered(world)[-2]
+    assert len(delivered(world)) == 3

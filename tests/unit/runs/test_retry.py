@@ -131,9 +131,11 @@ def test_a_consumer_that_asks_for_a_later_instant_gets_it(asked_ms: int | None, 
     assert decide(answer) == Retry(NOON + at_ms)
 
 
-def test_a_consumer_that_asks_for_an_instant_beyond_the_age_gets_none() -> None:
-    asked = Answer(succeeded=False, code=429, retry_after_at=NOON + 24 * HOUR + 1)
-    assert isinstance(decide(asked), GiveUp)
+def test_a_consumer_that_asks_for_an_instant_beyond_the_age_gets_a_last_attempt_when_it_is_reached() -> None:
+    asked = Answer(succeeded=False, code=429, retry_after_at=NOON + 25 * HOUR)
+    assert decide(asked) == Retry(NOON + 24 * HOUR)
+    assert isinstance(decide(asked, attempt=2, after_ms=24 * HOUR), GiveUp)
+    assert isinstance(decide(asked, attempt=10), GiveUp)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ ALLOWED = {
     ("claimed", "retrying"),
     ("claimed", "failed"),
     ("claimed", "skipped"),
-    # Its holder is gone; or a later attempt shows that this one failed.
+    # Its job was deleted before the attempt was made.
+    ("claimed", "cancelled"),
+    # Its holder is gone; a later attempt shows that this one failed; or it has just failed.
     ("claimed", "claimed"),
     ("running", "running"),
     ("running", "succeeded"),
@@ -26,6 +28,8 @@ ALLOWED = {
     ("running", "failed"),
     ("running", "cancelled"),
     ("retrying", "claimed"),
+    # Its record is kept for longer during a pause.
+    ("retrying", "retrying"),
     ("retrying", "cancelled"),
     ("failed", "claimed"),
 }

@@ -162,3 +162,56 @@ def test_what_a_job_says_of_reports_is_shown() -> None:
     client.put(job={**JOB, "heartbeatTimeout": "1m", "maxRunTime": "2h"})
     shown = client.get(caller=ADMIN).json
     assert (shown["completion"], shown["heartbeatTimeout"], shown["maxRunTime"]) == ("async", "1m", "2h")
+
+
+def test_a_result_stays_with_the_run_byte_for_byte() -> None:
+    client, token = client_with_a_run()
+    done = report(client, token, "complete", {"result": {"rows": 12, "price": 1.50}})
+    assert done.status == 200
+    assert client.send("GET", URL).json["result"] == {"rows": 12, "price": 1.5}
+    assert client.send("GET", "/v1/namespaces/ns/jobs/job").json["lastRun"]["result"]["rows"] == 12
+    assert report(client, token, "complete", {"result": {"rows": 12, "price": 1.50}}).status == 200
+    assert report(client, token, "complete").status == 200
+    assert report(client, token, "complete", {"result": {"rows": 13}}).status == 409
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"result": "x" * 2_047}, "/result"),
+        ({"results": 1}, "/results"),
+        ({"result": "ä" * 1_024}, "/result"),
+    ],
+)
+def test_a_result_that_cannot_be_kept_is_refused_and_the_run_goes_on(body: Any, pointer: str) -> None:
+    client, token = client_with_a_run()
+    refused = report(client, token, "complete", body)
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, pointer)
+    assert client.send("GET", URL).json["state"] == "running"
+    assert report(client, token, "complete", {"result": "x" * 2_046}).status == 200
+
+
+def test_a_run_without_a_result_shows_none() -> None:
+    client, token = client_with_a_run()
+    assert report(client, token, "complete", {}).status == 200
+    assert "result" not in client.send("GET", URL).json
+
+
+def test_the_last_failure_is_shown_when_a_later_attempt_succeeds() -> None:
+    client, token = client_with_a_run(retry={"initialDelay": "1s"})
+    assert report(client, token, "fail", {"reason": "out of paper"}).status == 202
+    client.world.run_until(NOON + 20_000)
+    run = client.send("GET", URL).json
+    assert run["lastFailure"] == {"attempt": 1, "reason": "out of paper", "responseCode": None}
+
+
+def test_of_a_completion_and_a_failure_the_first_rules_and_a_second_cancel_is_refused() -> None:
+    client, token = client_with_a_run()
+    assert report(client, token, "fail", {"reason": "no"}).status == 202
+    assert report(client, token, "complete").status == 409
+    assert report(client, token, "fail", {"reason": "no"}).status == 202
+    assert report(client, token, "fail", {"reason": "another"}).status == 409
+    assert report(client, token, "heartbeat").status == 410
+    client.world.run_until(client.world.clock.time + 10)
+    assert client.send("POST", f"{URL}/cancel").status == 200
+    assert client.send("POST", f"{URL}/cancel").status == 409

@@ -24,6 +24,8 @@ LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
 REASON_LENGTH_MAX: Final = 512
+#: What a consumer completes a run with: it stays in the run's item, and travels in the notice of its end.
+RESULT_BYTES_MAX: Final = 2_048
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
@@ -76,6 +78,7 @@ def table() -> dict[str, int]:
         "labelLengthMax": LABEL_LENGTH_MAX,
         "descriptionLengthMax": DESCRIPTION_LENGTH_MAX,
         "reasonLengthMax": REASON_LENGTH_MAX,
+        "resultBytesMax": RESULT_BYTES_MAX,
         "targetTimeoutSecondsMax": TARGET_TIMEOUT_S_MAX,
         "retryAttemptsMax": RETRY_ATTEMPTS_MAX,
         "retryMultiplierMax": RETRY_MULTIPLIER_MAX,

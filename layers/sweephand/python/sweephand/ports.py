@@ -192,7 +192,8 @@ class RunStore(Protocol):
         """Write what became of an attempt; say whether it was.
 
         Written if nothing is stored, or if this attempt is claimed by `run.owner`, or by whomever if `run`
-        has no `claimed_until`: it needed no claim, so its job has changed since.
+        has no `claimed_until`: it needed no claim, so its job has changed since. A claim that somebody else
+        has changed (it has a `version` that is not `run.version`) refuses it.
         """
         ...
 
@@ -200,6 +201,14 @@ class RunStore(Protocol):
         """Change a run that was read, by its consumer's word, a deadline's or a person's; say whether it was.
 
         Written if the stored run is in the state and attempt of `seen`, by its owner and in its version.
+        """
+        ...
+
+    def release(self, run: Run) -> bool:
+        """Remove the record of a first attempt that was claimed and not made; say whether it is gone.
+
+        Removed if the stored run is `claimed` by `run.owner` for this attempt, in the version of `run`.
+        Nothing there is a success.
         """
         ...
 

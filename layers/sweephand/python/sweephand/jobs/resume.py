@@ -10,6 +10,7 @@ from sweephand.jobs.draft import resumed
 from sweephand.jobs.expected import check_revision, present
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.skipping import record_skipped
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import Span, misfires
@@ -18,8 +19,11 @@ from sweephand.wheel.catchup import Span, misfires
 class Resumer:
     """Resumes jobs; of several who write one, one commits, the others start over."""
 
-    def __init__(self, *, jobs: JobStore, runs: RunStore, commits: Commits, ids: Ids) -> None:
+    def __init__(
+        self, *, jobs: JobStore, runs: RunStore, commits: Commits, completions: Completions, ids: Ids
+    ) -> None:
         self._jobs = jobs
+        self._completions = completions
         self._runs = runs
         self._commits = commits
         self._ids = ids
@@ -46,6 +50,8 @@ class Resumer:
             stored = present(self._jobs.get(key), key, requested_at)
             check_revision(key, stored, if_match)
             if stored.paused_at is None:
+                # Whoever resumed it may have died before asking.
+                self._completions.ended(stored)
                 return stored
             found = misfires(
                 stored.series,
@@ -57,6 +63,8 @@ class Resumer:
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._record(job, found.skipped, stored.series, requested_at)
+                # Its last run may have ended during the pause.
+                self._completions.ended(job)
                 return job
 
     def _record(self, job: Job, skipped: Span | None, series: Series, now: Instant) -> None:

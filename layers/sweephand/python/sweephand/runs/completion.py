@@ -1,19 +1,22 @@
 """Whether the last run of a job is over, with which the job may want to go (`deleteAfterCompletion`)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from sweephand.errors import StoreError
-from sweephand.instants import Instant
+from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.job import Job
 from sweephand.ports import Clock, Ids, JobStore, RunStore
 from sweephand.runs.run import Run
-from sweephand.timing import CLOCK_SKEW_MAX_MS
+from sweephand.timing import BULK_PATIENCE_MS, CLOCK_SKEW_MAX_MS
 
-#: The newest runs, among which one that is not over or has none is looked for: what lies behind had its time.
-_RUNS_MAX: Final = 1_000
+#: Runs that are read at once.
+_PAGE_MAX: Final = 1_000
+
+#: What a job makes due lies at most so long before its creation: a `dueTime` that is just past counts as now.
+_PAST_MS: Final = MINUTE_MS + CLOCK_SKEW_MAX_MS
 
 #: A job that others keep writing is left to its retention.
 _WRITES_MAX: Final = 5
@@ -22,8 +25,9 @@ _WRITES_MAX: Final = 5
 class Completions:
     """Lets jobs expire when all of their runs are over, by what is stored of these: it may be asked any time.
 
-    It is asked once an end is recorded, and again when its message comes again. So of several runs that end
-    at once the last one sees the others, and whoever dies in between is followed by somebody who asks.
+    It is asked once an end is recorded, and again when its message comes again; also once misfires are
+    recorded as skipped, and by a resume. So of several runs that end at once the last one sees the others,
+    and whoever dies in between is followed by somebody who asks.
     """
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
@@ -52,36 +56,52 @@ class Completions:
                 stored = self._jobs.get(job.key)
 
     def _are_over(self, job: Job, run: Run | None, now: Instant) -> bool:
-        """Whether every run of the job is over, as far as its newest runs tell."""
-        page = self._runs.page(job.key, None, "", _RUNS_MAX)
-        found = [each for each in page.items if each.uid == job.uid]
-        if run is not None and run.uid == job.uid and all(each.run_id != run.run_id for each in found):
-            found.append(run)
-        if not all(each.is_over for each in found):
-            return False
-        due = [each for each in found if each.demand is None]
-        if not due or job.series.next_after(max(map(_last_due_at, due))) is not None:
+        """Whether every run of the job is over by its records, from the newest to the oldest.
+
+        False also if reading them takes too long: then the job is left to its retention.
+        """
+        until, has_run = now + BULK_PATIENCE_MS, run is None
+        due: dict[Instant, Instant] = {}
+        before: str | None = ""
+        while before is not None:
+            page = self._runs.page(job.key, None, before, _PAGE_MAX)
+            for each in page.items:
+                if each.uid != job.uid:
+                    continue
+                if not each.is_over:
+                    return False
+                has_run = has_run or (run is not None and each.run_id == run.run_id)
+                if each.demand is None:
+                    due[each.due_at] = _last_due_at(each)
+            # Before its creation lie runs of earlier jobs of its name, and backfilled ones of its own.
+            is_all = not page.items or page.items[-1].due_at < job.created_at - _PAST_MS
+            before = None if is_all else page.next
+            if before is not None and self._clock.now() >= until:
+                return False
+        if run is not None and not has_run and run.uid == job.uid and run.demand is None:
+            due[run.due_at] = _last_due_at(run)
+        if not due or job.series.next_after(max(due.values())) is not None:
             return False
         # Either successes leave no record, but for the last one, or nothing but what is on its way has none.
-        return not job.definition.records_successes or _have_records(job, due, now, is_all=page.next is None)
+        return not job.definition.records_successes or _have_records(job, due, now)
 
 
-def _have_records(job: Job, runs: Sequence[Run], now: Instant, *, is_all: bool) -> bool:
+def _have_records(job: Job, due: Mapping[Instant, Instant], now: Instant) -> bool:
     """Whether each occurrence of the ruling revision has a record, as far back as records are kept.
 
-    `runs` are the newest, or all. What has none will be asked about when it is over.
+    `due` are the due times of the records, each with the last one that the record stands for. An occurrence
+    without a record will be asked about when its run is over.
     """
     kept_since = now - job.definition.history_retention_ms + CLOCK_SKEW_MAX_MS
-    listed_since = 0 if is_all else min(each.due_at for each in runs) - 1
-    after = max(job.current.since, kept_since, listed_since)
-    spans = [(each.due_at, _last_due_at(each)) for each in runs]
-    following = job.series.next_after(after)
+    spans = [(first, last) for first, last in due.items() if last > first]
+    following = job.series.next_after(max(job.current.since, kept_since))
     while following is not None and following.due_at <= now:
-        ends = [last for first, last in spans if first <= following.due_at <= last]
-        if not ends:
+        at = following.due_at
+        ends = [last for first, last in spans if first <= at <= last]
+        if at not in due and not ends:
             return False
         # What was skipped may be millions: no walk through it.
-        following = job.series.next_after(max(ends))
+        following = job.series.next_after(max([at, *ends]))
     return True
 
 

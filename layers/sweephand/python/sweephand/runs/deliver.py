@@ -4,7 +4,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.access.run_token import run_token
 from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
@@ -20,6 +19,7 @@ from sweephand.ports import (
     TimerStore,
 )
 from sweephand.runs.attempt import Attempts, Postponed, Signing, Withdrawn
+from sweephand.runs.claims import Claims
 from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading, liveness_of
@@ -30,7 +30,6 @@ from sweephand.runs.tell import Teller
 from sweephand.runs.turns import Turns
 from sweephand.runs.watch import Watch
 from sweephand.timing import (
-    ATTEMPT_CLAIM_MS,
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
@@ -82,15 +81,14 @@ class Deliverer:
         ids: Ids,
     ) -> None:
         self._runs = runs
-        self._queue = queue
         self._clock = clock
-        self._ids = ids
         self._reading = Reading(jobs=jobs, clock=clock)
         self._turns = Turns(slots=slots, runs=runs, queue=queue, clock=clock, ids=ids)
         self._later = Later(queue=queue, timers=timers, clock=clock)
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
+        self._claims = Claims(runs=runs, clock=clock, ids=ids)
         self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._settler = Settler(
             runs=runs,
@@ -107,13 +105,21 @@ class Deliverer:
             queue=queue,
             reading=self._reading,
             later=self._later,
+            payloads=payloads,
             targets=targets,
             signing=signing,
             letters=letters,
             clock=clock,
             ids=ids,
         )
-        self._spans = Spans(reading=self._reading, runs=runs, queue=queue, later=self._later, clock=clock)
+        self._spans = Spans(
+            reading=self._reading,
+            runs=runs,
+            queue=queue,
+            later=self._later,
+            completions=self._completions,
+            clock=clock,
+        )
         self._watch = Watch(
             jobs=jobs,
             runs=runs,
@@ -166,9 +172,7 @@ class Deliverer:
 
     def held_until(self, message: TriggerMessage) -> Instant | None:
         """Until when somebody has claimed this very attempt; None if nobody has."""
-        run = self._runs.of(message.trigger)
-        is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
-        return run.claimed_until if run is not None and is_claimed else None
+        return self._claims.held_until(message)
 
     def give_up(self, message: TriggerMessage, reason: str) -> None:
         """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
@@ -184,9 +188,9 @@ class Deliverer:
         if is_read and (job is None or job.uid != message.trigger.uid):
             job = None
             if self.held_until(message) is None:
-                self._end_with_its_job(message)
+                self._claims.end_with_job(message)
                 return
-        run = self._run(message, now + HISTORY_RETENTION_DEFAULT_MS)
+        run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
             failed = replace(run, state="failed", ended_at=now, reason=reason)
             if job is not None:
@@ -202,10 +206,7 @@ class Deliverer:
         return Delivered(why)
 
     def _postponed(self, message: TriggerMessage) -> Delivered:
-        """Put back what could not begin. That is no fault of the trigger's, so nothing is counted.
-
-        If it is claimed, the copy finds the claim and waits for its end.
-        """
+        """Put back what could not begin. That is no fault of the trigger's, so nothing is counted."""
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
     def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
@@ -225,27 +226,14 @@ class Deliverer:
         """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
         job = read.job
         if job is None or job.uid != message.trigger.uid:
-            self._end_with_its_job(message)
+            until = self._claims.end_with_job(message)
+            if until is not None:
+                return self._put_back(message, until, "claimed")
         elif job.definition.overlap.is_limited:
             until = self._turns.leave(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
         return Delivered("dropped")
-
-    def _end_with_its_job(self, message: TriggerMessage) -> None:
-        """Record that a run that was to be tried again is cancelled, since its job was deleted."""
-        run = self._runs.of(message.trigger) if message.attempt > 1 else None
-        if run is not None and (run.state, run.attempts) == ("retrying", message.attempt - 1):
-            cancelled = replace(
-                run,
-                state="cancelled",
-                ended_at=self._clock.now(),
-                next_attempt_at=None,
-                reason="Its job was deleted.",
-                version=self._ids.token(),
-            )
-            # Refused, somebody else has cancelled it.
-            self._runs.move(cancelled, run)
 
     def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Delivered:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
@@ -269,19 +257,21 @@ class Deliverer:
         # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
         is_claimed = message.attempt > 1 or message.crashes > 0 or must_be_claimed
         expires_at = self._clock.now() + definition.history_retention_ms
-        run = self._run(message, expires_at, is_claimed=is_claimed)
+        run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = _begun(run, message, self._clock.now())
-            if is_async:
-                run = replace(run, token=run_token(self._ids.secret()))
-            run, refused_by = self._claim(run)
+            run, refused_by = self._claims.claim(run, is_reported=is_async)
             if refused_by is not None:
                 return self._refused(message, refused_by)
         made = self._attempts.make(message, read, job, run.token, deadline)
         if isinstance(made, Postponed):
+            if is_claimed:
+                self._claims.release(run, message, is_job_there=True)
             return self._postponed(message)
         if isinstance(made, Withdrawn):
-            # The claim stays if there is one: should the message come again, it waits for the claim's end.
+            if is_claimed:
+                is_job_there = made.read.job is not None and made.read.job.uid == message.trigger.uid
+                self._claims.release(run, message, is_job_there=is_job_there)
             return self._not_alive(message, made.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
         run = _begun(
@@ -293,37 +283,6 @@ class Deliverer:
             answer=made.answer.text,
         )
         return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
-
-    def _run(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
-        """The run of an attempt about to be made, as it is claimed, or as it is if it needs no claim."""
-        trigger = message.trigger
-        return Run(
-            key=trigger.key,
-            uid=trigger.uid,
-            due_at=trigger.due_at,
-            index=trigger.index,
-            state="claimed",
-            attempts=message.attempt,
-            rev=trigger.rev,
-            sequence=trigger.sequence,
-            started_at=message.started_at,
-            owner=self._ids.token(),
-            claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS if is_claimed else None,
-            expires_at=expires_at,
-            round_from=message.redrive.attempt if message.redrive else 1,
-            demand=trigger.demand,
-            payload=message.payload,
-        )
-
-    def _claim(self, run: Run) -> tuple[Run, Run | None]:
-        """The run as it was claimed, and what refuses the claim, if something does."""
-        now = self._clock.now()
-        refused_by = self._runs.claim(run, now)
-        if refused_by is not None and refused_by.token != run.token and _is_abandoned(refused_by, run, now):
-            # The consumer may have the token of this attempt from whoever claimed it before.
-            run = replace(run, token=refused_by.token)
-            refused_by = self._runs.claim(run, now)
-        return run, refused_by
 
     def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
         if stored.state == "running" and stored.attempts < message.attempt:
@@ -360,11 +319,6 @@ def _begun(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> R
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
         **outcome,
     )
-
-
-def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
-    is_same = (stored.state, stored.attempts) == ("claimed", run.attempts)
-    return is_same and stored.claimed_until is not None and stored.claimed_until <= now
 
 
 def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:

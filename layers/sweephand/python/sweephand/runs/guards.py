@@ -61,11 +61,24 @@ def asked_by_claim(run: Run, now: Instant) -> Asked:
 def asked_by_record(run: Run) -> Asked:
     """What the record of an attempt asks for (ports.RunStore.record)."""
     assert run.owner, "a record has an author"
+    states = sources(run.state, "record")
     same: dict[str, str | int | None] = {"attempts": run.attempts}
     # If it needed no claim, whoever has one of this attempt died over it: its job has changed since.
-    if run.claimed_until is not None:
-        same["owner"] = run.owner
-    return Asked(run.state in BEGINNINGS, (Guard(sources(run.state, "record"), same),))
+    if run.claimed_until is None:
+        return Asked(run.state in BEGINNINGS, (Guard(states, same),))
+    same["owner"] = run.owner
+    # A claim has no version, until its holder or its consumer records that the attempt has failed.
+    guards = [Guard(states, {**same, "version": None})]
+    if run.version is not None:
+        guards.append(Guard(states, {**same, "version": run.version}))
+    return Asked(run.state in BEGINNINGS, tuple(guards))
+
+
+def asked_by_release(run: Run) -> Asked:
+    """What the release of a claim asks for (ports.RunStore.release)."""
+    assert run.state == "claimed", "only a claim is released"
+    same: dict[str, str | int | None] = {"attempts": run.attempts, "owner": run.owner, "version": run.version}
+    return Asked(may_begin=True, guards=(Guard(frozenset({run.state}), same),))
 
 
 def asked_by_move(run: Run, seen: Run) -> Asked:

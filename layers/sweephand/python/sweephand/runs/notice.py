@@ -7,7 +7,7 @@ from sweephand.instants import Instant, rfc3339
 from sweephand.runs.run import Run, trigger_of
 from sweephand.wheel.trigger import NoticeMessage
 
-#: All of a notice travels in a message as the data of a chained trigger: 2 KB at most, whatever is in it.
+#: Without a result, a notice is the data of a chained trigger that travels in its message: 2 KB at most.
 _REASON_LENGTH_MAX: Final = 200
 
 
@@ -24,6 +24,7 @@ def notice_of(run: Run) -> NoticeMessage:
         response_code=run.response_code,
         reason=run.reason and run.reason[:_REASON_LENGTH_MAX],
         not_before=run.ended_at,
+        result=run.result,
     )
 
 
@@ -42,7 +43,10 @@ def is_told_of(notice: NoticeMessage, run: Run | None) -> bool:
 
 
 def body_of(notice: NoticeMessage) -> bytes:
-    """What is told, as JSON: whose run it is, how it ended, and when."""
+    """What is told, as JSON: whose run it is, how it ended, when, and with which result.
+
+    The result stands in it byte for byte as the consumer sent it.
+    """
     trigger = notice.trigger
     told = {
         "namespace": trigger.key.namespace,
@@ -57,7 +61,8 @@ def body_of(notice: NoticeMessage) -> bytes:
         "responseCode": notice.response_code,
         "reason": notice.reason,
     }
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return f'{text[:-1]},"result":{notice.result or "null"}}}'.encode(errors="replace")
 
 
 def _time(instant: Instant | None) -> Any:

@@ -132,4 +132,5 @@ def _again(run: Run, now: Instant) -> TriggerMessage:
         attempt,
         redrive=Redrive(attempt, run.started_at),
         payload=run.payload,
+        last_failure=run.last_failure,
     )

@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final, NoReturn
 
 from sweephand.errors import ConflictError, GoneError, NotFoundError, UnavailableError
@@ -13,7 +14,7 @@ from sweephand.runs.notice import notice_of
 from sweephand.runs.run import Run, trigger_of
 from sweephand.runs.turns import Turns
 from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.trigger import FailureMessage
+from sweephand.wheel.trigger import Failure, FailureMessage
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
 _READS_MAX: Final = 5
@@ -62,29 +63,55 @@ class Reporter:
                 return run
             return replace(run, heartbeat_by=max(run.heartbeat_by, self._clock.now() + run.heartbeat_ms))
 
-        return self._changed(lambda: self._reported(key, run_id, token, "heartbeat"), beaten)
+        read = partial(self._reported, key, run_id, token, "heartbeat", _is_never_repeated)
+        return self._changed(read, beaten)
 
-    def complete(self, key: JobKey, run_id: str, token: str | None) -> Run:
-        """The consumer is done: the run has succeeded. Said twice, it is said once."""
+    def complete(self, key: JobKey, run_id: str, token: str | None, *, result: str | None = None) -> Run:
+        """The consumer is done: the run has succeeded, with that JSON text as its result. Repeating is safe.
+
+        ConflictError also for a repetition with another result.
+        """
 
         def succeeded(run: Run, job: Job | None) -> Run:
-            return run if run.state == "succeeded" else self._ended(replace(run, state="succeeded"), job)
+            if run.state == "succeeded":
+                return run
+            return self._ended(replace(run, state="succeeded", result=result), job)
 
-        return self._brought_to_end(lambda: self._reported(key, run_id, token, "complete"), succeeded)
+        def was_said(run: Run) -> bool:
+            return run.state == "succeeded" and (result is None or run.result == result)
+
+        read = partial(self._reported, key, run_id, token, "complete", was_said)
+        return self._brought_to_end(read, succeeded)
 
     def fail(self, key: JobKey, run_id: str, token: str | None, *, reason: str, is_final: bool) -> Run:
         """The attempt has failed: the retry policy decides what follows, unless it `is_final`.
 
-        The run changes a moment later, when the delivery function has sent what follows.
+        The failure is recorded at once, and no later report changes it. The state changes a moment later,
+        when the delivery function has sent what follows. Repeating is safe; ConflictError also for a
+        repetition that says something else.
         """
-        run = self._reported(key, run_id, token, "fail")
-        if run.state in _GOING_ON:
+
+        def failing(run: Run) -> Run:
+            failure = Failure(run.attempts, reason, is_final=is_final)
+            if run.last_failure == failure:
+                return run
             now = self._clock.now()
+            # Sent first: if the record is refused, another report was first, and the message finds that.
             self._queue.send([(FailureMessage(trigger_of(run), run.attempts, reason, is_final, now), 0)])
-        return run
+            return replace(run, ended_at=now, last_failure=failure)
+
+        def was_said(run: Run) -> bool:
+            return run.last_failure == Failure(run.attempts, reason, is_final=is_final)
+
+        return self._changed(partial(self._reported, key, run_id, token, "fail", was_said), failing)
 
     def cancel(self, key: JobKey, run_id: str, who: str) -> Run:
-        """End a run that its consumer works on or that is to be tried again. `who` is the caller's key."""
+        """End a run that its consumer works on or that is to be tried again. `who` is the caller's key.
+
+        ConflictError for a run that is cancelled already: what follows the end is done again all the same,
+        since whoever cancelled it may have died before.
+        """
+        was_cancelled = False
 
         def read() -> Run:
             run = self._runs.get(key, run_id)
@@ -94,14 +121,21 @@ class Reporter:
                 raise ConflictError(
                     f"The run is {run.state}; one that is running or retrying can be cancelled."
                 )
+            if run.is_ending:
+                raise ConflictError("Its attempt has just failed, and what follows is about to be recorded.")
             return run
 
         def cancelled(run: Run, job: Job | None) -> Run:
-            if run.state == "cancelled":
+            nonlocal was_cancelled
+            was_cancelled = run.state == "cancelled"
+            if was_cancelled:
                 return run
             return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."), job)
 
-        return self._brought_to_end(read, cancelled)
+        run = self._brought_to_end(read, cancelled)
+        if was_cancelled:
+            raise ConflictError("The run is cancelled already.")
+        return run
 
     def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
         """Change a run to its end, and do what follows it; said again, all of it is done again."""
@@ -129,7 +163,9 @@ class Reporter:
                 return written
         raise UnavailableError("Others keep changing this run; it was not changed. Ask again.")
 
-    def _reported(self, key: JobKey, run_id: str, token: str | None, report: str) -> Run:
+    def _reported(
+        self, key: JobKey, run_id: str, token: str | None, report: str, was_said: Callable[[Run], bool]
+    ) -> Run:
         """The run, if that report on it may be made, or was made already."""
         run = self._runs.get(key, run_id)
         if token is None and run is None:
@@ -139,7 +175,8 @@ class Reporter:
             raise GoneError(_NOT_THIS_ONE)
         if run.token is None:
             raise ConflictError("Nothing is reported on this run: its job's completion is not async.")
-        if run.state not in _GOING_ON and run.state not in _SAID[report]:
+        goes_on = run.state in _GOING_ON and not run.is_ending
+        if not goes_on and not was_said(run):
             _refuse(run, report)
         return run
 
@@ -159,15 +196,18 @@ class Reporter:
 #: The states in which a consumer may have the trigger.
 _GOING_ON: Final = ("claimed", "running")
 
-#: The states that say that the report was made before.
-_SAID: Final = {"heartbeat": (), "complete": ("succeeded",), "fail": ("retrying", "failed")}
-
 
 def _is_of(run: Run, token: str) -> bool:
     return run.token is not None and hmac.compare_digest(run.token, token)
 
 
 def _refuse(run: Run, report: str) -> NoReturn:
+    state = "The attempt has failed" if run.is_ending else f"The run is {run.state}"
     if run.state == "cancelled" or report == "heartbeat":
-        raise GoneError(f"The run is {run.state}: stop.")
-    raise ConflictError(f"The run is {run.state} already: this report came too late.")
+        raise GoneError(f"{state}: stop.")
+    raise ConflictError(f"{state} already: this report came too late.")
+
+
+def _is_never_repeated(_: Run) -> bool:
+    """A heartbeat says that the run goes on now: none was said before."""
+    return False

@@ -37,21 +37,23 @@ def after_failure(
 
     Delays grow from the initial one by the multiplier up to the maximum; half of each is random, by
     `fraction` (0 up to 1), so that consumers that failed together are not tried together. A later
-    instant that the consumer asked for wins. What would come after the policy's age is not tried.
+    instant that the consumer asked for (Retry-After; RFC 9110, 10.2.3) wins, but the policy's age bounds it:
+    if it lies beyond, the last attempt is made when the age is reached. If the policy's own delay ends
+    beyond the age, no attempt follows.
     """
     if answer.code == GONE:
         return GiveUp("Response 410: the consumer is gone and wants no further trigger.", is_gone=True)
     if answer.is_final and answer.code is None:
-        return GiveUp(f"Attempt {attempt} failed for good: {_what(answer)}.")
+        return GiveUp(f"Attempt {attempt} failed for good: {said_of(answer)}.")
     if answer.is_final:
-        return GiveUp(f"{_what(answer)} is final: the consumer will not accept this request.")
+        return GiveUp(f"{said_of(answer)} is final: the consumer will not accept this request.")
     if attempt >= policy.attempts_max:
-        return GiveUp(f"Attempt {attempt} of {policy.attempts_max} failed: {_what(answer)}.")
-    delay_ms = delay_after(policy, attempt, fraction)
-    at = max(now + delay_ms, answer.retry_after_at or 0)
-    if at > first_attempt_at + policy.age_max_ms:
-        return GiveUp(f"Attempt {attempt} failed and the next would be past retry.maxAge: {_what(answer)}.")
-    return Retry(at)
+        return GiveUp(f"Attempt {attempt} of {policy.attempts_max} failed: {said_of(answer)}.")
+    last_at = first_attempt_at + policy.age_max_ms
+    earliest_at = now + delay_after(policy, attempt, fraction)
+    if earliest_at > last_at:
+        return GiveUp(f"Attempt {attempt} failed and the next would be past retry.maxAge: {said_of(answer)}.")
+    return Retry(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
 
 
 def delay_after(policy: RetryPolicy, attempt: int, fraction: float) -> int:
@@ -66,7 +68,8 @@ def delay_after(policy: RetryPolicy, attempt: int, fraction: float) -> int:
     return int(delay / 2 + delay / 2 * fraction)
 
 
-def _what(answer: Answer) -> str:
+def said_of(answer: Answer) -> str:
+    """What went wrong with an attempt, as part of a sentence."""
     if answer.error is not None:
         return answer.error.rstrip(".")
     return f"Response {answer.code}" if answer.code is not None else "No response"

@@ -8,7 +8,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand, RunName
 from sweephand.runs.transitions import OVER
 from sweephand.runs.transitions import State as State  # noqa: PLC0414 - said again: it is a run's
-from sweephand.wheel.trigger import Redrive, Trigger, TriggerMessage
+from sweephand.wheel.trigger import Failure, Redrive, Trigger, TriggerMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class Run:
 
     An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
     report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
+    `result` is the JSON text that its consumer completed it with. `last_failure` is the latest attempt that
+    failed; a later success keeps it.
     """
 
     key: JobKey
@@ -57,6 +59,8 @@ class Run:
     run_until: Instant | None = None
     demand: Demand | None = None
     payload: Payload | None = None
+    result: str | None = None
+    last_failure: Failure | None = None
 
     @property
     def run_id(self) -> str:
@@ -72,6 +76,14 @@ class Run:
     def is_over(self) -> bool:
         """Whether no attempt follows by itself."""
         return self.state in OVER
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its latest attempt has failed by its record, though what follows is not recorded yet.
+
+        No report changes it any more: the first one that was recorded rules.
+        """
+        return self.state in ("claimed", "running") and self.ended_at is not None
 
     @property
     def deadline_at(self) -> Instant:
@@ -109,4 +121,5 @@ def attempted(run: Run) -> TriggerMessage:
         first_attempt_at=run.round_at if run.is_redriven else run.started_at,
         redrive=Redrive(run.round_from, run.started_at) if run.is_redriven else None,
         payload=run.payload,
+        last_failure=run.last_failure,
     )

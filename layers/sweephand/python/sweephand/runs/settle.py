@@ -1,6 +1,6 @@
 """What follows an attempt: its record, and before that the next attempt or a dead letter."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -10,10 +10,10 @@ from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.completion import Completions, is_last
 from sweephand.runs.later import Later
 from sweephand.runs.notice import notice_of
-from sweephand.runs.retry import GiveUp, after_failure
+from sweephand.runs.retry import GiveUp, after_failure, said_of
 from sweephand.runs.run import Run, trigger_of
 from sweephand.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
-from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, TriggerMessage
+from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Failure, Message, TriggerMessage
 
 #: 202 Accepted (RFC 9110, 15.3.3); a queue has no status and always gives the work to somebody else.
 _ACCEPTED: Final = (202, None)
@@ -80,11 +80,15 @@ class Settler:
             self._have_told(succeeded, job)
             outcome = self._succeeded(succeeded, job, is_claimed=is_claimed)
         else:
-            failed = self.fail(message, job, run, answer)
-            self._runs.record(failed)
-            if failed.is_over:
-                self._completions.ended(job)
-            outcome = failed.state
+            failed = self.fail(message, job, run, answer, self._runs.record)
+            if failed is None:
+                # Its consumer's report came first: that one rules.
+                outcome = "repeated"
+            else:
+                self._runs.record(failed)
+                if failed.is_over:
+                    self._completions.ended(job)
+                outcome = failed.state
         # How late a redrive is says nothing of how late Sweephand was.
         return Delivered(outcome, None if run.is_redriven else run.lateness_ms)
 
@@ -124,13 +128,26 @@ class Settler:
                 return "unrecorded"
         return "succeeded"
 
-    def fail(self, message: TriggerMessage, job: Job | None, run: Run, answer: Answer) -> Run:
+    def fail(
+        self,
+        message: TriggerMessage,
+        job: Job | None,
+        run: Run,
+        answer: Answer,
+        close: Callable[[Run], bool],
+    ) -> Run | None:
         """Send what follows a failed attempt, and return its run as it is to be recorded.
 
-        `job` is None if it was deleted: then nothing follows, and nobody is told.
+        `job` is None if it was deleted: then nothing follows, and nobody is told. A run that its consumer can
+        report on is closed to reports before it is given up: `close` writes it so, and says whether it was.
+        If not, the run has changed: nothing was sent, and None is returned.
         """
+        reason = f"{said_of(answer)}." if answer.error is None else answer.error
+        failure = Failure(run.attempts, reason, answer.code, answer.is_final)
+        run = replace(run, ended_at=run.ended_at or self._clock.now(), last_failure=failure)
+        over = replace(run, state="failed", heartbeat_by=None, run_until=None)
         if job is None:
-            return replace(run, state="failed", reason="It failed, and its job was deleted in the meantime.")
+            return replace(over, reason="It failed, and its job was deleted in the meantime.")
         now = self._clock.now()
         decision = after_failure(
             job.definition.retry,
@@ -141,8 +158,12 @@ class Settler:
             fraction=self._ids.fraction(),
         )
         if isinstance(decision, GiveUp):
+            if run.token is not None:
+                run = replace(run, version=self._ids.token())
+                if not close(run):
+                    return None
             self._bury(message, job, answer, decision)
-            failed = replace(run, state="failed", reason=decision.reason)
+            failed = replace(over, reason=decision.reason, version=run.version)
             self.give_up(failed, job, pauses=decision.is_gone)
             return failed
         # Never early: whoever made the attempt may have had a clock ahead of this one.
@@ -154,11 +175,12 @@ class Settler:
             crashes=0,
             is_owed=False,
             had_token=message.had_token or run.token is not None,
+            last_failure=failure,
         )
         self._later.send_at(following, job.shard)
         # As with one that is running: what is not over must not be forgotten.
         expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)
-        retrying = replace(run, state="retrying", next_attempt_at=at, ended_at=None)
+        retrying = replace(over, state="retrying", next_attempt_at=at, ended_at=None)
         return replace(retrying, reason=answer.error, expires_at=expires_at)
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:

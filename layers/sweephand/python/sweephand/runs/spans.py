@@ -5,6 +5,7 @@ from sweephand.jobs.job import Job
 from sweephand.jobs.live import Liveness, live_again, live_by_hand, ruling
 from sweephand.jobs.naming import is_exempt
 from sweephand.ports import Clock, Queue, RunStore
+from sweephand.runs.completion import Completions
 from sweephand.runs.later import Later
 from sweephand.runs.reading import JobRead, Reading
 from sweephand.runs.settle import Delivered
@@ -18,8 +19,18 @@ from sweephand.wheel.trigger import SpanMessage
 class Spans:
     """Splits spans until their triggers are single, or records those that do not fire."""
 
-    def __init__(self, *, reading: Reading, runs: RunStore, queue: Queue, later: Later, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        reading: Reading,
+        runs: RunStore,
+        queue: Queue,
+        later: Later,
+        completions: Completions,
+        clock: Clock,
+    ) -> None:
         self._reading = reading
+        self._completions = completions
         self._runs = runs
         self._queue = queue
         self._later = later
@@ -46,12 +57,16 @@ class Spans:
         return Delivered("split")
 
     def _skip(self, span: SpanMessage, now: Instant) -> Delivered:
-        """Record misfires that do not fire, if the revision that skips them was committed."""
+        """Record misfires that do not fire, if the revision that skips them was committed.
+
+        They may have been the last that the job had to come: then it may go.
+        """
         job = self._reading.anew(span.key).job
         if job is None or ruling(job, span.uid, span.rev) is None:
             return self._unknown(span, now)
         skipped = Span(span.first, span.series.last_through(span.until, span.first))
         record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
+        self._completions.ended(job)
         return Delivered("skipped")
 
     def _unknown(self, span: SpanMessage, now: Instant) -> Delivered:

@@ -9,7 +9,7 @@ from sweephand.jobs.definition import Payload, RetryPolicy
 from sweephand.jobs.job import Job, JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.limits import CHAIN_LENGTH_MAX
-from sweephand.ports import Answer, Attempt, Clock, Ids, Queue, RunStore, Targets
+from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
 from sweephand.runs.attempt import Signing
 from sweephand.runs.later import Later
 from sweephand.runs.notice import body_of, is_told_of
@@ -45,6 +45,7 @@ class Teller:
         queue: Queue,
         reading: Reading,
         later: Later,
+        payloads: PayloadStore,
         targets: Targets,
         signing: Signing,
         letters: Letters,
@@ -55,6 +56,7 @@ class Teller:
         self._queue = queue
         self._reading = reading
         self._later = later
+        self._payloads = payloads
         self._targets = targets
         self._signing = signing
         self._letters = letters
@@ -131,9 +133,18 @@ class Teller:
         demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH], link)
         due_at = notice.trigger.due_at
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
-        payload = Payload.of(body_of(notice).decode())
+        payload = self._kept(job, Payload.of(body_of(notice).decode()), demand)
         self._queue.send([(TriggerMessage(trigger, notice.ended_at, payload=payload), 0)])
         return Answer(succeeded=True)
+
+    def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
+        """The payload as it travels: one over 2 KB is in the store for two weeks, as that of one by hand."""
+        if payload.is_inline or payload.text is None:
+            return payload
+        ref = f"{payload.digest[:32]}-{demand.token}"
+        self._payloads.put(job.uid, ref, payload.text)
+        self._payloads.discard(job.uid, ref)
+        return payload._replace(text=None, ref=ref)
 
     def _unrecorded(self, notice: NoticeMessage) -> Delivered:
         now = self._clock.now()

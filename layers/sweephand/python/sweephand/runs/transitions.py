@@ -17,16 +17,18 @@ Way = Literal["record", "move", "attempt", "takeover", "redrive"]
 
 TABLE: Final[Mapping[State, Mapping[State, tuple[Way, ...]]]] = {
     "claimed": {
-        "claimed": ("attempt", "takeover"),
+        # `record` and `move`: the attempt has failed, and what follows is about to be sent.
+        "claimed": ("attempt", "takeover", "record", "move"),
         "running": ("record",),
         # A consumer can report before its acceptance is recorded, hence `move`.
         "succeeded": ("record", "move"),
         "retrying": ("record", "move"),
         "failed": ("record", "move"),
         "skipped": ("record",),
+        "cancelled": ("move",),  # its job was deleted before the attempt was made
     },
     "running": {
-        "running": ("move",),  # a heartbeat
+        "running": ("move",),  # a heartbeat, or that the attempt has failed
         "succeeded": ("move",),
         "retrying": ("move",),
         "failed": ("move",),
@@ -34,6 +36,7 @@ TABLE: Final[Mapping[State, Mapping[State, tuple[Way, ...]]]] = {
     },
     "retrying": {
         "claimed": ("attempt",),
+        "retrying": ("move",),  # its record is kept for longer, since its job is paused
         "cancelled": ("move",),
     },
     "succeeded": {},

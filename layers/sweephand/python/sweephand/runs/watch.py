@@ -62,12 +62,12 @@ class Watch:
                 # Its acceptance is about to be recorded. If its holder died instead, another will claim it.
                 self._later.put_back(message, max(run.claimed_until, now + SECOND_MS))
                 return Delivered("watched")
-            if run.state != "running":
+            if run.state != "running" and not run.is_ending:
                 return Delivered("watched")
-            if now < run.deadline_at + DEADLINE_GRACE_MS:
+            if run.state == "running" and now < run.deadline_at + DEADLINE_GRACE_MS:
                 self._later.send_at(deadline_of(run, message.shard), message.shard)
                 return Delivered("watched")
-            outcome = self._fail(run, Answer(succeeded=False, error=_silence(run)))
+            outcome = self._fail(run, _failure_of(run))
             if outcome is not None:
                 return Delivered(outcome)
         raise StoreError(
@@ -106,10 +106,31 @@ class Watch:
         job = self._jobs.get(seen.key)
         if job is not None and job.uid != seen.uid:
             job = None
-        run = replace(seen, ended_at=self._clock.now(), heartbeat_by=None, run_until=None)
-        failed = self._settler.fail(attempted(seen), job, run, answer)
+
+        def close(run: Run) -> bool:
+            nonlocal seen
+            if seen.is_ending:
+                # Its consumer's report has closed it.
+                return True
+            if not self._runs.move(run, seen):
+                return False
+            seen = run
+            return True
+
+        failed = self._settler.fail(attempted(seen), job, seen, answer, close)
+        if failed is None:
+            return None
         written = replace(failed, version=self._ids.token())
         return failed.state if self._runs.move(written, seen) else None
+
+
+def _failure_of(run: Run) -> Answer:
+    """How an attempt failed that nobody else settles: by its record, if it says so, else by silence."""
+    if not run.is_ending or run.last_failure is None:
+        return Answer(succeeded=False, error=_silence(run))
+    # Whoever recorded the failure may have died before the retry or the dead letter was sent.
+    _, reason, code, is_final = run.last_failure
+    return Answer(succeeded=False, code=code, error=reason, is_final=is_final)
 
 
 def _silence(run: Run) -> str:

@@ -14,6 +14,7 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.runs.completion import Completions
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.report import Reporter
 from sweephand.runs.turns import Turns
@@ -59,7 +60,8 @@ def api() -> Handler:
         clock=clock,
     )
     pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
-    resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, ids=ids)
+    completions = Completions(jobs=jobs, runs=parts.runs(), clock=clock, ids=ids)
+    resumer = Resumer(jobs=jobs, runs=parts.runs(), commits=commits, completions=completions, ids=ids)
     turns = Turns(slots=stores.slots(), runs=parts.runs(), queue=parts.queue(), clock=clock, ids=ids)
     writer = Writer(
         jobs=jobs,

@@ -8,7 +8,15 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand, RunName, read_run_name
 from sweephand.ports import Page
-from sweephand.runs.guards import Asked, Guard, asked_by_claim, asked_by_move, asked_by_record, shows
+from sweephand.runs.guards import (
+    Asked,
+    Guard,
+    asked_by_claim,
+    asked_by_move,
+    asked_by_record,
+    asked_by_release,
+    shows,
+)
 from sweephand.runs.run import Run, State
 from sweephand.storage.item import (
     IntegerAttribute,
@@ -20,7 +28,7 @@ from sweephand.storage.item import (
     payload_of,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.wheel.trigger import Trigger
+from sweephand.wheel.trigger import Failure, Trigger
 
 #: Sorts after every character of a uid. What was asked for has it before its own part of the key.
 _AFTER_UIDS: Final = "~"
@@ -57,6 +65,8 @@ class RunItem(Item):
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     stands_for = IntegerAttribute(null=True, attr_name="count")
     last_due_at = IntegerAttribute(null=True, attr_name="last")
+    result = JsonAttribute(null=True)
+    last_failure = JsonAttribute(null=True, attr_name="failed")
 
 
 class DynamoRuns:
@@ -80,6 +90,10 @@ class DynamoRuns:
     def move(self, run: Run, seen: Run) -> bool:
         """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
         return self._is_written(run, asked_by_move(run, seen))
+
+    def release(self, run: Run) -> bool:
+        """Remove a claim that is unchanged, or gone already."""
+        return self._table.delete(_key(run), _Condition(asked_by_release(run))) is None
 
     def of(self, trigger: Trigger) -> Run | None:
         """The run of that trigger, by its own key."""
@@ -207,6 +221,8 @@ def _item(run: Run) -> RunItem:
         gone_at=run.expires_at,
         stands_for=None if run.count == 1 else run.count,
         last_due_at=run.last_due_at,
+        result=run.result,
+        last_failure=run.last_failure and list(run.last_failure),
         expires_at=expiry(run.expires_at),
     )
 
@@ -244,4 +260,6 @@ def _run(raw: RawItem) -> Run:
         version=item.version,
         demand=Demand(*item.demand) if item.demand else None,
         payload=payload_of(item.payload),
+        result=item.result,
+        last_failure=Failure(*item.last_failure) if item.last_failure else None,
     )

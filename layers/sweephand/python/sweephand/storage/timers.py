@@ -15,7 +15,7 @@ from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
-from sweephand.wheel.trigger import DeadlineMessage, Redrive, Trigger, TriggerMessage
+from sweephand.wheel.trigger import DeadlineMessage, Failure, Redrive, Trigger, TriggerMessage
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -47,6 +47,7 @@ class TimerItem(Item):
     demand = JsonAttribute(null=True, attr_name="k")
     payload = JsonAttribute(null=True, attr_name="p")
     had_token = IntegerAttribute(null=True, attr_name="h")
+    last_failure = JsonAttribute(null=True, attr_name="e")
 
 
 class DynamoTimers:
@@ -129,6 +130,7 @@ def _item(timer: Timer) -> TimerItem:
         item.redrive = message.redrive and list(message.redrive)
         item.payload = payload_item(message.payload)
         item.had_token = 1 if message.had_token else None
+        item.last_failure = message.last_failure and list(message.last_failure)
     return item
 
 
@@ -179,5 +181,6 @@ def _timers(raw: RawItem) -> Iterator[Timer]:
             redrive=redrive,
             payload=payload_of(item.payload),
             had_token=bool(item.had_token),
+            last_failure=Failure(*item.last_failure) if item.last_failure else None,
         ),
     )

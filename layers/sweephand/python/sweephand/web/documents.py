@@ -337,6 +337,16 @@ class BulkDocument(Document):
     )
 
 
+class CompletionDocument(Document):
+    """What a consumer completes a run with."""
+
+    result: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.RESULT_BYTES_MAX:,} bytes (resultBytesMax). It is kept with the "
+        "run and handed to `onComplete`.",
+    )
+
+
 class FailureDocument(Document):
     """What a consumer says of an attempt that has failed."""
 

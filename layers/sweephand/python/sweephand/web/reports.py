@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.errors import NotFoundError
+from sweephand.errors import NotFoundError, Violation
 from sweephand.instants import Instant
 from sweephand.jobs.naming import read_run_name
+from sweephand.limits import RESULT_BYTES_MAX
 from sweephand.runs.report import Reporter
 from sweephand.web import json_text
-from sweephand.web.documents import FailureDocument
+from sweephand.web.documents import CompletionDocument, FailureDocument
 from sweephand.web.operation import Accepts, Gives, NoQuery, Operation, Reply, Request, Taken
 from sweephand.web.run_resources import ReportResource, RunResource, report_resource, run_resource
 from sweephand.web.runs import RUN_PATH
@@ -23,9 +24,9 @@ def heartbeat(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(200, report_resource(run))
 
 
-def complete(services: Services, request: Request[NoQuery, None]) -> Reply:
+def complete(services: Services, request: Request[NoQuery, str | None]) -> Reply:
     """Take it that a run is complete."""
-    run = services.reporter.complete(request.key, _run_id(request), _token(request))
+    run = services.reporter.complete(request.key, _run_id(request), _token(request), result=request.body)
     return Reply(200, report_resource(run))
 
 
@@ -60,6 +61,19 @@ def _token(request: Request[Any, Any]) -> str | None:
     return sent_run_token(request.headers.get("authorization"))
 
 
+def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[str | None]:
+    """The result as the JSON text that is kept of it, None if there is none."""
+    violations = check(CompletionDocument, dict.fromkeys(document))[1]
+    if violations or "result" not in document:
+        return Taken(None, tuple(violations))
+    text = json_text.write(document["result"])
+    size = len(text.encode())
+    if size > RESULT_BYTES_MAX:
+        detail = f"Has {size} bytes as compact JSON; at most {RESULT_BYTES_MAX} (resultBytesMax) are kept."
+        return Taken(None, (Violation("/result", detail),))
+    return Taken(text)
+
+
 def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[FailureDocument]:
     found, violations = check(FailureDocument, json_text.plain(document))
     return Taken(found, tuple(violations))
@@ -88,8 +102,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="report",
         summary="Complete a run",
-        description=f"{_TOKEN} Saying it again is safe. 409 and 410: it came too late.",
+        description=f"{_TOKEN} A `result` is kept with the run and handed to `onComplete`. Saying the same "
+        "again is safe. 409 and 410: it came too late, or another result was reported before.",
         run=complete,
+        accepts=Accepts(
+            CompletionDocument,
+            _read_completion,
+            {"with a result": {"result": {"rows": 1204}}},
+            required=False,
+        ),
         gives={200: Gives("It has succeeded", ReportResource)},
         problems=_REFUSALS,
     ),
@@ -100,8 +121,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="report",
         summary="Fail an attempt",
-        description=f"{_TOKEN} The job's retry policy decides what follows, a moment later. Saying it again "
-        "is safe. 409 and 410: it came too late.",
+        description=f"{_TOKEN} The job's retry policy decides what follows, a moment later. Saying the same "
+        "again is safe. 409 and 410: it came too late, or another report was first.",
         run=fail,
         accepts=Accepts(
             FailureDocument,
@@ -120,7 +141,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Cancel a run",
         description="One that its consumer works on, which learns of it by its next heartbeat, or one that "
-        "is to be tried again. 409 if it is over, or an attempt is under way.",
+        "is to be tried again. 409 if it is over (cancelled too), or an attempt is under way.",
         run=cancel,
         gives={200: Gives("The run, cancelled", RunResource)},
         problems=_REFUSALS,

@@ -1,6 +1,6 @@
 """What callers are shown of runs, of those to come among them."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
@@ -8,8 +8,17 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.instants import Instant, rfc3339
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.runs.run import Run, State
+from sweephand.web import json_text
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+class FailureResource(TypedDict):
+    """Why an attempt failed."""
+
+    attempt: Annotated[int, Field(description="The number of the attempt.")]
+    reason: Annotated[str, Field(description="In a sentence: the consumer's own, or what went wrong.")]
+    responseCode: Annotated[int | None, Field(description="The HTTP status, if there was a response.")]
 
 
 class RunResource(TypedDict):
@@ -46,6 +55,13 @@ class RunResource(TypedDict):
         str | None,
         Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
     ]
+    lastFailure: NotRequired[
+        Annotated[
+            FailureResource,
+            Field(description="The latest attempt that failed; it stays when a later one succeeds."),
+        ]
+    ]
+    result: NotRequired[Annotated[Any, Field(description="The JSON that its consumer completed it with.")]]
     count: NotRequired[
         Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
     ]
@@ -98,6 +114,11 @@ def run_resource(run: Run) -> RunResource:
         shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
         shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    if run.last_failure is not None:
+        attempt, reason, code, _ = run.last_failure
+        shown["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
+    if run.result is not None:
+        shown["result"] = json_text.raw(run.result)
     return shown
 
 

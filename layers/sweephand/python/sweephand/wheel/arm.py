@@ -105,7 +105,9 @@ def _each(span: Span, series: Series) -> Iterator[Occurrence]:
     return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
 
 
-def span_message(source: Armable, span: Span, armed_at: Instant, *, are_skipped: bool = False) -> SpanMessage:
+def span_message(
+    source: Armable | OccurrenceTimer, span: Span, armed_at: Instant, *, are_skipped: bool = False
+) -> SpanMessage:
     """The message of many triggers of a revision, or of those that do not fire: then it is to be recorded."""
     return SpanMessage(
         key=source.key,

@@ -52,6 +52,8 @@ def encode(message: Message) -> str:
                 "first": message.first_attempt_at,
                 "faults": message.faults,
             }
+            if message.result is not None:
+                fields["result"] = message.result
         case SpanMessage():
             fields = {
                 "kind": "span",
@@ -119,6 +121,7 @@ def _read(fields: Fields) -> Message:
                 crashes=fields.number_or_none("crashes") or 0,
                 is_owed=fields.is_set("owed"),
                 had_token=fields.is_set("hadToken"),
+                last_failure=fields.failure(),
             )
         case "deadline":
             return DeadlineMessage(
@@ -151,6 +154,7 @@ def _read(fields: Fields) -> Message:
                 attempt=fields.number("attempt"),
                 first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
+                result=fields.json_or_none("result"),
             )
         case "span":
             series = Series.from_item(fields.item("series"))
@@ -189,6 +193,8 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
         fields["owed"] = True
     if message.had_token:
         fields["hadToken"] = True
+    if message.last_failure is not None:
+        fields["failed"] = list(message.last_failure)
     return fields
 
 

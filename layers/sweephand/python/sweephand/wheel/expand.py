@@ -9,6 +9,7 @@ from sweephand.jobs.live import ruling
 from sweephand.runs.run import Run
 from sweephand.schedules import Occurrence
 from sweephand.timing import BUCKET_MS
+from sweephand.wheel.arm import span_message
 from sweephand.wheel.catchup import late, skipped_run
 from sweephand.wheel.timer import (
     Cursor,
@@ -20,7 +21,7 @@ from sweephand.wheel.timer import (
     bucket_of,
     onward,
 )
-from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage, message_of
+from sweephand.wheel.trigger import DeadlineMessage, SpanMessage, TriggerMessage, message_of
 
 #: At most this many triggers and skipped spans between two commits: what a crash repeats, and what memory
 #: holds.
@@ -35,11 +36,13 @@ PUT_OFF_MS = 5 * MINUTE_MS
 class Expansion:
     """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
-    `skipped` are the records of misfires that do not fire, one for each span of them.
+    `skipped` are the records of misfires that do not fire, one for each span of them. `spans` are those after
+    which a job that wants to go with its last run has nothing to come.
     """
 
     cursor: Cursor
     messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
+    spans: list[SpanMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     timers: int = 0
@@ -107,7 +110,7 @@ def _expand_or_put_off(
     timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
 ) -> bool:
     expansion = room.expansion
-    sent, skipped = len(expansion.messages), len(expansion.skipped)
+    sent, spans, skipped = len(expansion.messages), len(expansion.spans), len(expansion.skipped)
     try:
         return _expand_occurrences(timer, job, room, within)
     except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
@@ -117,6 +120,7 @@ def _expand_or_put_off(
         expansion.faults.append(error)
         # Its copy yields all of it: what was made so far would be sent again each time it is put off.
         del expansion.messages[sent:]
+        del expansion.spans[spans:]
         del expansion.skipped[skipped:]
         expansion.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS))
         return True
@@ -149,6 +153,9 @@ def _expand_occurrences(
     if misfires.skipped is not None:
         expansion.skipped.append(skipped_run(timer, misfires.skipped, job, room.judged_at))
         reached = misfires.skipped.last
+        if job.definition.deletes_after_completion and job.series.next_after(reached.due_at) is None:
+            # The job had nothing else to come: the delivery function looks whether all of it is over.
+            expansion.spans.append(span_message(timer, misfires.skipped, room.judged_at, are_skipped=True))
         rest = series.occurrences(reached.due_at, reached)
     if misfires.fire is not None and policy.mode == "latest":
         # The one that fires for all that are skipped goes with them, wherever it lies: left to a timer of

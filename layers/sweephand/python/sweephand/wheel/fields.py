@@ -1,5 +1,6 @@
 """How the fields of a message are read: each has to be there, of its type and of a size that can be."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
@@ -8,7 +9,8 @@ from sweephand.instants import INSTANT_MAX
 from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand, DemandKind
-from sweephand.wheel.trigger import Redrive, Trigger
+from sweephand.limits import RESULT_BYTES_MAX
+from sweephand.wheel.trigger import Failure, Redrive, Trigger
 
 #: Names, uids and revisions are far shorter; what is longer cannot be a key in a store.
 _TEXT_LENGTH_MAX: Final = 256
@@ -78,6 +80,27 @@ class Fields:
             raise PoisonError("`redrive` in a message is a pair.")
         started_at = None if value[1] is None else _whole(value[1], "redrive")
         return Redrive(_whole(value[0], "redrive"), started_at)
+
+    def failure(self) -> Failure | None:
+        """The latest failure of a trigger, or None."""
+        value = self._fields.get("failed")
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 4:  # noqa: PLR2004 - as it was written
+            raise PoisonError("`failed` in a message is an attempt, its reason, status and finality.")
+        part = Fields(dict(zip(("attempt", "reason", "code", "final"), value, strict=True)))
+        return Failure(
+            part.number("attempt"), part.sentence("reason"), part.number_or_none("code"), part.truth("final")
+        )
+
+    def json_or_none(self, name: str) -> str | None:
+        """A short JSON text, or None where it is null or left out."""
+        value = self._fields.get(name)
+        if value is not None and (not isinstance(value, str) or len(value) > RESULT_BYTES_MAX):
+            raise PoisonError(f"`{name}` in a message is a short JSON text.")
+        if value is not None:
+            json.loads(value)
+        return value
 
     def demand(self) -> Demand | None:
         """Who asked for a trigger, or None."""

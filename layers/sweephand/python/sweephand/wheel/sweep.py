@@ -19,6 +19,7 @@ from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 from sweephand.wheel.timer import Lease, Timer, bucket_of
+from sweephand.wheel.trigger import Message
 
 #: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
 #: backlog must not keep those behind it waiting.
@@ -236,7 +237,8 @@ class Sweeper:
         return True
 
     def _send(self, expansion: Expansion) -> None:
-        if not expansion.messages:
+        messages: list[Message] = [*expansion.messages, *expansion.spans]
+        if not messages:
             return
         now = self._clock.now()
-        self._queue.send([(message, delay_of(message, now)) for message in expansion.messages])
+        self._queue.send([(message, delay_of(message, now)) for message in messages])

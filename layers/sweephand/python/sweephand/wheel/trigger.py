@@ -50,6 +50,18 @@ class Redrive(NamedTuple):
     started_at: Instant | None
 
 
+class Failure(NamedTuple):
+    """Why an attempt failed, in a sentence; the HTTP status if a response said so.
+
+    If it `is_final`, no other attempt could have helped.
+    """
+
+    attempt: int
+    reason: str
+    response_code: int | None = None
+    is_final: bool = False
+
+
 class TriggerMessage(NamedTuple):
     """A trigger on its way: which attempt comes next, and when it may begin.
 
@@ -61,6 +73,7 @@ class TriggerMessage(NamedTuple):
     that `is_owed` was judged so when it was due and has had to wait since, perhaps for longer than its job
     remembers the revision that owes it. One that `had_token` had an earlier attempt whose consumer could
     report: a queue may have taken that attempt, and the consumer may have said since that it failed.
+    `last_failure` is the latest attempt that failed; None before the first failure.
     """
 
     trigger: Trigger
@@ -73,6 +86,7 @@ class TriggerMessage(NamedTuple):
     crashes: int = 0
     is_owed: bool = False
     had_token: bool = False
+    last_failure: Failure | None = None
 
     @property
     def attempt_of_round(self) -> int:
@@ -186,7 +200,7 @@ class NoticeMessage(NamedTuple):
     """That a run has ended, for whom the job wants to be told (`onComplete`).
 
     `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
-    are of the telling.
+    are of the telling. `result` is the JSON text that the consumer completed the run with.
     """
 
     trigger: Trigger
@@ -200,6 +214,7 @@ class NoticeMessage(NamedTuple):
     attempt: int = 1
     first_attempt_at: Instant | None = None
     faults: int = 0
+    result: str | None = None
 
 
 def end_id(trigger: Trigger, attempts: int) -> str:

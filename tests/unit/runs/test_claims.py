@@ -1,0 +1,120 @@
+"""Claims of attempts that were not made: none is left behind, whatever became of the job meanwhile."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.acceptance import RUN
+from tests.fakes.deliveries import FAILED, answers, run_of
+from tests.fakes.faults import crashing, working
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.runs.run import Run
+from sweephand.wheel.trigger import TriggerMessage
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+
+
+def while_connecting(world: World, attempt: int, action: Callable[[], object]) -> None:
+    """Do something while the connection of that attempt takes a second and a half."""
+    connections = [0]
+
+    def connecting() -> None:
+        connections[0] += 1
+        if connections[0] == attempt:
+            world.clock.time += 1_500
+            action()
+
+    world.consumers.connecting = connecting
+
+
+def runs_of(world: World) -> list[Run]:
+    return list(world.runs.page(key_of(), None, "", 10).items)
+
+
+def crash_until(world: World, end: int) -> None:
+    """The function that delivers dies over the request; the queue shows its message again."""
+    world.announce = crashing
+    with pytest.raises(KeyboardInterrupt):
+        world.run_until(end)
+    working(world)
+    (message,) = world.queue.in_flight.values()
+    assert isinstance(message, TriggerMessage)
+    world.queue.in_flight.clear()
+    world.queue.send([(message._replace(crashes=1), 60_000)])
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_run_whose_job_is_deleted_while_an_attempt_connects_is_cancelled(attempt: int) -> None:
+    world = World()
+    answers(world, *[FAILED] * (attempt - 1))
+    world.put(dueTime="10s", history="full")
+    while_connecting(world, attempt, world.delete)
+    world.run_until(NOON + HOUR)
+    run = run_of(world)
+    assert (run.state, run.attempts, run.reason) == ("cancelled", attempt - 1, "Its job was deleted.")
+    assert len(world.consumers.attempts) == attempt - 1
+    assert not world.queue.waiting
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_run_whose_job_is_paused_while_an_attempt_connects_is_as_before_and_goes_on(attempt: int) -> None:
+    world = World()
+    answers(world, *[FAILED] * (attempt - 1))
+    world.put(dueTime="10s", history="full")
+    while_connecting(world, attempt, world.pause)
+    world.run_until(NOON + HOUR)
+    assert [(run.state, run.attempts) for run in runs_of(world)] == [("retrying", 1)] * (attempt - 1)
+    for run in runs_of(world):
+        assert (run.reason, run.response_code) == ("Response 503.", 503)
+        assert run.next_attempt_at is not None
+    world.resume()
+    world.run_until(NOON + 2 * HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", attempt)
+    assert [made.number for made in world.consumers.attempts] == list(range(1, attempt + 1))
+
+
+def test_a_run_whose_job_is_replaced_while_an_attempt_connects_is_delivered_as_the_job_is_now() -> None:
+    world = World()
+    world.put(dueTime="10s", history="full", data='"before"')
+    while_connecting(world, 1, lambda: world.patch(description="changed"))
+    world.run_until(NOON + HOUR)
+    assert [run.state for run in runs_of(world)] == ["succeeded"]
+
+
+def test_a_redriven_run_whose_job_is_deleted_while_it_connects_is_cancelled() -> None:
+    world = World()
+    answers(world, FAILED)
+    world.put(dueTime="10s", retry={"maxAttempts": 1})
+    world.run_until(NOON + MINUTE)
+    while_connecting(world, 1, world.delete)
+    world.redrive(RUN)
+    world.run_until(NOON + HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("cancelled", 1)
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_claim_of_a_function_that_crashed_ends_when_its_job_is_deleted(attempt: int) -> None:
+    world = World()
+    answers(world, *[FAILED] * (attempt - 1))
+    world.put(dueTime="10s", history="full", retry={"initialDelay": "1m"})
+    if attempt > 1:
+        world.run_until(NOON + 20_000)
+    crash_until(world, NOON + 3 * MINUTE)
+    assert run_of(world).state == "claimed"
+    world.delete()
+    world.run_until(NOON + HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("cancelled", attempt)
+    assert not world.queue.waiting
+
+
+def test_what_a_crashed_function_may_have_sent_keeps_its_claim_until_the_next_one_takes_it_over() -> None:
+    world = World()
+    world.put(dueTime="10s", history="full")
+    crash_until(world, NOON + MINUTE)
+    while_connecting(world, 1, world.pause)
+    world.run_until(NOON + HOUR)
+    assert run_of(world).state == "claimed"
+    world.resume()
+    world.run_until(NOON + 2 * HOUR)
+    assert run_of(world).state == "succeeded"

@@ -1,0 +1,214 @@
+"""Two reports of one attempt, at the same moment or one after the other: the first to be recorded rules."""
+
+from contextlib import suppress
+
+import pytest
+from tests.fakes.acceptance import ACCEPTED, RUN, Worker, cancel, running
+from tests.fakes.deliveries import run_of
+from tests.fakes.faults import killed_at
+from tests.fakes.interleave import every_interleaving
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import ConflictError, GoneError
+from sweephand.ports import Answer, Attempt
+from sweephand.wheel.trigger import Failure
+
+HOUR = 3_600_000
+TOLD = {"type": "http", "url": "https://told.example/"}
+
+
+def taken(report: object) -> bool:
+    """Whether a report is taken; one that comes too late is refused."""
+    try:
+        report()  # type: ignore[operator]
+    except (ConflictError, GoneError):
+        return False
+    return True
+
+
+def test_what_was_reported_as_failed_is_not_completed_nor_beaten_nor_cancelled() -> None:
+    world = World()
+    worker = running(world)
+    worker.fail()
+    assert run_of(world).is_ending
+    with pytest.raises(ConflictError, match="failed already: this report came too late"):
+        worker.complete()
+    with pytest.raises(GoneError, match="failed: stop"):
+        worker.heartbeat()
+    with pytest.raises(ConflictError, match="has just failed"):
+        cancel(world)
+    world.run_until(NOON + 11_000)
+    assert run_of(world).state == "retrying"
+
+
+def test_a_failure_is_repeated_safely_before_and_after_it_is_settled_and_another_is_refused() -> None:
+    world = World()
+    worker = running(world)
+    worker.fail(reason="out of paper")
+    worker.fail(reason="out of paper")
+    for reason, is_final in (("out of ink", False), ("out of paper", True)):
+        with pytest.raises(ConflictError):
+            worker.fail(reason=reason, is_final=is_final)
+    world.run_until(NOON + 11_000)
+    assert run_of(world).last_failure == Failure(1, "out of paper")
+    assert worker.fail(reason="out of paper").state == "retrying"
+    with pytest.raises(ConflictError):
+        worker.fail(reason="out of ink")
+
+
+def test_a_completion_is_repeated_safely_and_a_failure_after_it_is_refused() -> None:
+    world = World()
+    worker = running(world)
+    assert worker.complete().state == "succeeded"
+    assert worker.complete().state == "succeeded"
+    with pytest.raises(ConflictError):
+        worker.fail()
+    world.run_until(NOON + HOUR)
+    assert run_of(world).state == "succeeded"
+
+
+def test_a_completion_and_a_failure_at_the_same_moment_are_not_both_taken() -> None:
+    outcomes: dict[int, dict[str, bool]] = {}
+
+    def prepare() -> World:
+        world = World()
+        WORKERS[id(world)] = running(world)
+        outcomes[id(world)] = {}
+        return world
+
+    def complete(world: World) -> None:
+        outcomes[id(world)]["complete"] = taken(WORKERS[id(world)].complete)
+
+    def fail(world: World) -> None:
+        outcomes[id(world)]["fail"] = taken(WORKERS[id(world)].fail)
+
+    def check(world: World) -> None:
+        said = outcomes[id(world)]
+        assert said["complete"] != said["fail"]
+        assert (run_of(world).state == "succeeded") == said["complete"]
+        world.run_until(NOON + 12_000)
+        assert run_of(world).state == ("succeeded" if said["complete"] else "retrying")
+
+    assert every_interleaving(prepare, complete, fail, check) > 5
+
+
+WORKERS: dict[int, Worker] = {}
+
+
+@pytest.mark.parametrize("answer", [ACCEPTED, Answer(succeeded=True, code=200), Answer(succeeded=False)])
+def test_a_failure_that_is_reported_before_the_answer_to_the_request_stands(answer: Answer) -> None:
+    world = World()
+    worker = Worker(world)
+
+    def fail_at_once(attempt: Attempt) -> Answer:
+        worker.accept(attempt)
+        worker.fail(is_final=True)
+        return answer
+
+    world.consumers.answering = fail_at_once
+    world.put(dueTime="10s", completion="async", retry={"maxAttempts": 1})
+    world.run_until(NOON + HOUR)
+    run = run_of(world)
+    assert (run.state, run.last_failure) == ("failed", Failure(1, "out of paper", None, is_final=True))
+    assert [letter.reason for letter, _ in world.queue.buried] == [run.reason]
+
+
+@pytest.mark.parametrize("lost", [Answer(succeeded=False, error="The answer was lost."), ACCEPTED])
+def test_a_run_that_was_completed_is_not_given_up_by_the_answer_to_its_request(lost: Answer) -> None:
+    world = World()
+    told: list[Attempt] = []
+
+    def answering(attempt: Attempt) -> Answer:
+        if attempt.ended_after is not None:
+            told.append(attempt)
+            return Answer(succeeded=True, code=200)
+        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+        return lost
+
+    world.consumers.answering = answering
+    world.put(dueTime="10s", completion="async", onError="pause", retry={"maxAttempts": 1}, onComplete=TOLD)
+    world.run_until(NOON + HOUR)
+    assert run_of(world).state == "succeeded"
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert job.paused_at is None
+    assert not world.queue.buried
+    assert [attempt.ended_after for attempt in told] == [1]
+
+
+def test_a_completion_that_meets_its_deadline_is_refused_or_keeps_the_run_from_being_given_up() -> None:
+    taken_of: dict[int, bool] = {}
+
+    def prepare() -> World:
+        world = World()
+        worker = running(world, retry={"maxAttempts": 1}, heartbeatTimeout="1m", onError="pause")
+        ((_, deadline),) = world.queue.waiting
+        world.clock.time = deadline.not_before  # type: ignore[union-attr]
+        world.queue.waiting = [(world.clock.time, deadline)]
+        WORKERS[id(world)] = worker
+        return world
+
+    def look(world: World) -> None:
+        world.deliver(world.queue.take(1))
+
+    def complete(world: World) -> None:
+        taken_of[id(world)] = taken(WORKERS[id(world)].complete)
+
+    def check(world: World) -> None:
+        job = world.jobs.get(key_of())
+        assert job is not None
+        if taken_of[id(world)]:
+            assert (run_of(world).state, len(world.queue.buried), job.paused_at) == ("succeeded", 0, None)
+        else:
+            assert (run_of(world).state, len(world.queue.buried)) == ("failed", 1)
+            assert job.paused_at is not None
+
+    assert every_interleaving(prepare, look, complete, check) > 5
+
+
+@pytest.mark.parametrize("state", ["running", "claimed"])
+def test_a_failure_that_was_recorded_ends_the_attempt_though_its_message_is_lost(state: str) -> None:
+    world = World()
+    worker = running(world)
+    if state == "claimed":
+        run = run_of(world)
+        place = (run.key, run.run_id, run.uid)
+        world.runs._runs[place] = claimed = run.__class__(
+            **{name: getattr(run, name) for name in run.__slots__}
+            | {"state": "claimed", "heartbeat_by": None, "run_until": None}
+        )
+        assert claimed.claimed_until is not None
+    worker.fail(reason="out of paper")
+    world.queue.waiting = [each for each in world.queue.waiting if type(each[1]).__name__ != "FailureMessage"]
+    world.run_until(NOON + 10 * 60_000)
+    assert run_of(world).last_failure == Failure(1, "out of paper")
+    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
+
+
+def test_a_failure_whose_settling_is_killed_anywhere_is_settled_when_its_message_comes_again() -> None:
+    def prepared() -> World:
+        world = World()
+        running(world, retry={"maxAttempts": 1}).fail()
+        return world
+
+    for number in range(12):
+        world = prepared()
+        with suppress(IndexError):
+            killed_at(world, number, lambda: world.deliver(world.queue.take()))  # noqa: B023 - called now
+        world.queue.reappear()
+        world.run_until(NOON + HOUR)
+        assert run_of(world).state == "failed"
+        assert {letter.reason for letter, _ in world.queue.buried} == {run_of(world).reason}
+
+
+def test_the_last_failure_stays_known_when_a_later_attempt_succeeds_and_when_it_is_redriven() -> None:
+    world = World()
+    world.put(dueTime="10s", retry={"maxAttempts": 2, "initialDelay": "1s"})
+    codes = iter((500, 503, 200))
+    world.consumers.answering = lambda _: Answer(succeeded=(code := next(codes)) < 300, code=code)
+    world.run_until(NOON + 20_000)
+    assert run_of(world).last_failure == Failure(2, "Response 503.", 503)
+    world.redrive(RUN)
+    world.run_until(NOON + 30_000)
+    run = run_of(world)
+    assert (run.state, run.attempts, run.last_failure) == ("succeeded", 3, Failure(2, "Response 503.", 503))
