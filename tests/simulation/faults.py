@@ -85,7 +85,7 @@ _OUT_OF_FOCUS: Final = 0.25
 #: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times
 #: a day, and if one mishap in ten doubled it, it would fill the world.
 _OVER_DAYS: Final = 0.05
-_OVER_WEEKS: Final = 0.004
+_OVER_WEEKS: Final = 0.0015
 
 #: How long a process is paused at most, one bound or the other: as long as the protocol lets it be (five
 #: minutes, the API ten), or about as long as what shall keep a pause from doing harm: the API's patience,

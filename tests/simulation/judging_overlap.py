@@ -56,7 +56,10 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
                 # Whoever gives a run up claims it, and makes no request of it.
                 continue
-            if run.state == "retrying" and _is_let_pass(turns, event):
+            is_let_pass = run.state == "retrying" and _is_let_pass(turns, event)
+            if is_let_pass or (
+                run.state == "running" and _is_overdue(tale, trigger_id, run.seen_at, event.at)
+            ):
                 continue
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
             is_claim_over = run.state == "claimed" and event.at >= claimed_until - SIMULATED_SKEW_MS
@@ -140,6 +143,17 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
         if len(fresh) > most:
             named = ", ".join(each.trigger_id for each in fresh[:2])
             yield f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …), {most} may"
+
+
+def _is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
+    """Whether a consumer should have reported an hour ago, and the wheel still owes the look at its run.
+
+    It counts as failed since then: EventBridge alone has kept that from being recorded.
+    """
+    looks = tale.deadlines_of.get(trigger_id, [])
+    latest = max((each for each in looks if each.at <= at), key=lambda each: each.at, default=None)
+    is_latest_word = latest is not None and seen_at <= latest.at + PROCESS_MS
+    return latest is not None and is_latest_word and at >= latest.due_at + ABANDONED_MS - SIMULATED_SKEW_MS
 
 
 def _is_let_pass(turns: Turns, event: Requested) -> bool:

@@ -109,7 +109,12 @@ def _history_ms(life: Life, stored: list[RunStored], last: RunStored) -> Iterato
 
 
 def _began_at(stored: list[RunStored]) -> int:
-    """When the last attempt of a run began; without a claim that is when it ended, but for moments."""
+    """When the last attempt of a run began; without a claim that is when it ended, but for moments.
+
+    Misfires are skipped as of when a sweep first saw them, which is after the first of them was due.
+    """
+    if stored[-1].reason == "misfire":
+        return int(stored[-1].run_id.partition("-")[0])
     return next((each.at for each in reversed(stored) if each.state == "claimed"), stored[-1].at)
 
 

@@ -20,6 +20,7 @@ from tests.simulation.sqs import Sqs
 from tests.simulation.watched import Expiring, Watched
 
 from sweephand.errors import StoreError
+from sweephand.jobs.job import Job
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -32,8 +33,8 @@ from sweephand.ports import (
 )
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run
+from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.item import expiry
-from sweephand.storage.jobs import _removal as removal_of
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.codec import encode
 from sweephand.wheel.timer import Timer
@@ -79,7 +80,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         slots._slots = Watched(chronicle.line_changed)
         timers._timers = Watched(chronicle.timer_changed)
     else:
-        jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, removal_of, removals)
+        jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, _removal_of, removals)
         runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
         slots._slots = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
         timers._timers = Expiring(
@@ -97,6 +98,10 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         payloads=gate.wrapped(payloads, "payloads"),
         queue=QueuePort(gate, sqs),
     )
+
+
+def _removal_of(job: Job) -> int | None:
+    return stored_jobs._removal(job)
 
 
 def _expiry_of(item: Run | Slot) -> int | None:

@@ -188,6 +188,15 @@ class Tale:
         return self.of(TimerStored)
 
     @cached_property
+    def deadlines_of(self) -> dict[str, list[TimerStored]]:
+        """The looks at runs that the wheel was given, by trigger id."""
+        found: dict[str, list[TimerStored]] = defaultdict(list)
+        for each in self.timers:
+            if each.kind == "deadline":
+                found[each.trigger_id].append(each)
+        return found
+
+    @cached_property
     def cursors(self) -> dict[int, list[CursorStored]]:
         """Every cursor that was committed, by shard."""
         cursors: dict[int, list[CursorStored]] = defaultdict(list)

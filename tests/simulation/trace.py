@@ -278,6 +278,11 @@ class TimerStored:
     due_at: Instant
     sort_key: str
 
+    @property
+    def trigger_id(self) -> str:
+        """The id of the trigger that a retry or a deadline is of."""
+        return self.sort_key.rpartition("#")[2].partition(",")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class CursorStored:

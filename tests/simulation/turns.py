@@ -180,7 +180,7 @@ def moments(tale: Tale) -> Iterator[tuple[Turns, Event]]:
     retries: dict[str, list[TimerStored]] = defaultdict(list)
     for timer in tale.timers:
         if timer.kind == "retry":
-            retries[timer.sort_key.rpartition("#")[2].partition(",")[0]].append(timer)
+            retries[timer.trigger_id].append(timer)
     for uid, events in tale.turns_of.items():
         life = tale.lives.get(uid)
         if life is None or all(each.definition.get("overlap", "allow") == "allow" for each in life.writes):

@@ -22,14 +22,16 @@ Breaking: TypeAlias = Callable[[], AbstractContextManager[object]]
 class Mutation:
     """One way in which production code may be wrong.
 
-    `stores` are the only ones that it shows on, None if it shows on any. `masked_by` names the protection
-    that keeps it from doing harm, if there is one.
+    Seeds are looked through from `first` on: those that last for weeks have numbers of their own. It shows
+    on `stores` alone, on any if they are None. `masked_by` names the protection that keeps it from doing
+    harm, if there is one.
     """
 
     says: str
     breaks: Breaking
     stores: MakePorts | None
     masked_by: str | None
+    first: int = 0
 
 
 #: All mutations, by the name of the function that makes them.
@@ -41,12 +43,13 @@ def mutation(
     *,
     stores: MakePorts | None = None,
     masked_by: str | None = None,
+    first: int = 0,
 ) -> Callable[[Callable[[], Iterator[None]]], Breaking]:
     """Make a generator function a mutation: what it says has come true while it is entered."""
 
     def register(break_it: Callable[[], Iterator[None]]) -> Breaking:
         breaking = contextmanager(break_it)
-        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by)
+        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by, first)
         return breaking
 
     return register
