@@ -8,10 +8,10 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench smoke smoke-aws check lint types imports template format lock clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(STACK) ## what the other targets install by themselves when they need it
 
@@ -32,6 +32,12 @@ sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which ever
 
 bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
+
+smoke: $(STACK) ## run every check on a local stack that it starts and ends
+	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
+
+smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.05; ARGS=--help
+	@$(IN_VENV)/python -m infra.smoke $(ARGS)
 
 check: lint types imports template ## everything that can be said without running it
 

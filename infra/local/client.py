@@ -29,7 +29,7 @@ class Client:
 
     def __init__(self, api_url: str, api_key: str) -> None:
         self.api_url = api_url
-        self._key = api_key
+        self.api_key = api_key
         self._pool = urllib3.PoolManager(maxsize=8)
 
     @classmethod
@@ -56,7 +56,7 @@ class Client:
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> Response:
         """What the API answers, whatever its status."""
-        sent = {"authorization": f"Bearer {self._key}", **(headers or {})}
+        sent = {"authorization": f"Bearer {self.api_key}", **(headers or {})}
         data = None
         if body is not None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()

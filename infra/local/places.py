@@ -1,6 +1,7 @@
 """Where everything of one local stack lies; two stacks on two ports share nothing but the build."""
 
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +80,14 @@ class Place:
         The one on the default port needs no port in its name: the documentation reads that file.
         """
         return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def environment() -> dict[str, str]:

@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import shutil
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 import pytest
 from infra.local import stack as local
 from infra.local.client import Client
-from infra.local.places import MINISTACK, SAM, Place
+from infra.local.places import MINISTACK, SAM, Place, free_port
 from infra.local.receiver import Answer, Receiver
 from tests.e2e.outage import Outage
 from tests.e2e.outage import outage as begun_outage
@@ -127,14 +126,7 @@ def _place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Where a stack of the tests' own can be. If a test fails its files are kept: its log may say why."""
     if not (SAM.exists() and MINISTACK.exists()):
         pytest.skip("SAM or ministack is not installed: make setup")
-    place = Place(_free_port())
+    place = Place(free_port())
     yield place
     if not request.session.testsfailed:
         shutil.rmtree(place.home, ignore_errors=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -1,0 +1,158 @@
+"""The command: deploy a stack of its own, run every check on it, and take everything away again."""
+
+import argparse
+import os
+import secrets
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+from infra.local import stack as local
+from infra.local.client import Client
+from infra.local.deploy import outputs as local_outputs
+from infra.local.deploy import session as local_session
+from infra.local.places import STACK_NAME, Place, free_port
+from infra.smoke import account, report
+from infra.smoke.bill import bill
+from infra.smoke.checks import Check, Result, outcomes
+from infra.smoke.failing import FAILING
+from infra.smoke.gateway import GATEWAY
+from infra.smoke.lateness import LATENESS
+from infra.smoke.outage import OUTAGE
+from infra.smoke.queues import Queues
+from infra.smoke.rights import RIGHTS
+from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Stage
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+#: In an account one after the other, since each would disturb the lateness that the next one measures.
+_LANES: Sequence[Sequence[Check]] = (
+    RIGHTS.checks,
+    FAILING.checks,
+    GATEWAY.checks,
+    LATENESS.checks,
+    OUTAGE.checks,
+)
+
+
+def main() -> int:
+    """0, or 1 if a check failed or something could not be removed."""
+    # SIGINT too: a shell without job control starts what it puts into the background deaf to it.
+    for number in _ENDING:
+        signal.signal(number, signal.default_int_handler)
+    asked = _arguments()
+    if asked.local:
+        return _on_this_machine(asked)
+    if os.environ.get("CI"):
+        print("This is never run by CI: it deploys to an AWS account and costs money.", file=sys.stderr)
+        return 1
+    aws = Aws(boto3.Session())
+    if asked.bill:
+        print(bill(asked.bill, aws, datetime.now(UTC).date()))
+        return 0
+    if asked.remove:
+        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove, asked)
+    return _on_aws(asked, aws)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m infra.smoke", description=__doc__)
+    parser.add_argument("--local", action="store_true", help="on a local stack, shortened")
+    parser.add_argument("--consumer", metavar="URL", help="an https endpoint that answers a POST with 2xx")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a stack parameter")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go as JSON, too")
+    parser.add_argument("--yes", action="store_true", help="do not ask before deploying to the account")
+    parser.add_argument("--keep", action="store_true", help="leave the stack there, for a day's bill")
+    parser.add_argument("--bill", metavar="STACK", help="print what a kept stack has cost, and end")
+    parser.add_argument(
+        "--remove", metavar="STACK", help="remove a stack that was kept or left behind, and end"
+    )
+    return parser.parse_args()
+
+
+def _on_aws(asked: argparse.Namespace, aws: Aws) -> int:
+    stack = f"sweephand-smoke-{secrets.token_hex(3)}"
+    owner = aws.client("sts").get_caller_identity()["Account"]
+    print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 45 minutes and costs about $0.05.")
+    if not asked.yes and input("Go on? [y/N] ").strip().lower() != "y":
+        return 1
+    queues, results, left = _queues(aws, stack), list[Result](), list[str]()
+    try:
+        account.deploy(stack, aws, asked.set)
+        told = account.outputs(stack, aws)
+        with Client(told["ApiUrl"], account.admin_key(aws, told)) as client:
+            stage = Stage(stack, aws, told, client, queues, ON_AWS, asked.consumer)
+            for lane in _LANES:
+                _show(results, outcomes(lane, stage))
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        results.append(Result("whole", "All checks are run.", "failed", "interrupted", 0))
+    except (account.CannotDeployError, BotoCoreError, ClientError) as error:
+        results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
+    finally:
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
+        if asked.keep:
+            print(f"{stack} stays. It costs about $0.19 a day until: python -m infra.smoke --remove {stack}")
+        else:
+            print(f"removing {stack}", flush=True)
+            left = account.remove(stack, aws, queues)
+    return _done(results, left, stack, asked)
+
+
+def _on_this_machine(asked: argparse.Namespace) -> int:
+    place, results = Place(free_port()), list[Result]()
+    try:
+        described = local.up(place)
+        aws = Aws(local_session(), place.endpoint_url)
+        with Client.of(described) as client:
+            stage = Stage(
+                STACK_NAME,
+                aws,
+                local_outputs(place),
+                client,
+                _queues(aws, "sweephand-smoke"),
+                ON_THIS_MACHINE,
+                asked.consumer,
+            )
+            with ThreadPoolExecutor(len(_LANES)) as lanes:
+                running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in _LANES]
+                for each in running:
+                    each.result()
+    finally:
+        local.down(place)
+    code = _done(results, [], STACK_NAME, asked)
+    if code == 0:
+        shutil.rmtree(place.home, ignore_errors=True)
+    return code
+
+
+def _queues(aws: Aws, stack: str) -> Queues:
+    return Queues(aws.client("sqs"), stack)
+
+
+def _show(results: list[Result], more: Iterator[Result]) -> None:
+    for result in more:
+        results.append(result)
+        print(report.row(result), flush=True)
+
+
+def _done(results: Sequence[Result], left: Sequence[str], stack: str, asked: argparse.Namespace) -> int:
+    print(f"\n{report.summary(results)}")
+    for each in left:
+        print(f"NOT REMOVED: {each}", file=sys.stderr)
+    if left:
+        print(f"Try again later: python -m infra.smoke --remove {stack}", file=sys.stderr)
+    if asked.json:
+        asked.json.write_text(report.as_json(stack, results, left), encoding="utf-8")
+    return report.exit_code(results, left)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

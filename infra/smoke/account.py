@@ -1,0 +1,124 @@
+"""How a stack of the checks' own gets into an AWS account, and all of it out again."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from infra.local.places import LOCAL, ROOT, SAM
+from infra.smoke.queues import Queues
+from infra.smoke.stage import Aws
+
+#: The tag that the bill is asked by; its value is the stack's name.
+TAG = "sweephand-smoke"
+#: What a stack keeps when it is deleted, and this program must not.
+_KEPT = {"JobsTable": "table", "TimersTable": "table", "PayloadBucket": "bucket"}
+
+
+class CannotDeployError(Exception):
+    """`sam` failed; what it said stands above."""
+
+
+def artifacts_bucket(stack: str, aws: Aws) -> str:
+    """The bucket that takes the code of this stack, and goes with it."""
+    return f"{stack}-{aws.client('sts').get_caller_identity()['Account']}-{aws.region}"
+
+
+def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
+    """Build for Lambda and deploy under this name. Raises CannotDeployError."""
+    bucket, s3 = artifacts_bucket(stack, aws), aws.client("s3")
+    # us-east-1 is the one region that must not be named.
+    where = {} if aws.region == "us-east-1" else {"LocationConstraint": aws.region}
+    s3.create_bucket(Bucket=bucket, **({"CreateBucketConfiguration": where} if where else {}))
+    built = LOCAL / "build-smoke"
+    _sam("build", "--build-dir", str(built))
+    overrides = ["--parameter-overrides", *parameters] if parameters else []
+    _sam(
+        "deploy",
+        *("--template-file", str(built / "template.yaml"), "--config-env", "smoke"),
+        *("--config-file", str(ROOT / "samconfig.toml"), "--stack-name", stack),
+        *("--s3-bucket", bucket, "--region", aws.region, "--tags", f"{TAG}={stack}"),
+        *overrides,
+    )
+
+
+def _sam(*words: str) -> None:
+    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0"}
+    done = subprocess.run([SAM, *words], cwd=ROOT, env=environment, check=False)
+    if done.returncode != 0:
+        raise CannotDeployError(f"sam {words[0]} failed")
+
+
+def outputs(stack: str, aws: Aws) -> Mapping[str, str]:
+    """The outputs of a deployed stack."""
+    [found] = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+
+
+def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
+    """The first admin key."""
+    secrets = aws.client("secretsmanager")
+    return "sh_admin_" + str(secrets.get_secret_value(SecretId=told["AdminKeySecretName"])["SecretString"])
+
+
+def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
+    """Delete the stack with its tables and buckets, and the queues.
+
+    Returns what could not be removed, and why. Goes on after a failure; what is not there counts as removed.
+    """
+    left: list[str] = []
+
+    def attempt(what: str, act: Callable[[], Any]) -> Any:
+        try:
+            return act()
+        except (BotoCoreError, ClientError) as error:
+            if not _is_absent(error):
+                left.append(f"{what}: {error}")
+            return None
+
+    kept = attempt(f"stack {stack}", partial(_kept_resources, stack, aws)) or {}
+    attempt(f"stack {stack}", partial(_delete_stack, stack, aws))
+    for logical_id, name in kept.items():
+        delete = _delete_bucket if _KEPT[logical_id] == "bucket" else _delete_table
+        attempt(f"{_KEPT[logical_id]} {name}", partial(delete, name, aws))
+    bucket = attempt("artifacts", partial(artifacts_bucket, stack, aws))
+    if bucket:
+        attempt(f"bucket {bucket}", partial(_delete_bucket, bucket, aws))
+    for url in attempt("queues", queues.urls) or []:
+        attempt(f"queue {url}", partial(queues.remove, url))
+    return left
+
+
+def _kept_resources(stack: str, aws: Aws) -> dict[str, str]:
+    found = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
+    return {
+        each["LogicalResourceId"]: each["PhysicalResourceId"]
+        for each in found
+        if each["LogicalResourceId"] in _KEPT and each.get("PhysicalResourceId")
+    }
+
+
+def _delete_stack(stack: str, aws: Aws) -> None:
+    cloudformation = aws.client("cloudformation")
+    cloudformation.delete_stack(StackName=stack)
+    cloudformation.get_waiter("stack_delete_complete").wait(StackName=stack)
+
+
+def _delete_table(name: str, aws: Aws) -> None:
+    aws.client("dynamodb").delete_table(TableName=name)
+
+
+def _delete_bucket(name: str, aws: Aws) -> None:
+    s3 = aws.client("s3")
+    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=name):
+        if objects := [{"Key": each["Key"]} for each in page.get("Contents", [])]:
+            s3.delete_objects(Bucket=name, Delete={"Objects": objects})
+    s3.delete_bucket(Bucket=name)
+
+
+def _is_absent(error: Exception) -> bool:
+    code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
+    message = str(error)
+    return code in {"NoSuchBucket", "ResourceNotFoundException", "404"} or "does not exist" in message

@@ -1,0 +1,168 @@
+"""Checks of what goes wrong for a job: retries, dead letters, redrive, turns, and rights of last resort."""
+
+import json
+from typing import Any
+
+from infra.local.client import Client
+from infra.smoke.checks import Suite, expect
+from infra.smoke.stage import Stage, eventually
+
+FAILING = Suite()
+
+_TWENTY_MINUTES = "20m"
+_ONCE = {"maxAttempts": 1}
+
+
+@FAILING.add("What is given up becomes a dead letter in the queue that the job names.")
+def dead_letter_of_the_job(stage: Stage) -> str:
+    """The right to send to a job's dead-letter queue."""
+    letters = stage.queues.make("letters")
+    stage.put(
+        "letters",
+        "job",
+        dueTime="1s",
+        target=_missing(stage),
+        retry=_ONCE,
+        deadLetterQueue=letters.url,
+    )
+    letter = json.loads(letters.one().body)
+    expect(letter["job"] == "job", f"the letter is of {letter['job']}")
+    return str(letter["reason"])
+
+
+@FAILING.add("What is given up becomes a dead letter in the stack's queue where the job names none.")
+def dead_letter_of_the_stack(stage: Stage) -> str:
+    """The right to send to the stack's dead-letter queue."""
+    stage.put("stack-letters", "job", dueTime="1s", target=_missing(stage), retry=_ONCE)
+    letters = stage.queues.at(stage.outputs["DeadLetterQueueUrl"])
+
+    def read() -> Any:
+        found = (json.loads(each.body) for each in letters.rest())
+        return next((each for each in found if each.get("namespace") == "smoke-stack-letters"), None)
+
+    return str(eventually(read, "a letter in the stack's queue")["reason"])
+
+
+@FAILING.add("A failed run arrives after a redrive, once its queue is there.")
+def redrive(stage: Stage) -> str:
+    """A run is read and sent again."""
+    url = stage.queues.url_of_none("late")
+    # Twice: a queue may be unknown to SQS for a second after it was made.
+    retry = {"maxAttempts": 2, "initialDelay": "2s", "multiplier": 1}
+    path = stage.put("redrive", "job", dueTime="1s", target={"type": "sqs", "queueUrl": url}, retry=retry)
+    run = stage.run_of(path, "failed")
+    queue = stage.queues.make("late")
+    stage.client.ask("POST", f"{path}/runs/{run['id']}/redrive")
+    message = queue.one()
+    expect(message.names["run"] == run["id"], f"{message.names['run']} came, not {run['id']}")
+    return f"attempt {message.names['attempt']}"
+
+
+@FAILING.add("A retry in 20 minutes is stored as a timer.")
+def retry_timer(stage: Stage) -> str:
+    """The delivery function's right to write timers; a shorter retry needs none."""
+    path = stage.put(
+        "retry",
+        "job",
+        dueTime="1s",
+        target=_missing(stage),
+        retry={"initialDelay": _TWENTY_MINUTES, "multiplier": 1},
+    )
+    run = stage.run_of(path, "retrying", "failed")
+    expect(run["state"] == "retrying", f"the run is {run['state']}: {run['reason']}")
+    stage.client.call("DELETE", path)
+    return f"next attempt at {run['nextAttemptAt']}"
+
+
+@FAILING.add("Runs that take turns come one after the other, and their line is cleared.")
+def taking_turns(stage: Stage) -> str:
+    """The line of a job is written, read and deleted by the delivery function."""
+    queue = stage.queues.make("turns")
+    path = stage.put(
+        "turns",
+        "job",
+        dueTime="24h",
+        overlap="wait",
+        target={"type": "sqs", "queueUrl": queue.url},
+    )
+    for _ in range(3):
+        stage.client.ask("POST", f"{path}/trigger")
+    came = {each.names["id"] for each in queue.take(3, 90)}
+    expect(len(came) == 3, f"{len(came)} of 3 runs came")  # noqa: PLR2004 - as many as were asked for
+    return "3 runs"
+
+
+@FAILING.add("A consumer reports on a run with the token of its attempt, and onComplete is told of the end.")
+def asynchronous_completion(stage: Stage) -> str:
+    """Tokens that one function signs and another one verifies."""
+    queue, ends = stage.queues.make("async"), stage.queues.make("ends")
+    path = stage.put(
+        "async",
+        "job",
+        dueTime="1s",
+        completion="async",
+        target={"type": "sqs", "queueUrl": queue.url},
+        onComplete={"type": "sqs", "queueUrl": ends.url},
+    )
+    names = queue.one().names
+    consumer, run = Client(stage.client.api_url, names["runToken"]), f"{path}/runs/{names['run']}"
+    stage.run_of(path, "running")
+    consumer.ask("POST", f"{run}/heartbeat")
+    consumer.ask("POST", f"{run}/complete")
+    end = json.loads(ends.one().body)
+    expect(end["state"] == "succeeded", f"onComplete was told of {end['state']}")
+    return "heartbeat, complete, and the end was told"
+
+
+@FAILING.add("A queue that TargetQueueArns does not allow gets nothing.")
+def queue_that_is_not_allowed(stage: Stage) -> str:
+    """The bounds of the right to send."""
+    queue = stage.queues.make_outside("not-allowed")
+    target = {"type": "sqs", "queueUrl": queue.url}
+    path = stage.put("allowed", "job", dueTime="1s", target=target, retry=_ONCE)
+    run = stage.run_of(path, "failed", "succeeded")
+    expect(run["state"] == "failed" and not queue.rest(), f"it arrived: the run has {run['state']}")
+    return str(run["reason"])
+
+
+@FAILING.add("The sweep function may do what a sweep does.")
+def sweeping(stage: Stage) -> str:
+    """Started by hand: tick starts it for 20,000 triggers a minute only."""
+    answer = stage.aws.client("lambda").invoke(
+        FunctionName=_physical(stage, "SweepFunction"),
+        Qualifier="live",
+        Payload=json.dumps({"firstShard": 0}).encode(),
+    )
+    told = answer["Payload"].read().decode()
+    expect("FunctionError" not in answer, told)
+    return "it returned without an error"
+
+
+@FAILING.add(
+    "IAM lets tick start the sweep function.",
+    not_local="tick starts it for 20,000 triggers a minute only, and a local AWS has no IAM simulator",
+)
+def tick_may_start_sweepers(stage: Stage) -> str:
+    """Asked of IAM's simulator, because using the right would take 20,000 triggers."""
+    function = stage.aws.client("lambda").get_function(FunctionName=_physical(stage, "SweepFunction"))
+    role = stage.aws.client("iam").get_role(RoleName=_physical(stage, "TickRole"))
+    answer = stage.aws.client("iam").simulate_principal_policy(
+        PolicySourceArn=role["Role"]["Arn"],
+        ActionNames=["lambda:InvokeFunction"],
+        ResourceArns=[f"{function['Configuration']['FunctionArn']}:live"],
+    )
+    [decision] = [each["EvalDecision"] for each in answer["EvaluationResults"]]
+    expect(decision == "allowed", f"IAM's simulator says {decision}")
+    return "IAM's simulator says allowed"
+
+
+def _missing(stage: Stage) -> dict[str, str]:
+    """A target that always fails: a queue that is allowed and not there."""
+    return {"type": "sqs", "queueUrl": stage.queues.url_of_none("missing")}
+
+
+def _physical(stage: Stage, logical_id: str) -> str:
+    answer = stage.aws.client("cloudformation").describe_stack_resource(
+        StackName=stage.stack, LogicalResourceId=logical_id
+    )
+    return str(answer["StackResourceDetail"]["PhysicalResourceId"])

@@ -1,0 +1,164 @@
+"""Checks of how late triggers are that are due at :00, where most cron jobs are."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from infra.smoke.checks import Suite, expect
+from infra.smoke.queues import Message, Queue
+from infra.smoke.stage import Stage, now_ms
+
+LATENESS = Suite()
+
+_MINUTE_MS = 60_000
+#: From the due time of one herd to that of the next; the largest takes the default stack half a minute.
+_APART_MS = 2 * _MINUTE_MS
+_PER_CALL = 100
+#: Clocks of SQS and of Lambda may differ by so much; by its own clock no function delivers early.
+_CLOCKS_MS = 100
+_PATIENCE_S = 180
+
+
+@dataclass(frozen=True)
+class Punctuality:
+    """How a herd arrived: how many did not, came early or twice; and how late, in ms."""
+
+    lost: int
+    early: int
+    twice: int
+    p50_ms: int
+    p99_ms: int
+    max_ms: int
+
+
+def judge(names: Iterable[str], messages: Sequence[Message]) -> Punctuality:
+    """What the messages say of the jobs of these names, each due once. SQS's own clock says how late."""
+    late = sorted(each.sent_at - each.due_at for each in messages) or [0]
+    return Punctuality(
+        lost=len(set(names) - {each.names["job"] for each in messages}),
+        early=sum(each < -_CLOCKS_MS for each in late),
+        twice=len(messages) - len({each.names["id"] for each in messages}),
+        p50_ms=late[len(late) // 2],
+        p99_ms=late[min(len(late) - 1, len(late) * 99 // 100)],
+        max_ms=late[-1],
+    )
+
+
+@LATENESS.add("Herds of jobs due at :00 all arrive, never early, and a single one on time.")
+def at_the_full_minute(stage: Stage) -> str:
+    """Every herd is written first, each far enough ahead to travel through timers, tick and sweep."""
+    queues = {size: stage.queues.make(f"herd-{size}") for size in stage.pace.herd_sizes}
+    herds = _write(stage, queues)
+    notes, failed = [], False
+    for size, due_at in herds.items():
+        messages = _arrivals(queues[size], size, due_at)
+        found = judge([f"job-{number}" for number in range(size)], messages)
+        is_late = size == 1 and found.max_ms > stage.pace.on_time_ms
+        failed |= bool(found.lost or found.early or is_late)
+        notes.append(f"{size} jobs: {_told(found)}{_logged(stage, due_at)}")
+    expect(not failed, "; ".join(notes))
+    return "; ".join(notes)
+
+
+@LATENESS.add(
+    "A job due beyond the direct window travels through timer, tick and sweep.",
+    not_local="it takes more than five minutes; tests/e2e shows it on a local stack",
+)
+def wheel_timer(stage: Stage) -> str:
+    """One timer, alone in the stack."""
+    queue = stage.queues.make("wheel")
+    stage.put("wheel", "job", dueTime=f"{stage.pace.lead_s + 30}s", target=_to(queue))
+    message = queue.one(stage.pace.lead_s + 30 + 90)
+    late_ms = message.sent_at - message.due_at
+    expect(-_CLOCKS_MS <= late_ms <= stage.pace.on_time_ms, f"{late_ms} ms late")
+    return f"{late_ms} ms late"
+
+
+def _write(stage: Stage, queues: Mapping[int, Queue]) -> Mapping[int, int]:
+    """The due time of each herd, by its size; all are written when this returns."""
+    # The last herd may be due minutes after the first, so that writing it may take as long.
+    first = (now_ms() + (stage.pace.lead_s + 10) * 1_000) // _MINUTE_MS * _MINUTE_MS + _MINUTE_MS
+    apart_ms = _APART_MS if not stage.is_local else 0
+    herds = {size: first + number * apart_ms for number, size in enumerate(stage.pace.herd_sizes)}
+    for size, due_at in herds.items():
+        names = [f"job-{number}" for number in range(size)]
+        for start in range(0, size, _PER_CALL):
+            jobs = [_job(name, due_at, queues[size]) for name in names[start : start + _PER_CALL]]
+            path = f"/v1/namespaces/smoke-herd-{size}/jobs"
+            results = stage.client.ask("POST", path, {"jobs": jobs})["results"]
+            refused = [each for each in results if each["status"] not in (200, 201)]
+            expect(not refused, f"{len(refused)} jobs of {size} were refused: {refused[:1]}")
+    return herds
+
+
+def _job(name: str, due_at: int, queue: Queue) -> dict[str, Any]:
+    due = datetime.fromtimestamp(due_at / 1_000, UTC).isoformat().replace("+00:00", "Z")
+    return {"name": name, "dueTime": due, "target": _to(queue), "history": "failures"}
+
+
+def _to(queue: Queue) -> dict[str, str]:
+    return {"type": "sqs", "queueUrl": queue.url}
+
+
+def _arrivals(queue: Queue, size: int, due_at: int) -> list[Message]:
+    """The messages of one herd, and what else came of it meanwhile."""
+    time.sleep(max(0, due_at - now_ms()) / 1_000)
+    return queue.take(size, _PATIENCE_S) + queue.rest()
+
+
+def _told(found: Punctuality) -> str:
+    return (
+        f"{found.lost} lost, {found.early} early, {found.twice} twice, "
+        f"p50 {found.p50_ms} ms, p99 {found.p99_ms} ms, max {found.max_ms} ms"
+    )
+
+
+def _logged(stage: Stage, due_at: int) -> str:
+    """The second at which tick woke before the due time, and how full the batches of deliver were."""
+    ticks = _lines(stage, "tick", "ticked", due_at - 4 * _MINUTE_MS, due_at + _MINUTE_MS)
+    seconds = ", ".join(f":{at % _MINUTE_MS / 1_000:04.1f}" for at, _ in ticks)
+    fills = fill_of(
+        line for _, line in _lines(stage, "deliver", "delivered", due_at - 1_000, due_at + _MINUTE_MS)
+    )
+    batches = (
+        f"{len(fills)} batches of {sum(fills) / len(fills):.1f} on average" if fills else "no batches logged"
+    )
+    return f", tick at {seconds or 'no logged second'}, {batches}"
+
+
+def fill_of(lines: Iterable[Mapping[str, Any]]) -> list[int]:
+    """How many messages each call of deliver handled: the counts of its outcomes, added up."""
+    fills = [
+        sum(value for name, value in line.items() if name != "lateness_ms" and type(value) is int)
+        for line in lines
+    ]
+    return [fill for fill in fills if fill]
+
+
+def _lines(
+    stage: Stage, function: str, message: str, since: int, until: int
+) -> list[tuple[int, Mapping[str, Any]]]:
+    """When a function logged the message, and the line. Logs appear some seconds late; none is no failure."""
+    logs = stage.aws.client("logs")
+    found: list[tuple[int, Mapping[str, Any]]] = []
+    asked: dict[str, Any] = {
+        "logGroupName": f"/sweephand/{stage.stack}/{function}",
+        "filterPattern": f'"{message}"',
+        "startTime": since,
+        "endTime": until,
+    }
+    while True:
+        answer = logs.filter_log_events(**asked)
+        for event in answer["events"]:
+            try:
+                line = json.loads(event["message"])
+            except ValueError:
+                continue  # Lambda's own lines
+            if isinstance(line, dict) and line.get("message") == message:
+                found.append((event["timestamp"], line))
+        if not (token := answer.get("nextToken")):
+            return found
+        asked["nextToken"] = token

@@ -1,0 +1,145 @@
+"""Checks that use each right of each function's role, so that a missing one is seen."""
+
+import json
+
+from infra.local.client import Client
+from infra.smoke.checks import Suite, expect
+from infra.smoke.stage import Stage, eventually
+
+RIGHTS = Suite()
+
+_LARGE = {"text": "x" * 3_000}
+_OK, _CREATED, _NO_CONTENT, _NOT_FOUND = 200, 201, 204, 404
+
+
+@RIGHTS.add("Health answers 200 once tick has run.")
+def health(stage: Stage) -> str:
+    """The heartbeat of tick, read by the API."""
+
+    def read() -> str | None:
+        answer = stage.client.call("GET", "/v1/health")
+        return str(answer.body) if answer.status == _OK else None
+
+    return eventually(read, "a health of 200", 180)
+
+
+@RIGHTS.add("The key made of the stack's secret opens the API, and one that was made up does not.")
+def first_admin_key(stage: Stage) -> str:
+    """The authorizer's right to the secret and to the partition of the keys."""
+    stage.client.ask("GET", "/v1/limits")
+    refused = Client(stage.client.api_url, "sh_nobody_nothing").call("GET", "/v1/limits")
+    expect(refused.status in (401, 403), f"a made-up key was answered {refused.status}")
+    return f"a made-up key was answered {refused.status}"
+
+
+@RIGHTS.add("A key made by the API opens its own namespace only, and can be revoked.")
+def key_creation(stage: Stage) -> str:
+    """Keys are written, read and deleted."""
+    made = stage.client.ask(
+        "POST", "/v1/keys", {"namespace": "smoke-keys", "role": "read", "expiresIn": "1h"}
+    )
+    reader = Client(stage.client.api_url, made["key"])
+    own = reader.call("GET", "/v1/namespaces/smoke-keys/jobs").status
+    other = reader.call("GET", "/v1/namespaces/smoke-others/jobs").status
+    gone = stage.client.call("DELETE", f"/v1/keys/{made['id']}").status
+    expect(
+        (own, other, gone) == (_OK, _NOT_FOUND, _NO_CONTENT), f"own {own}, other's {other}, revoked {gone}"
+    )
+    return "own 200, other's 404, revoked 204"
+
+
+@RIGHTS.add("A job reaches a standard queue with its data and its names.")
+def queue_target(stage: Stage) -> str:
+    """The delivery function's right to the queues that begin with sweephand-."""
+    queue = stage.queues.make("standard")
+    stage.put("queue", "job", dueTime="1s", target=_to(queue.url), data=[1, 2])
+    message = queue.one()
+    expect((message.body, message.names.get("job")) == ("[1,2]", "job"), f"{message.body} {message.names}")
+    return f"{message.sent_at - message.due_at} ms after its due time"
+
+
+@RIGHTS.add(
+    "A job reaches a FIFO queue, in the group that it names, with the trigger's id to deduplicate by."
+)
+def fifo_target(stage: Stage) -> str:
+    """Attributes that a FIFO queue wants and a standard queue refuses."""
+    queue = stage.queues.make("ordered", is_fifo=True)
+    stage.put("fifo", "job", dueTime="1s", target={**_to(queue.url), "messageGroupId": "g"})
+    message = queue.one()
+    seen = (message.attributes.get("MessageGroupId"), message.attributes.get("MessageDeduplicationId"))
+    expect(seen == ("g", message.names["id"]), f"group and deduplication id are {seen}")
+    return "group g"
+
+
+@RIGHTS.add("A job reaches an HTTPS endpoint in the internet: the API's own health, or --consumer.")
+def http_target(stage: Stage) -> str:
+    """TLS, certificates and the guard of addresses, from the network in which Lambda runs."""
+    url = stage.consumer or f"{stage.client.api_url}/v1/health"
+    method = "POST" if stage.consumer else "GET"
+    path = stage.put("http", "job", dueTime="1s", target={"type": "http", "url": url, "method": method})
+    run = stage.run_of(path, "succeeded", "failed", "retrying")
+    expect(run["state"] == "succeeded", f"{method} {url}: {run['state']}, {run['reason']}")
+    return f"{method} {url} answered {run['responseCode']}, {run['latenessMs']} ms late"
+
+
+@RIGHTS.add("Data of more than 2 KB arrives equal, and can be replaced and deleted.")
+def large_payload(stage: Stage) -> str:
+    """S3: written and tagged by the API, read by the delivery function."""
+    queue = stage.queues.make("large")
+    path = stage.put("large", "job", dueTime="24h", target=_to(queue.url), data={"text": "y" * 5_000})
+    stage.put("large", "job", dueTime="1s", target=_to(queue.url), data=_LARGE)
+    message = queue.one()
+    expect(json.loads(message.body) == _LARGE, f"{len(message.body)} characters arrived")
+    stage.client.ask("GET", path)
+    stage.client.ask("POST", f"{path}/trigger", {"data": _LARGE})
+    expect(json.loads(queue.one().body) == _LARGE, "data given by hand arrived changed")
+    status = stage.client.call("DELETE", path).status
+    expect(status == _NO_CONTENT, f"DELETE was answered {status}")
+    return f"{len(message.body)} characters"
+
+
+@RIGHTS.add("A job that is paused is not delivered, and is after it is resumed; a deleted one never is.")
+def pause_resume_delete(stage: Stage) -> str:
+    """Writes, reads and deletions of jobs and their changes."""
+    queue = stage.queues.make("paused")
+    for name in ("paused", "deleted"):
+        stage.put("pause", name, dueTime="3s", target=_to(queue.url))
+    stage.client.ask("POST", stage.path("pause", "paused", "pause"), {"reason": "smoke"})
+    expect(stage.client.call("DELETE", stage.path("pause", "deleted")).status == _NO_CONTENT, "not deleted")
+    early = queue.take(1, 8)
+    expect(not early, f"{[each.names['job'] for each in early]} came all the same")
+    stage.client.ask("POST", stage.path("pause", "paused", "resume"), {"catchup": "latest"})
+    came = queue.one().names["job"]
+    expect(came == "paused", f"{came} came")
+    changes = stage.client.ask("GET", stage.path("pause", "paused", "changes"))["items"]
+    return f"changes: {', '.join(each['what'] for each in changes)}"
+
+
+@RIGHTS.add("A namespace's signing secret rotates: two are active, the new one first.")
+def rotation(stage: Stage) -> str:
+    """Secrets are written and read."""
+    path = "/v1/namespaces/smoke-rotation/signing-secrets"
+    [old] = stage.client.ask("GET", path)["items"]
+    stage.client.ask("POST", path)
+    items = stage.client.ask("GET", path)["items"]
+    secrets = [each["secret"] for each in items]
+    expect(len(secrets) > 1 and old["secret"] == secrets[-1], f"{len(secrets)} are active")
+    return f"{len(secrets)} are active"
+
+
+@RIGHTS.add("Many jobs are written, listed and deleted by one call each.")
+def bulk(stage: Stage) -> str:
+    """Queries of the listing partitions."""
+    queue = stage.queues.make("standard")
+    jobs = [{"name": f"job-{each}", "dueTime": "24h", "target": _to(queue.url)} for each in range(20)]
+    whole = "/v1/namespaces/smoke-bulk/jobs"
+    statuses = {each["status"] for each in stage.client.ask("POST", whole, {"jobs": jobs})["results"]}
+    expect(statuses <= {_OK, _CREATED}, f"written with {statuses}")
+    listed = stage.client.ask("GET", f"{whole}?limit=50")["items"]
+    deleted = stage.client.ask("DELETE", f"{whole}?prefix=job-")["count"]
+    expect((len(listed), deleted) == (20, 20), f"{len(listed)} listed, {deleted} deleted")
+    return "20 written, listed and deleted"
+
+
+def _to(url: str) -> dict[str, str]:
+    return {"type": "sqs", "queueUrl": url}

@@ -1,0 +1,98 @@
+"""The stack that checks look at, and how they reach it."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import boto3
+from infra.local.client import Client
+from infra.smoke.queues import Queues
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Aws:
+    """An account and region, or a local AWS at `endpoint_url`."""
+
+    session: boto3.Session
+    endpoint_url: str | None = None
+
+    def client(self, service: str) -> Any:
+        """A client of a service. Untyped: the checks ask for services whose types are not installed."""
+        make = cast("Any", self.session.client)
+        return make(service, endpoint_url=self.endpoint_url)
+
+    @property
+    def region(self) -> str:
+        """The region that every client speaks to."""
+        return str(self.session.region_name)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the checks may take: an account's are the real ones, this machine's are shortened."""
+
+    herd_sizes: tuple[int, ...]
+    lead_s: int
+    outage_s: int
+    period_s: int
+    on_time_ms: int
+
+
+ON_AWS = Pace(herd_sizes=(1, 100, 1_000, 5_000), lead_s=330, outage_s=600, period_s=30, on_time_ms=1_000)
+#: What is due at :00 is written 15 s before. A machine that runs a whole AWS beside may be late by seconds.
+ON_THIS_MACHINE = Pace(herd_sizes=(1, 100), lead_s=15, outage_s=15, period_s=5, on_time_ms=5_000)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A deployed stack: its name, its outputs, its API with the admin key, and queues made for the checks."""
+
+    stack: str
+    aws: Aws
+    outputs: Mapping[str, str]
+    client: Client
+    queues: Queues
+    pace: Pace
+    consumer: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the stack runs on this machine."""
+        return self.aws.endpoint_url is not None
+
+    def path(self, namespace: str, name: str, *below: str) -> str:
+        """The path of a job, or of what is below it."""
+        return "/".join((f"/v1/namespaces/smoke-{namespace}/jobs/{name}", *below))
+
+    def put(self, namespace: str, name: str, **job: Any) -> str:
+        """Write a job; return its path."""
+        path = self.path(namespace, name)
+        self.client.ask("PUT", path, job)
+        return path
+
+    def run_of(self, path: str, *states: str, within_s: float = 60) -> Any:
+        """The newest run of a job, once it is in one of these states."""
+
+        def read() -> Any:
+            items = self.client.ask("GET", f"{path}/runs")["items"]
+            return items[0] if items and items[0]["state"] in states else None
+
+        return eventually(read, f"a run of {path} that is {' or '.join(states)}", within_s)
+
+
+def eventually(read: Callable[[], _T | None], what: str, within_s: float = 60) -> _T:
+    """The first value that `read` returns; TimeoutError that says `what` did not come."""
+    deadline = time.monotonic() + within_s
+    while (value := read()) is None:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not come within {within_s:.0f} s")
+        time.sleep(0.5)
+    return value
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970 by this machine's clock."""
+    return time.time_ns() // 1_000_000

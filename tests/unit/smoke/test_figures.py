@@ -1,0 +1,75 @@
+"""What the checks conclude from what arrived, what was logged and what was billed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from infra.smoke.bill import table
+from infra.smoke.lateness import Punctuality, fill_of, judge
+from infra.smoke.outage import gaps
+from infra.smoke.queues import Message
+
+DUE = "2027-01-01T00:00:00.000Z"
+DUE_MS = 1_798_761_600_000
+
+
+def message(job: str, late_ms: int) -> Message:
+    return Message("null", {"job": job, "id": f"id of {job}", "due": DUE}, {}, DUE_MS + late_ms)
+
+
+def herd(late_ms: Sequence[int]) -> tuple[list[str], list[Message]]:
+    names = [f"job-{number}" for number in range(len(late_ms))]
+    return names, [message(name, late) for name, late in zip(names, late_ms, strict=True)]
+
+
+def test_lateness_is_from_the_due_time_to_when_sqs_took_the_message() -> None:
+    assert message("any", 250).sent_at - message("any", 250).due_at == 250
+
+
+def test_a_herd_that_arrived_whole_has_lost_nothing() -> None:
+    found = judge(*herd(range(100)))
+    assert found == Punctuality(lost=0, early=0, twice=0, p50_ms=50, p99_ms=99, max_ms=99)
+
+
+def test_what_did_not_come_is_lost_and_what_came_twice_is_counted() -> None:
+    names, messages = herd([10, 20, 30])
+    found = judge(names, [messages[0], messages[0], messages[1]])
+    assert (found.lost, found.twice) == (1, 1)
+
+
+def test_a_herd_of_which_nothing_came_is_lost_whole() -> None:
+    names, _ = herd([0, 0])
+    assert judge(names, []).lost == 2
+
+
+def test_early_is_what_the_clocks_cannot_explain() -> None:
+    assert judge(*herd([-50, 5])).early == 0
+    assert judge(*herd([-500, 5])).early == 1
+
+
+def test_a_batch_is_as_full_as_its_outcomes_say() -> None:
+    lines: list[dict[str, Any]] = [
+        {"message": "delivered", "succeeded": 7, "retrying": 2, "lateness_ms": 800, "cold_start": True},
+        {"message": "delivered", "lateness_ms": None},
+    ]
+    assert fill_of(lines) == [9]
+
+
+def test_a_due_time_that_is_missing_between_others_is_a_gap() -> None:
+    assert gaps([0, 10, 20, 40, 50, 50], 10) == [30]
+    assert gaps([], 10) == []
+
+
+def test_a_bill_shows_each_service_and_the_sum_of_each_day() -> None:
+    def group(service: str, dollars: str) -> dict[str, object]:
+        return {"Keys": [service], "Metrics": {"UnblendedCost": {"Amount": dollars}}}
+
+    day = {
+        "TimePeriod": {"Start": "2027-01-01"},
+        "Groups": [group("AWS Lambda", "0.1"), group("SQS", "0.02")],
+    }
+    assert table([day]).splitlines() == [
+        "2027-01-01    0.100000  AWS Lambda",
+        "2027-01-01    0.020000  SQS",
+        "2027-01-01    0.120000  in all",
+    ]
+    assert "activated" in table([{"TimePeriod": {"Start": "2027-01-01"}, "Groups": []}])

@@ -1,0 +1,99 @@
+"""Whatever the checks made is taken away again, and what cannot be is named."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+from botocore.exceptions import ClientError
+from infra.smoke import account
+from infra.smoke.queues import Queues
+
+STACK = "sweephand-smoke-1"
+ARTIFACTS = f"{STACK}-1234-eu-west-1"
+
+
+class Account:
+    """An account that remembers what was deleted, and refuses what it is told to refuse."""
+
+    region = "eu-west-1"
+
+    def __init__(self, **refused: str) -> None:
+        self.deleted: list[str] = []
+        self._refused = refused
+
+    def client(self, service: str) -> Any:
+        return {
+            "sts": SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"}),
+            "cloudformation": SimpleNamespace(
+                describe_stack_resources=self._resources,
+                delete_stack=self._deletes("StackName"),
+                get_waiter=lambda _: SimpleNamespace(wait=lambda **_: None),
+            ),
+            "dynamodb": SimpleNamespace(delete_table=self._deletes("TableName")),
+            "s3": SimpleNamespace(
+                get_paginator=lambda _: SimpleNamespace(
+                    paginate=lambda **_: [{"Contents": [{"Key": "code"}]}]
+                ),
+                delete_objects=lambda Bucket, Delete: self.deleted.append(  # noqa: N803 - boto3's names
+                    f"{Bucket}/{Delete['Objects'][0]['Key']}"
+                ),
+                delete_bucket=self._deletes("Bucket"),
+            ),
+            "sqs": SimpleNamespace(
+                list_queues=lambda QueueNamePrefix, **_: {"QueueUrls": [f"https://sqs/{QueueNamePrefix}a"]},  # noqa: N803 - likewise
+                delete_queue=self._deletes("QueueUrl"),
+            ),
+        }[service]
+
+    def remove(self) -> list[str]:
+        return account.remove(STACK, cast("Any", self), Queues(self.client("sqs"), STACK))
+
+    def _resources(self, **_: str) -> dict[str, Any]:
+        self._refuse("describe")
+        names = {"JobsTable": "jobs", "TimersTable": "timers", "PayloadBucket": "payloads", "HttpApi": "api"}
+        return {
+            "StackResources": [
+                {"LogicalResourceId": logical_id, "PhysicalResourceId": name}
+                for logical_id, name in names.items()
+            ]
+        }
+
+    def _deletes(self, name: str) -> Callable[..., None]:
+        def delete(**named: str) -> None:
+            self._refuse(named[name])
+            self.deleted.append(named[name])
+
+        return delete
+
+    def _refuse(self, what: str) -> None:
+        if what in self._refused:
+            raise ClientError({"Error": {"Code": "Refused", "Message": self._refused[what]}}, "Delete")
+
+
+def test_the_stack_goes_and_so_does_what_a_stack_keeps() -> None:
+    made = Account()
+    assert made.remove() == []
+    assert made.deleted == [
+        STACK,
+        "jobs",
+        "timers",
+        "payloads/code",
+        "payloads",
+        f"{ARTIFACTS}/code",
+        ARTIFACTS,
+        f"https://sqs/{STACK}-a",
+        "https://sqs/smoke-1-a",
+    ]
+
+
+def test_what_cannot_be_removed_is_named_and_the_rest_goes() -> None:
+    made = Account(timers="in use")
+    [left] = made.remove()
+    assert left.startswith("table timers: ")
+    assert "in use" in left
+    assert "payloads" in made.deleted
+
+
+def test_what_is_not_there_counts_as_removed() -> None:
+    made = Account(describe=f"Stack with id {STACK} does not exist", jobs="it does not exist")
+    assert made.remove() == []
