@@ -8,7 +8,7 @@ from sweephand.instants import Instant
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch import Handled, Received
 from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import DeadLetter, Message
+from sweephand.wheel.trigger import DeadLetter, Message, Sendable
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000
@@ -62,12 +62,12 @@ class Letterbox:
     """ports.Queue in memory. What is taken stays in flight until it is acknowledged, or reappears."""
 
     clock: HandClock
-    waiting: list[tuple[Instant, Message]] = field(default_factory=list)
-    in_flight: dict[str, Message] = field(default_factory=dict)
+    waiting: list[tuple[Instant, Sendable]] = field(default_factory=list)
+    in_flight: dict[str, Sendable] = field(default_factory=dict)
     buried: list[tuple[DeadLetter, str | None]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         for message, delay_ms in messages:
             assert 0 <= delay_ms <= 900_000, f"SQS refuses a delay of {delay_ms} ms"
             # Rounded down to whole seconds, as SQS counts.

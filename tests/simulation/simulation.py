@@ -350,8 +350,11 @@ class Simulation:
             return
         for _ in range(random.randint(1, 4)):
             at = random.randrange(self._scenario.begins_at, ends_at)
-            text = random.choice(("", "{}", "[1, 2", '{"v": 1, "kind": "trigger"}', '{"v": 99}'))
-            self.scheduler.call_at(at, partial(self._sqs.accept, text, 0))
+            text = random.choice(("", "{}", "[1, 2", '{"v": 1, "kind": "trigger"}', None))
+            # What is newer comes back every half a minute to the end: over weeks that is all that happens.
+            is_newer = text is None and not self._scenario.is_sparse
+            accept = self._sqs.accept_newer if is_newer else partial(self._sqs.accept, text or "", 0)
+            self.scheduler.call_at(at, accept)
 
     def _calm_down(self) -> None:
         self._is_calm = True
@@ -378,7 +381,7 @@ class Simulation:
         while not self._is_endless and scheduler.now <= enough_at + UNREST_MAX_MS:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
             if is_at_rest(self._sqs, self._chronicle, self._calm_at, scheduler.now - MARGIN_MS):
-                return scheduler.now - MARGIN_MS, []
+                return scheduler.now - MARGIN_MS, list(self._sqs.lost_newer())
         return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]
 
     @property

@@ -13,10 +13,10 @@ from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.processes import Scheduler
 from tests.simulation.trace import Buried
 
-from sweephand.errors import PoisonError
+from sweephand.errors import NewerError, PoisonError
 from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs.batch import Received
-from sweephand.wheel.codec import decode
+from sweephand.wheel.codec import VERSION, decode
 from sweephand.wheel.trigger import Message, SpanMessage
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/test_platform.py).
@@ -71,6 +71,7 @@ class Sqs:
         self._receipts: dict[str, Envelope] = {}
         self._number = 0
         self._read: dict[str, Message] = {}
+        self._newer: list[str] = []
         self.seen: Callable[[Instant], None] = lambda _: None
 
     def accept(self, body: str, delay_s: int) -> None:
@@ -86,6 +87,17 @@ class Sqs:
             self._chronicle.mishap(f"delay of {late_ms} ms", "queue")
         self._number += 1
         self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
+
+    def accept_newer(self) -> None:
+        """A message that a newer version left behind, before somebody went back to this one."""
+        body = f'{{"v": {VERSION + 1}, "number": {len(self._newer)}}}'
+        self._newer.append(body)
+        self.accept(body, 0)
+
+    def lost_newer(self) -> Iterator[str]:
+        """What is wrong with the messages of a newer version: each has to be in the queue for ever."""
+        kept = {each.body for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn}
+        return (f"a message of a newer version is lost: {body}" for body in self._newer if body not in kept)
 
     def receive(self, limit: int) -> list[Received]:
         """Up to `limit` messages that are visible; each stays away for the visibility time-out."""
@@ -145,7 +157,7 @@ class Sqs:
     def readable(self, entries: Iterable[Envelope | Received]) -> Iterator[Message]:
         """The messages that can be read."""
         for each in entries:
-            with suppress(PoisonError):
+            with suppress(PoisonError, NewerError):
                 yield self.decode(each.body)
 
     def next_at(self) -> Instant | None:
@@ -177,7 +189,7 @@ class Sqs:
 def _trigger_id(body: str) -> str | None:
     try:
         message = decode(body)
-    except PoisonError:
+    except (PoisonError, NewerError):
         return None
     return None if isinstance(message, SpanMessage) else message.trigger.id
 
@@ -186,7 +198,7 @@ def _letter(letter: Buried, body: str) -> Buried:
     """With what was given up: a trigger, its `deadline`, `failure` or `notice`, or a `span` of triggers."""
     try:
         message = decode(body)
-    except PoisonError:
+    except (PoisonError, NewerError):
         return replace(letter, of="poison")
     letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
     if isinstance(message, SpanMessage):

@@ -38,7 +38,7 @@ from sweephand.storage.item import expiry
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.codec import encode
 from sweephand.wheel.timer import Timer
-from sweephand.wheel.trigger import DeadLetter, Message
+from sweephand.wheel.trigger import DeadLetter, Sendable
 
 Entry = TypeVar("Entry")
 
@@ -152,7 +152,7 @@ class QueuePort:
         self._gate = gate
         self._sqs = sqs
 
-    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """As ports.Queue promises."""
         gate = self._gate
         for some in by(_ENTRIES_MAX, messages):

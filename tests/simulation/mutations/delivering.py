@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
+from sweephand.errors import PoisonError
 from sweephand.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import later as waiting
@@ -15,7 +16,7 @@ from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead, liveness_of
 from sweephand.runs.settle import Delivered
-from sweephand.wheel.trigger import Message, TriggerMessage
+from sweephand.wheel.trigger import Message, Sendable, TriggerMessage
 
 
 def _handling(change: Callable[[Deliverer, Message], Message]) -> Any:
@@ -47,6 +48,15 @@ def delivers_early() -> Iterator[None]:
         return message
 
     with _handling(sooner):
+        yield
+
+
+@mutation("A message of a newer version is taken for poison")
+def buries_what_is_newer() -> Iterator[None]:
+    def newer(self: BatchHandler, received: Received, _: Sendable) -> Handled:
+        return self._poison(received, PoisonError("A message of another version."))
+
+    with patch.object(BatchHandler, "_newer", newer):
         yield
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.errors import PoisonError
+from sweephand.errors import NewerError, PoisonError
 from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
@@ -19,6 +19,7 @@ from sweephand.wheel.trigger import (
     Failure,
     FailureMessage,
     Message,
+    NewerMessage,
     NoticeMessage,
     Redrive,
     SpanMessage,
@@ -262,8 +263,21 @@ def test_what_is_no_message_is_poison(text: str) -> None:
     assert len(str(caught.value)) < 1_000
 
 
-@pytest.mark.parametrize("version", [0, 2, 1.0, True, "1", None])
-def test_another_version_is_poison(version: object) -> None:
+@pytest.mark.parametrize("newer", [{"v": 2}, {"v": 3, "kind": "pack", "items": [1]}])
+def test_a_message_of_a_newer_version_is_kept_for_it_whatever_it_holds(newer: dict[str, Any]) -> None:
+    with pytest.raises(NewerError, match="this code reads 1"):
+        decode(json.dumps(newer))
+    with pytest.raises(NewerError):
+        decode(json.dumps(json.loads(encode(MESSAGE)) | newer))
+
+
+def test_a_message_of_a_newer_version_is_sent_again_as_it_is() -> None:
+    body = '{"v": 2, "what": "\u00fc"}'
+    assert encode(NewerMessage(body)) == body
+
+
+@pytest.mark.parametrize("version", [0, 1.0, 2.0, True, "1", "2", None])
+def test_a_version_that_there_never_was_is_poison(version: object) -> None:
     with pytest.raises(PoisonError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | {"v": version}))
 

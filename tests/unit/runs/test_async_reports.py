@@ -177,6 +177,7 @@ def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() ->
     world.queue.waiting.clear()
     worker.fail()
     ((_, failure),) = world.queue.waiting
+    assert isinstance(failure, FailureMessage)
     world.queue.waiting.clear()
     outcomes: list[str] = []
 

@@ -12,7 +12,7 @@ from sweephand.instants import MINUTE_MS
 from sweephand.timing import LEASE_MS
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import VISIT_MS
-from sweephand.wheel.trigger import Message
+from sweephand.wheel.trigger import Sendable
 
 
 class Ended(BaseException):
@@ -31,7 +31,7 @@ def test_a_shard_moves_on_however_slow_the_stores_are(request_ms: int) -> None:
         if world.clock.time > ends_at:
             raise Ended
 
-    def slow_send(messages: Sequence[tuple[Message, int]]) -> None:
+    def slow_send(messages: Sequence[tuple[Sendable, int]]) -> None:
         spend(-(-len(messages) // 10))
         send(messages)
 

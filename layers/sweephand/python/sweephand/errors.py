@@ -14,6 +14,7 @@ SweephandError
 ├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
 ├── PoisonError               a message that cannot be read or handled: it goes to the dead-letter queue
 └── StoreError                a store or queue did not do what was asked, after the SDK's own retries
+    └── NewerError            what is stored or queued was written by a newer version: it waits for that one
 
 A room hangs its own where they belong: below BadRequestError, schedules its ScheduleError and web its
 UnauthenticatedError (401) and MethodError (405), below TooLargeError its DataTooLargeError; below the root,
@@ -90,3 +91,10 @@ class PoisonError(SweephandError):
 
 class StoreError(SweephandError):
     """A store or queue did not do what was asked; what was written may or may not be there."""
+
+
+class NewerError(StoreError):
+    """Something was written by a newer version of Sweephand, which alone can read it.
+
+    It is kept until that version is there again: going back a version loses nothing.
+    """

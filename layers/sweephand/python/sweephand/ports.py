@@ -15,7 +15,7 @@ from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.run import Run, State
 from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger, end_id
+from sweephand.wheel.trigger import DeadLetter, Sendable, Trigger, end_id
 
 if TYPE_CHECKING:
     # What only some functions store: tick and sweep start without it.
@@ -247,7 +247,7 @@ class OverlapStore(Protocol):
 class Queue(Protocol):
     """The delivery queue. It may deliver twice and in any order, and loses nothing."""
 
-    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """Send any number of messages, each with a delay in ms (0 to 900,000, rounded down to seconds).
 
         Returns when every one was accepted; single refused entries are sent again. StoreError

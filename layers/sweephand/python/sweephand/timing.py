@@ -60,6 +60,10 @@ SETTLING_MS: Final = 5 * SECOND_MS
 #: long.
 POSTPONED_MS: Final = 2 * SECOND_MS
 
+#: A message of a newer version is looked at again after so long. Whoever goes back a version and forward
+#: again has it delivered that late at most; until then it costs a receive and a send each time.
+NEWER_MS: Final = 30 * SECOND_MS
+
 #: A sweeper holds a shard for this long unless it renews: the next tick takes up what a crashed one held.
 LEASE_MS: Final = 30 * SECOND_MS
 

@@ -18,7 +18,7 @@ from sweephand.targets.sqs import FIFO_SUFFIX, read_queue_url
 from sweephand.targets.url import UrlError
 from sweephand.timing import QUEUE_DELAY_MAX_MS
 from sweephand.wheel.codec import encode, encode_letter
-from sweephand.wheel.trigger import DeadLetter, Message
+from sweephand.wheel.trigger import DeadLetter, Sendable
 
 #: AWS: entries in one SendMessageBatch, and bytes in all of them together, attributes included.
 ENTRIES_MAX: Final = 10
@@ -103,7 +103,7 @@ class SqsQueue:
         self._queues = queues
         self._concurrently = concurrently
 
-    def send(self, messages: Sequence[tuple[Message, int]]) -> None:
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """As ports.Queue promises."""
         parcels = [_message_parcel(message, delay_ms) for message, delay_ms in messages]
         self._accepted(_calls(self._url, None, parcels))
@@ -206,7 +206,7 @@ def _calls(url: str, region: str | None, parcels: Sequence[_Parcel]) -> Iterator
         yield _Call(url, region, tuple(begun))
 
 
-def _message_parcel(message: Message, delay_ms: int) -> _Parcel:
+def _message_parcel(message: Sendable, delay_ms: int) -> _Parcel:
     assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "what waits longer than a queue can hold it has a timer"
     return _Parcel({"MessageBody": encode(message), "DelaySeconds": delay_ms // SECOND_MS})
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from sweephand.errors import PoisonError, StoreError
+from sweephand.errors import NewerError, PoisonError, StoreError
 from sweephand.instants import SECOND_MS, Instant
 from sweephand.jobs.job import JobKey
 from sweephand.limits import TARGET_TIMEOUT_S_MAX
@@ -12,8 +12,16 @@ from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
-from sweephand.timing import EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS, SETTLING_MS
-from sweephand.wheel.trigger import DeadLetter, DeadlineMessage, Message, SpanMessage, TriggerMessage
+from sweephand.timing import EARLY_WAIT_MAX_MS, NEWER_MS, QUEUE_DELAY_MAX_MS, SETTLING_MS
+from sweephand.wheel.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    Message,
+    NewerMessage,
+    Sendable,
+    SpanMessage,
+    TriggerMessage,
+)
 
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
@@ -55,7 +63,7 @@ class Decoder(Protocol):
     """How a message is read."""
 
     def __call__(self, text: str, /) -> Message:
-        """The message; PoisonError if it is none."""
+        """The message; NewerError if a newer version wrote it, PoisonError if it is none."""
         ...
 
 
@@ -93,6 +101,8 @@ class BatchHandler:
         for received in batch:
             try:
                 readable.append((received, _counted(self._decode(received.body), received)))
+            except NewerError:
+                handled.append(self._newer(received, NewerMessage(received.body)))
             except PoisonError as error:
                 handled.append(self._poison(received, error))
         alone = [each for each in readable if _receives(*each) >= ALONE_FROM_RECEIVES and len(batch) > 1]
@@ -141,6 +151,9 @@ class BatchHandler:
             if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
                 return self._hopeless(received, message, f"it did {message.faults} times; its log says why.")
             return Handled(received, self._deliverer.handle(message, read, deadline))
+        except NewerError:
+            # Something that it needs, its job's line for one.
+            return self._newer(received, message)
         except Exception as error:  # noqa: BLE001 - one message's trouble must not cost the others theirs
             return self._faulty(received, message, error)
 
@@ -193,8 +206,12 @@ class BatchHandler:
                 self._deliverer.give_up(message, reason)
         return handled
 
+    def _newer(self, received: Received, message: Sendable) -> Handled:
+        """Put back what only a newer version can handle, however often it comes: it is nobody's fault."""
+        return self._again(received, message, Delivered("newer"), NEWER_MS, None)
+
     def _again(
-        self, received: Received, message: Message, said: Delivered, delay_ms: int, error: Exception | None
+        self, received: Received, message: Sendable, said: Delivered, delay_ms: int, error: Exception | None
     ) -> Handled:
         try:
             self._queue.send([(message, delay_ms)])

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sweephand.errors import PoisonError
+from sweephand.errors import NewerError, PoisonError
 from sweephand.jobs.definition import Payload
 from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
@@ -15,22 +15,27 @@ from sweephand.wheel.trigger import (
     DeadlineMessage,
     FailureMessage,
     Message,
+    NewerMessage,
     NoticeMessage,
+    Sendable,
     SpanMessage,
     Trigger,
     TriggerMessage,
 )
 
-#: Raised when a message means something else than before: messages of an old version may be waiting for
-#: minutes when a new one is deployed, and for that long after it was taken back.
+#: Raised for a new kind of message, and when a message means something else than before. Messages of an old
+#: version may be waiting for minutes when a new one is deployed, so the new one reads them. Those of a new
+#: version may be waiting when it is taken back: the old one keeps them until the new one is there again.
 VERSION: Final = 1
 
 _WHAT_POISON_SHOWS_MAX: Final = 80
 
 
-def encode(message: Message) -> str:
+def encode(message: Sendable) -> str:
     """The message as compact JSON in ASCII, which every queue takes as it is."""
     match message:
+        case NewerMessage():
+            return message.body
         case TriggerMessage():
             fields = _of_trigger_message(message)
         case DeadlineMessage():
@@ -71,11 +76,14 @@ def encode(message: Message) -> str:
 
 
 def decode(text: str) -> Message:
-    """The message of a text; PoisonError if it is not one, whatever it is."""
+    """The message of a text; NewerError if a newer version wrote it, PoisonError if it is none.
+
+    Of a message of a newer version no more is asked than that it is an object which names its version.
+    """
     try:
         fields = json.loads(text)
         return _read(Fields(fields))
-    except PoisonError:
+    except (PoisonError, NewerError):
         raise
     except Exception as error:
         # A series is read by the schedules, and JSON nested deeply enough ends the parser's stack: what
@@ -106,6 +114,8 @@ def encode_letter(letter: DeadLetter) -> str:
 
 def _read(fields: Fields) -> Message:
     version = fields.number("v")
+    if version > VERSION:
+        raise NewerError(f"A message of version {version}: this code reads {VERSION}.")
     if version != VERSION:
         raise PoisonError(f"A message of version {version}: this code reads {VERSION}.")
     match fields.text("kind"):

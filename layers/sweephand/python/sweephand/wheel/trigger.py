@@ -225,6 +225,16 @@ def end_id(trigger: Trigger, attempts: int) -> str:
 Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
 
 
+class NewerMessage(NamedTuple):
+    """A message that a newer version wrote, as it travelled: it is sent again as it is."""
+
+    body: str
+
+
+#: What can be sent.
+Sendable: TypeAlias = Message | NewerMessage
+
+
 class DeadLetter(NamedTuple):
     """A trigger whose retrying ended, with all that is needed to send it again.
 
