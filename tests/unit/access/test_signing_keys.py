@@ -9,6 +9,8 @@ from tests.fakes.memory import MemorySecrets
 
 from sweephand.access.signing import SigningSecrets
 from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
+from sweephand.errors import ConflictError
+from sweephand.instants import HOUR_MS
 from sweephand.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
 
 
@@ -63,6 +65,21 @@ def test_the_secret_before_signs_for_a_day_after_a_rotation(signing: SigningKeys
     assert signing.active("ns") == (second,)
 
 
+def test_a_third_rotation_within_a_day_is_refused_until_a_secret_has_had_its_day(
+    signing: SigningKeys, clock: HandClock
+) -> None:
+    (first,) = signing.active("ns")
+    signing.rotate("ns")
+    clock.time += HOUR_MS
+    signing.rotate("ns")
+    with pytest.raises(ConflictError, match=r"possible from 2026-11-22T12:00:00\.000Z on"):
+        signing.rotate("ns")
+    assert first in signing.active("ns")
+    clock.time += SECRET_OVERLAP_MS - HOUR_MS
+    signing.rotate("ns")
+    assert len(signing.active("ns")) == 3
+
+
 def test_secrets_are_read_once_a_minute(signing: SigningKeys, secrets: Counting, clock: HandClock) -> None:
     signing.active("ns")
     reads = secrets.reads
@@ -88,7 +105,7 @@ def test_who_loses_a_race_for_the_first_secret_signs_with_the_winners(
     signing: SigningKeys, secrets: Counting, clock: HandClock
 ) -> None:
     winner = SigningKeys(secrets=MemorySecrets(), ids=CountingIds(), clock=clock)
-    for _ in range(3):
+    for _ in range(2):
         winner.rotate("other")
     secrets.overtaking = winner.stored("ns")
     assert signing.active("ns") == winner.active("ns")

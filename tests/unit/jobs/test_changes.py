@@ -1,6 +1,7 @@
 """What was changed of a job: each change that was committed, once, and no other."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.fakes.faults import calls_of, failing, killed_at, working
@@ -177,3 +178,15 @@ def test_a_change_that_cannot_be_filed_keeps_the_next_write_from_being_committed
             write(world)
     working(world)
     assert world.jobs.get(key_of()) == before
+
+
+@pytest.mark.parametrize("verb", ["put", "patch", "pause"])
+def test_a_job_is_not_changed_before_it_was_made_by_a_clock_that_is_behind(verb: str) -> None:
+    world = World()
+    world.put(schedule="@hourly")
+    world.api_clock.ahead_ms = -60_000
+    fields: dict[str, dict[str, Any]] = {"put": {"schedule": "@daily"}, "patch": {"labels": {"a": "b"}}}
+    getattr(world, verb)(**fields.get(verb, {}))
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert job.updated_at == job.created_at == NOON

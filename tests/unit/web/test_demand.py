@@ -91,6 +91,7 @@ def test_a_span_without_triggers_is_backfilled_with_none() -> None:
         ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T13:00:00Z"}, ["/to"]),
         ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T11:00:00Z"}, ["/from"]),
         ("backfill", {"from": "0001-01-01T00:00:00Z", "to": "2026-11-21T11:00:00Z"}, ["/from"]),
+        ("backfill", {"from": "1969-12-31T23:59:59Z", "to": "1970-01-02T00:00:00Z"}, ["/from"]),
         ("backfill", {"from": None, "to": None, "since": 1}, ["/from", "/to", "/since"]),
     ],
 )

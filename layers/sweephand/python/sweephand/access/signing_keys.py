@@ -5,7 +5,9 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from sweephand.access.signing import SigningSecret, SigningSecrets
-from sweephand.instants import Instant
+from sweephand.errors import ConflictError
+from sweephand.instants import Instant, rfc3339
+from sweephand.limits import SIGNING_SECRETS_MAX
 from sweephand.ports import Clock, Ids, SecretStore
 from sweephand.timing import SECRETS_AGE_MAX_MS
 
@@ -48,10 +50,26 @@ class SigningKeys:
         return self._write(namespace, None) if found is None else found
 
     def rotate(self, namespace: str) -> SigningSecrets:
-        """The secrets with a new first one; the one before goes on signing for a day."""
-        secrets = self._write(namespace, self._secrets.get(namespace))
+        """The secrets with a new first one; the one before goes on signing for a day.
+
+        ConflictError if there is no room: each secret signs for its day, and a delivery carries
+        SIGNING_SECRETS_MAX signatures at most.
+        """
+        before = self._secrets.get(namespace)
+        if before is not None:
+            self._check_room(before)
+        secrets = self._write(namespace, before)
         self._remembered.pop(namespace, None)
         return secrets
+
+    def _check_room(self, before: SigningSecrets) -> None:
+        active = before.active(self._clock.now())
+        if len(active) >= SIGNING_SECRETS_MAX:
+            free_at = min(each.expires_at for each in active if each.expires_at is not None)
+            raise ConflictError(
+                f"{len(active)} secrets sign now, and no more may (signingSecretsMax): rotated secrets sign "
+                f"for a day beside the new one. The next rotation is possible from {rfc3339(free_at)} on."
+            )
 
     def _write(self, namespace: str, before: SigningSecrets | None) -> SigningSecrets:
         now, version, secret = self._clock.now(), self._ids.token(), self._secret()

@@ -67,13 +67,13 @@ class Commits:
             self._arm(draft)
         if over is not None and over.change is not None:
             self._changes.put(over.key, over.change)
-        job = self._cut(draft, stored)
+        job, requested_at = self._cut(draft, stored), draft.job.updated_at
         try:
-            self.check_patience(job.updated_at)
+            self.check_patience(requested_at)
         except UnavailableError:
             self.discard(job, stored)
             raise
-        if self._jobs.put(job, over.version if over else None, in_time(self._clock, job.updated_at)):
+        if self._jobs.put(job, over.version if over else None, in_time(self._clock, requested_at)):
             self.discard(over, job)
             return job
         self.discard(job, stored)
@@ -118,7 +118,10 @@ class Commits:
         until = cut if stored.paused_at is None else stored.paused_at
         since = _since_of_next(stored, job, cut) if draft.goes_on else draft.after
         current = job.current._replace(since=since)
-        return replace(job, cut=cut, current=current, earlier=_remembered(stored, until))
+        # By a clock that is behind, too, a job is not changed before it was made.
+        updated_at = max(job.updated_at, stored.updated_at)
+        earlier = _remembered(stored, until)
+        return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
 
 
 def _remembered(stored: Job, until: Instant) -> tuple[Revision, ...]:

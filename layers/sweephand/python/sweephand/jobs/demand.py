@@ -92,6 +92,8 @@ class Demands:
 
     def _check(self, since: Instant, until: Instant) -> None:
         found = []
+        if since < 0:
+            found.append(Violation("/from", "It is before 1970; give 1970-01-01T00:00:00Z or later."))
         if since >= until:
             found.append(Violation("/from", "It must be before `to`."))
         if until > self._clock.now():

@@ -62,7 +62,7 @@ class Pauser:
                 version=token,
                 paused_at=paused_at,
                 pause_reason=reason,
-                updated_at=now,
+                updated_at=max(now, stored.updated_at),
                 # Who paused it will want to find it, however long that takes.
                 expires_at=None,
                 change=Change(paused_at, who, "paused", token, reason),

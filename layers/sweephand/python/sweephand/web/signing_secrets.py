@@ -45,8 +45,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Rotate the signing secrets",
-        description="A new secret signs from now on, the one before beside it for a day. Takes no body.",
+        description="A new secret signs from now on, the one before beside it for a day. Takes no body. 409 "
+        "while three secrets sign: the problem says when the next rotation is possible.",
         run=rotate_secrets,
         gives={200: Gives("The active secrets, newest first", SecretsResource)},
+        problems=(409,),
     ),
 )
