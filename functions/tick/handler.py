@@ -18,3 +18,6 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> None:
         {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
     )
     logger.info("ticked", extra={"sweepers": ticked.sweepers, "behind_ms": ticked.behind_ms, **found})
+    audited = wheel.audit()
+    if audited is not None:
+        logger.info("audited", extra=audited._asdict())

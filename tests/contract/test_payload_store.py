@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.memory import MemoryPayloads
 
 from sweephand.limits import DATA_BYTES_MAX
-from sweephand.ports import PayloadStore
+from sweephand.ports import PayloadStore, StoredPayload
 
 UID, REF = "uid0000000000001", "0123456789abcdef-token"
 
@@ -50,3 +50,29 @@ def test_discarding_again_or_what_is_not_there_is_harmless(payloads: PayloadStor
     payloads.discard(UID, REF)
     assert payloads.get(UID, REF) == "[1]"
     assert payloads.get(UID, REF + "x") is None
+
+
+def test_what_is_discarded_is_known_to_be(payloads: PayloadStore) -> None:
+    payloads.put(UID, REF, "[1]")
+    assert not payloads.is_discarded(UID, REF)
+    payloads.discard(UID, REF)
+    assert payloads.is_discarded(UID, REF)
+    assert not payloads.is_discarded(UID, REF + "x")
+    payloads.put(UID, REF, "[1]")
+    assert not payloads.is_discarded(UID, REF)
+
+
+def test_payloads_are_listed_page_by_page(payloads: PayloadStore) -> None:
+    refs = [f"{number}-token/ns/job:{number}+=@~" for number in range(5)]
+    for ref in refs:
+        payloads.put(UID, ref, "[1]")
+    payloads.discard(UID, refs[1])
+    found: list[StoredPayload] = []
+    after = ""
+    for _ in range(3):
+        page = payloads.page(after, 2)
+        found += page.items
+        after = page.next or ""
+    assert [(each.uid, each.ref) for each in found] == [(UID, ref) for ref in refs]
+    assert not after
+    assert payloads.page(f"{UID}/9", 2).items == ()

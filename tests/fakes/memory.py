@@ -11,7 +11,7 @@ from sweephand.errors import StoreError
 from sweephand.instants import Instant
 from sweephand.jobs.change import Change
 from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Page, always
+from sweephand.ports import Page, StoredPayload, always
 from sweephand.runs.guards import (
     Asked,
     asked_by_claim,
@@ -326,15 +326,31 @@ class MemoryKeys:
         return Page(items, seen[-1].id if len(ids) > limit else None)
 
 
+class MemoryAudits:
+    """jobs.audit.AuditStore."""
+
+    def __init__(self) -> None:
+        self._reached = ""
+
+    def reached(self) -> str:
+        return self._reached
+
+    def reach(self, position: str) -> None:
+        self._reached = position
+
+
 class MemoryPayloads:
     """ports.PayloadStore; what is discarded stays readable until `expire` plays the bucket's lifecycle."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], Instant] = lambda: 0) -> None:
         self._payloads: dict[tuple[str, str], str] = {}
+        self._now = now
+        self.written_at: dict[tuple[str, str], Instant] = {}
         self.discarded: set[tuple[str, str]] = set()
 
     def put(self, uid: str, ref: str, text: str) -> None:
         self._payloads[uid, ref] = text
+        self.written_at[uid, ref] = self._now()
         self.discarded.discard((uid, ref))
 
     def get(self, uid: str, ref: str) -> str | None:
@@ -342,6 +358,17 @@ class MemoryPayloads:
 
     def discard(self, uid: str, ref: str) -> None:
         self.discarded.add((uid, ref))
+
+    def is_discarded(self, uid: str, ref: str) -> bool:
+        return (uid, ref) in self.discarded and (uid, ref) in self._payloads
+
+    def page(self, after: str, limit: int) -> Page[StoredPayload]:
+        names = sorted(name for name in (f"{uid}/{ref}" for uid, ref in self._payloads) if name > after)
+        items = []
+        for name in names[:limit]:
+            uid, _, ref = name.partition("/")
+            items.append(StoredPayload(uid, ref, self.written_at.get((uid, ref), 0)))
+        return Page(tuple(items), names[limit - 1] if len(names) > limit else None)
 
     def expire(self) -> None:
         for place in self.discarded:

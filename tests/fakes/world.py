@@ -17,6 +17,7 @@ from tests.fakes.doubles import (
     one_by_one,
 )
 from tests.fakes.memory import (
+    MemoryAudits,
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
@@ -27,6 +28,7 @@ from tests.fakes.memory import (
 )
 
 from sweephand.instants import Instant
+from sweephand.jobs.audit import PayloadAudit
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change import Change
 from sweephand.jobs.changes import Changes
@@ -72,7 +74,8 @@ class World:
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
         self.slots = MemorySlots()
-        self.payloads = MemoryPayloads()
+        self.payloads = MemoryPayloads(self.clock.now)
+        self.audits = MemoryAudits()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
         self.sweepers = NoSweepers()
@@ -184,6 +187,14 @@ class World:
     def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
         """What was changed of a job, newest first."""
         return Changes(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
+
+    def audit(self) -> PayloadAudit:
+        return PayloadAudit(
+            jobs=self._port(self.jobs, "jobs"),
+            payloads=self._port(self.payloads, "payloads"),
+            audits=self._port(self.audits, "audits"),
+            clock=self.wheel_clock,
+        )
 
     def demands(self) -> Demands:
         return Demands(

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from tests.simulation.bucket import Bucket
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Recorder
 from tests.simulation.trace import Event, Removed
@@ -27,9 +28,7 @@ class Chronicle(Recorder):
         self.figures: Counter[str] = Counter()
         self.paused: set[str] = set()
         self.ended: set[str] = set()
-        self.payloads: dict[tuple[str, str], str] = {}
-        self.discarded: set[tuple[str, str]] = set()
-        self._of_jobs: set[tuple[str, str]] = set()
+        self.bucket = Bucket(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
         #: What removes items that are past their time to live; None where no seed lasts so long.
@@ -48,11 +47,9 @@ class Chronicle(Recorder):
 
     def job_changed(self, before: Job | None, after: Job | None) -> None:
         """A job's item was written, or is gone."""
+        self.bucket.job_changed(before, after)
         if after is not None:
             self.figures["writes"] += 1
-            payload = after.definition.payload
-            if payload is not None and payload.ref is not None:
-                self._of_jobs.add((after.uid, payload.ref))
             (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
             self.written(before, after, self._data_of(after))
         elif before is not None:
@@ -85,6 +82,7 @@ class Chronicle(Recorder):
 
     def job_removed(self, job: Job) -> None:
         """DynamoDB has removed a job: its time to live is over."""
+        self.bucket.job_changed(job, None)
         self.paused.discard(job.uid)
         self._removed(Removed(self.now(), "job", job.key.name, job.uid))
 
@@ -112,14 +110,6 @@ class Chronicle(Recorder):
             if self.wheel_seen is not None:
                 self.wheel_seen[1](after)
 
-    def expire(self) -> None:
-        """The bucket's lifecycle: what jobs let go of can no longer be read, as after two weeks.
-
-        What a trigger by hand was given is let go of at once: it has two weeks, which no seed outlasts.
-        """
-        for place in self.discarded & self._of_jobs:
-            self.payloads.pop(place, None)
-
     def _is_of_calm(self, timer: RetryTimer | DeadlineTimer) -> bool:
         """Whether it is a look at a run that began in the calm: of those there is no end."""
         due_at = timer.message.trigger.due_at
@@ -131,4 +121,4 @@ class Chronicle(Recorder):
             return None
         if payload.text is not None:
             return payload.text
-        return self.payloads.get((job.uid, payload.ref)) if payload.ref is not None else None
+        return self.bucket.objects.get((job.uid, payload.ref)) if payload.ref is not None else None

@@ -16,7 +16,7 @@ from tests.simulation.stores import Ports
 from tests.simulation.trace import Verb
 
 from sweephand.errors import BadRequestError, PoisonError, StoreError, UnavailableError
-from sweephand.instants import Instant
+from sweephand.instants import MINUTE_MS, Instant
 from sweephand.runs.batch import Received
 
 #: How many messages SQS hands over at once, at most (template.yaml: 10).
@@ -27,6 +27,9 @@ _TURNS: Final = 499
 
 #: Lambda starts what was invoked asynchronously within this.
 _START_MS_MAX: Final = 300
+
+#: Minutes between two steps of the audit: most seeds last for less than the hour that it takes in production.
+_AUDIT_EVERY: Final = 4
 
 #: What a process may end with: all else is a defect, whatever the oracle says.
 EXPECTED: Final = (StoreError, UnavailableError, BadRequestError, PoisonError)
@@ -118,6 +121,11 @@ class Functions:
 
         def body() -> None:
             ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
+            if self._scheduler.now // MINUTE_MS % _AUDIT_EVERY == 0:
+                begun_at = self._scheduler.now
+                # A step lists more objects than a seed has.
+                self._fleet.audit(process.machine).step()
+                self._chronicle.bucket.audited_at = max(self._chronicle.bucket.audited_at, begun_at)
 
         self._start(process, body)
 

@@ -11,6 +11,7 @@ from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Schedul
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
+from sweephand.jobs.audit import PayloadAudit
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.demand import Demands
@@ -163,6 +164,15 @@ class Fleet:
             clock=self.clock(machine),
             shards=self.shards,
             sweepers_max=_SWEEPERS_MAX,
+        )
+
+    def audit(self, machine: Machine) -> PayloadAudit:
+        """What a step of the audit is made of."""
+        return PayloadAudit(
+            jobs=self._ports.jobs,
+            payloads=self._ports.payloads,
+            audits=self._ports.audits,
+            clock=self.clock(machine),
         )
 
     def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:

@@ -210,7 +210,7 @@ class Simulation:
         self._calm_down()
         through, complaints = self._await_rest()
         scheduler.end()
-        complaints += self._functions.complaints
+        complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
         complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
         figures = self._chronicle.figures
         requests = (each for each in self._chronicle.events if isinstance(each, Requested))
@@ -370,7 +370,7 @@ class Simulation:
             part.calm()
         if self._looks is not None:
             self._looks.calm()
-        self._chronicle.expire()
+        self._chronicle.bucket.expire()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:
         """Go on until nothing of the time before is under way; say through when all must be done."""

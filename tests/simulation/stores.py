@@ -6,10 +6,10 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from tests.fakes.memory import (
+    MemoryAudits,
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
-    MemoryPayloads,
     MemoryRuns,
     MemorySlots,
     MemoryTimers,
@@ -20,6 +20,7 @@ from tests.simulation.sqs import Sqs
 from tests.simulation.watched import Expiring, Watched
 
 from sweephand.errors import StoreError
+from sweephand.jobs.audit import AuditStore
 from sweephand.jobs.job import Job
 from sweephand.ports import (
     ChangeStore,
@@ -58,6 +59,7 @@ class Ports:
     runs: RunStore
     slots: OverlapStore
     payloads: PayloadStore
+    audits: AuditStore
     queue: Queue
 
 
@@ -71,7 +73,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     Items are removed when their time to live is over, except changes, which no simulated client reads.
     """
     jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
-    runs, slots, payloads = MemoryRuns(), MemorySlots(), MemoryPayloads()
+    runs, slots, payloads = MemoryRuns(), MemorySlots(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
     removals = chronicle.removals
     if removals is None:
@@ -86,8 +88,6 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers._timers = Expiring(
             chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
         )
-    payloads._payloads = chronicle.payloads
-    payloads.discarded = chronicle.discarded
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
         changes=gate.wrapped(MemoryChanges(), "changes"),
@@ -96,6 +96,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         runs=gate.wrapped(runs, "runs"),
         slots=gate.wrapped(slots, "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
+        audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=QueuePort(gate, sqs),
     )
 

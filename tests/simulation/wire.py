@@ -14,7 +14,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.dynamodb_expressions import Attributes
 from tests.fakes.dynamodb_tables import Tables
-from tests.fakes.memory import MemoryPayloads
+from tests.fakes.memory import MemoryAudits
 from tests.fakes.sqs_client import DEAD_LETTERS_URL, DELIVERY_URL, FakeSqs, Inbox, sqs_queue
 from tests.fakes.wire_trouble import Fate, Trouble, failing
 from tests.simulation.chronicle import Chronicle
@@ -53,9 +53,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         client = FakeDynamoDB(GateTrouble(gate, port), tables)
         return Table(cast("DynamoDBClient", client), name, gate.sleep)
 
-    payloads = MemoryPayloads()
-    payloads._payloads = chronicle.payloads
-    payloads.discarded = chronicle.discarded
+    payloads = chronicle.bucket.store()
     inboxes: dict[str, Inbox] = {DELIVERY_URL: sqs, DEAD_LETTERS_URL: _DeadLetters(sqs)}
     queue = sqs_queue(
         FakeSqs(inboxes, GateTrouble(gate, "queue")),
@@ -69,6 +67,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
         slots=_told(gate, overlap.DynamoSlots(table("slots", "jobs")), "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
+        audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=_told(gate, queue, "queue"),
     )
 

@@ -159,7 +159,17 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
             },
         ),
         ("Authorizer", {"JOBS_TABLE", "ADMIN_KEY_SECRET"}),
-        ("Tick", {*TABLES, "DELIVERY_QUEUE_URL", "SWEEP_FUNCTION", "SHARD_COUNT", "SWEEPERS_MAX"}),
+        (
+            "Tick",
+            {
+                *TABLES,
+                "PAYLOAD_BUCKET",
+                "DELIVERY_QUEUE_URL",
+                "SWEEP_FUNCTION",
+                "SHARD_COUNT",
+                "SWEEPERS_MAX",
+            },
+        ),
         ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL"}),
         (
             "Deliver",

@@ -37,8 +37,17 @@ RIGHTS = {
         JobsTable_Arn="BatchGetItem PutItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        PayloadBucket_Arn="ListBucket",
     )
-    | {"SweepFunctionAliaslive": {"lambda:InvokeFunction"}},
+    | {
+        "SweepFunctionAliaslive": {"lambda:InvokeFunction"},
+        "${PayloadBucket.Arn}/*": {
+            "s3:GetObject",
+            "s3:GetObjectTagging",
+            "s3:PutObject",
+            "s3:PutObjectTagging",
+        },
+    },
     "Sweep": granted(
         JobsTable_Arn="BatchGetItem PutItem",
         TimersTable_Arn="Query UpdateItem BatchWriteItem",

@@ -1,9 +1,18 @@
 """When `data` over 2 KB is kept, and when it is let go of."""
 
-from tests.fakes.faults import calls_of, failing
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import World, key_of
 
+from sweephand.errors import StoreError
+from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand.jobs.audit import AUDITED_MAX, Audited, owner_of
 from sweephand.jobs.definition import Payload
+from sweephand.jobs.job import Job
+from sweephand.ports import always
+from sweephand.timing import PAYLOAD_GRACE_MS
 
 LARGE = '"' + "x" * 3_000 + '"'
 
@@ -24,6 +33,7 @@ def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it()
     world.put(dueTime="2h", data=LARGE)
     assert kept(world) == first
     assert not world.payloads.discarded
+    world.clock.time += PAYLOAD_GRACE_MS + 1
     job = world.put(dueTime="2h", data="1").job
     assert world.payloads.discarded == {(job.uid, first.ref)}
 
@@ -31,6 +41,7 @@ def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it()
 def test_a_deleted_job_lets_go_of_its_data() -> None:
     world = World()
     job = world.put(dueTime="1h", data=LARGE).job
+    world.clock.time += PAYLOAD_GRACE_MS + 1
     world.delete()
     assert job.definition.payload is not None
     assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
@@ -39,8 +50,130 @@ def test_a_deleted_job_lets_go_of_its_data() -> None:
 def test_what_is_written_stands_though_its_old_data_cannot_be_let_go_of() -> None:
     world = World()
     world.put(dueTime="1h", data=LARGE)
+    world.clock.time += PAYLOAD_GRACE_MS + 1
     failing(world, "payloads.discard")
     assert world.put(dueTime="1h", data="1").outcome == "replaced"
     world.put(dueTime="1h", data=LARGE)
     world.delete()
     assert world.jobs.get(key_of()) is None
+
+
+def repeated_after(world: World, between: Callable[[], object]) -> None:
+    """The SDK repeats the next write of a job, since its answer was lost, after something else."""
+    put = world.jobs.put
+
+    def repeated(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
+        world.jobs.put = put  # type: ignore[method-assign]
+        put(job, replacing, in_time)
+        between()
+        return put(job, replacing, in_time)
+
+    world.jobs.put = repeated  # type: ignore[method-assign]
+
+
+def audited(world: World) -> Audited:
+    """What a step of the audit did an hour later."""
+    world.clock.time += HOUR_MS
+    return world.audit().step()
+
+
+def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data() -> None:
+    world = World()
+    repeated_after(world, world.delete)
+    world.put(schedule="@daily", data=LARGE)
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert audited(world).discarded == 0
+    world.payloads.expire()
+    assert world.payloads.get(job.uid, kept(world).ref or "") == LARGE
+
+
+def test_a_replacement_that_is_taken_for_lost_keeps_the_data_that_somebody_took_over() -> None:
+    world = World()
+    world.put(schedule="@every 1s", data='"small"')
+    for number in range(22):
+        world.run_until(world.clock.time + 10 * SECOND_MS)
+        world.put(schedule="@every 1s", data='"small"', labels={"n": str(number)})
+
+    def other() -> None:
+        world.clock.time += 300
+        world.patch(labels={"by": "another"})
+
+    repeated_after(world, other)
+    world.put(schedule="@every 1s", data=LARGE)
+    assert not world.payloads.discarded
+    assert audited(world).discarded == 0
+
+
+def test_the_data_of_a_young_job_that_is_deleted_is_let_go_of_by_the_audit() -> None:
+    world = World()
+    job = world.put(dueTime="1h", data=LARGE).job
+    ref = kept(world).ref
+    world.delete()
+    assert not world.payloads.discarded
+    assert world.audit().step() == Audited(1, 0)  # too early to be sure
+    assert audited(world) == Audited(1, 1)
+    assert world.payloads.discarded == {(job.uid, ref)}
+    assert audited(world) == Audited(1, 0)  # its two weeks do not begin anew
+
+
+def test_the_data_of_a_job_that_dynamodb_removed_is_let_go_of() -> None:
+    world = World()
+    world.put("gone", dueTime="1s", data=LARGE, retention="0s")
+    world.put("there", dueTime="1s", data=LARGE, retention="90d")
+    world.clock.time += 30 * DAY_MS
+    assert audited(world).discarded == 0
+    del world.jobs._jobs[key_of("gone")]
+    assert audited(world) == Audited(2, 1)
+    ((_, ref),) = world.payloads.discarded
+    assert owner_of(ref) == key_of("gone")
+
+
+def test_a_job_of_the_same_name_does_not_keep_the_data_of_the_one_before_it() -> None:
+    world = World()
+    old = world.put(dueTime="1h", data=LARGE).job
+    world.delete()
+    world.put(dueTime="1h", data=LARGE)
+    assert audited(world) == Audited(2, 1)
+    assert {uid for uid, _ in world.payloads.discarded} == {old.uid}
+
+
+@pytest.mark.parametrize("call", ["timers.put", "jobs.put"])
+def test_the_data_of_a_put_that_failed_after_its_upload_is_let_go_of(call: str) -> None:
+    world = World()
+    failing(world, call)
+    with pytest.raises(StoreError):
+        world.put(schedule="@every 400s", data=LARGE)
+    working(world)
+    audited(world)
+    assert world.payloads.discarded == set(world.payloads._payloads)
+    assert world.payloads.discarded
+
+
+def test_data_that_a_trigger_brought_expires_by_itself_and_keeps_its_two_weeks() -> None:
+    world = World()
+    world.put(dueTime="1h")
+    world.trigger(data=LARGE)
+    before = set(world.payloads.discarded)
+    assert audited(world) == Audited(1, 0)
+    assert world.payloads.discarded == before
+
+
+def test_data_whose_name_leads_to_no_job_is_left_alone() -> None:
+    world = World()
+    world.payloads.put("uid0000000000001", "digest-token", LARGE)
+    assert audited(world) == Audited(1, 0)
+
+
+def test_the_audit_goes_on_where_it_stopped_and_begins_anew_after_the_last() -> None:
+    world = World()
+    for number in range(5):
+        world.put(f"job-{number}", dueTime="1d", data=LARGE)
+    assert [world.audit().step(2).examined for _ in range(4)] == [2, 2, 1, 2]
+    world.clock.time += HOUR_MS
+    failing(world, "jobs.get_many")
+    with pytest.raises(StoreError):
+        world.audit().step(2)
+    working(world)
+    assert [world.audit().step(2).examined for _ in range(3)] == [2, 1, 2]
+    assert AUDITED_MAX <= 1_000, "S3 lists a thousand at a time"

@@ -12,7 +12,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 from sweephand.errors import InvalidError, NotFoundError, PreconditionError, StoreError, UnavailableError
 from sweephand.instants import Instant
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
-from sweephand.timing import API_PATIENCE_MS
+from sweephand.timing import API_PATIENCE_MS, PAYLOAD_GRACE_MS
 
 LARGE = '"' + "x" * 3_000 + '"'
 
@@ -294,7 +294,7 @@ def test_there_is_nothing_to_delete_where_nothing_is_or_all_is_over() -> None:
 def test_a_job_past_its_time_to_live_is_replaced_by_one_of_its_own_identity() -> None:
     world = World()
     old = world.put(dueTime="1s", data=LARGE, retention="0s", retry={"maxAge": "1s"}).job
-    world.clock.time += 2_000
+    world.clock.time += PAYLOAD_GRACE_MS + 1
     written = world.put(dueTime="1s", data=LARGE)
     assert written.outcome == "created"
     assert written.job.uid != old.uid

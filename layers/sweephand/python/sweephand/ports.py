@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sweephand.instants import Instant
+from sweephand.jobs.definition import StoredPayload as StoredPayload  # noqa: PLC0414 - as Page
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.run import Run, State
@@ -277,6 +278,17 @@ class PayloadStore(Protocol):
 
     def discard(self, uid: str, ref: str) -> None:
         """Let it expire in two weeks; until then it can be read, since a delivery may be about to."""
+        ...
+
+    def is_discarded(self, uid: str, ref: str) -> bool:
+        """Whether it expires; False if it is not there."""
+        ...
+
+    def page(self, after: str, limit: int) -> Page[StoredPayload]:
+        """Up to `limit` payloads in the order of their names, after the position `after` ("": the first).
+
+        `next` is the position to go on after, as long as there may be more. What expires is among them.
+        """
         ...
 
 

@@ -27,6 +27,10 @@ HORIZON_MS: Final = 180 * SECOND_MS
 #: The API function's time limit (template.yaml): no commit comes later than this after its arming.
 API_LIMIT_MS: Final = 25 * SECOND_MS
 
+#: A write of a job, the SDK's own repetitions included, is over this long after its request, by any clock: no
+#: sooner is it certain that a payload which no job refers to will not be referred to.
+PAYLOAD_GRACE_MS: Final = 120 * SECOND_MS
+
 #: The API gives up by itself before the limit would end it, so that the caller gets an answer.
 API_PATIENCE_MS: Final = 20 * SECOND_MS
 
@@ -104,6 +108,10 @@ HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 
 #: The number of shards is read from the store again after this long in one process.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS
+
+#: In this minute of each hour tick takes a step of the audit of payloads: apart from the full hour and its
+#: quarters, when most jobs are due.
+AUDIT_MINUTE: Final = 37
 
 #: Signing secrets are read from the store again after this long in one process.
 SECRETS_AGE_MAX_MS: Final = MINUTE_MS

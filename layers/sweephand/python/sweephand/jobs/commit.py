@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from sweephand.errors import StoreError, UnavailableError
 from sweephand.instants import Instant
+from sweephand.jobs.audit import may_come_back, refers
 from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, Revision
 from sweephand.jobs.patience import check_patience, in_time
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
@@ -59,7 +60,46 @@ class Commits:
         may be that of a job that is gone. Raises UnavailableError (nothing was committed) and StoreError (it
         may have been).
         """
+        requested_at = draft.job.updated_at
         self._keep_payload(draft.job)
+        try:
+            self._prepare(draft, over)
+            job = self._cut(draft, stored)
+            self.check_patience(requested_at)
+        except (StoreError, UnavailableError):
+            # No write of this version has left: nobody can refer to its data.
+            self._discard(draft.job, stored)
+            raise
+        if self._jobs.put(job, over.version if over else None, in_time(self._clock, requested_at)):
+            self.let_go(over, job)
+            return job
+        self.let_go(job, stored)
+        return None
+
+    def let_go(self, loser: Job | None, winner: Job | None) -> None:
+        """Let go of the data that `loser` refers to and `winner` does not, if no job refers to it by now.
+
+        The SDK may have repeated a write of `loser` after another's: then the job is back, or somebody took
+        its data over. So the job is read again. A creation can be repeated for a while yet. The data of a job
+        that is so young is left to the audit (jobs/audit.py).
+        """
+        payload = loser.definition.payload if loser else None
+        if loser is None or payload is None or payload.ref is None or _has_payload(winner, payload.ref):
+            return
+        if may_come_back(loser, self._clock.now()):
+            return
+        # What is written stands, whether or not an object that it left behind can be marked.
+        with suppress(StoreError):
+            if not refers(self._jobs.get(loser.key), loser.uid, payload.ref):
+                self._payloads.discard(loser.uid, payload.ref)
+
+    def _discard(self, loser: Job, winner: Job | None) -> None:
+        payload = loser.definition.payload
+        if payload is not None and payload.ref is not None and not _has_payload(winner, payload.ref):
+            with suppress(StoreError):
+                self._payloads.discard(loser.uid, payload.ref)
+
+    def _prepare(self, draft: Draft, over: Job | None) -> None:
         paused_at = draft.job.paused_at
         if paused_at is None or draft.after < paused_at:
             # What falls due while a job is paused is for the resume to arm, which looks back to the pause. A
@@ -67,26 +107,6 @@ class Commits:
             self._arm(draft)
         if over is not None and over.change is not None:
             self._changes.put(over.key, over.change)
-        job, requested_at = self._cut(draft, stored), draft.job.updated_at
-        try:
-            self.check_patience(requested_at)
-        except UnavailableError:
-            self.discard(job, stored)
-            raise
-        if self._jobs.put(job, over.version if over else None, in_time(self._clock, requested_at)):
-            self.discard(over, job)
-            return job
-        self.discard(job, stored)
-        return None
-
-    def discard(self, loser: Job | None, winner: Job | None) -> None:
-        """Let go of what only `loser` refers to: an object once let go of is never taken up again."""
-        ref = loser.definition.payload.ref if loser and loser.definition.payload else None
-        kept = winner.definition.payload.ref if winner and winner.definition.payload else None
-        if loser is not None and ref is not None and ref != kept:
-            # What is written stands, whether or not an object that it left behind can be marked.
-            with suppress(StoreError):
-                self._payloads.discard(loser.uid, ref)
 
     def _keep_payload(self, job: Job) -> None:
         payload = job.definition.payload
@@ -122,6 +142,11 @@ class Commits:
         updated_at = max(job.updated_at, stored.updated_at)
         earlier = _remembered(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
+
+
+def _has_payload(job: Job | None, ref: str) -> bool:
+    payload = job.definition.payload if job else None
+    return payload is not None and payload.ref == ref
 
 
 def _remembered(stored: Job, until: Instant) -> tuple[Revision, ...]:

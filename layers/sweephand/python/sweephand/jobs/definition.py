@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
 
-from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.schedules import Written, parse_duration_ms
 
@@ -77,6 +77,14 @@ class Payload(NamedTuple):
     def is_inline(self) -> bool:
         """Whether it travels inside the job."""
         return self.size <= DATA_INLINE_BYTES_MAX
+
+
+class StoredPayload(NamedTuple):
+    """A payload as a listing has it: what names it, and when it was written, by the store's clock."""
+
+    uid: str
+    ref: str
+    written_at: Instant
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sweephand.errors import InvalidError, Violation
 from sweephand.instants import Instant
+from sweephand.jobs.audit import ref_of
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.expected import present
 from sweephand.jobs.job import Job, JobKey
@@ -104,7 +105,7 @@ class Demands:
     def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
         """The payload in the store, under a name that nothing else has and where it expires by itself."""
         assert payload.text is not None, "a payload that was just given has its text"
-        ref = f"{payload.digest[:32]}-{demand.token}"
+        ref = ref_of(payload.digest, demand.token, job.key)
         self._payloads.put(job.uid, ref, payload.text)
         self._payloads.discard(job.uid, ref)
         return payload._replace(text=None, ref=ref)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.jobs.audit import ref_of
 from sweephand.jobs.change import Change
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.definition import Definition, Payload
@@ -25,7 +26,7 @@ def created(
         cut=now,
         earlier=(),
         shard=_shard(uid, shards),
-        definition=_with_ref(definition, None, token),
+        definition=_with_ref(definition, key, None, token),
         series=series,
         created_at=now,
         updated_at=now,
@@ -123,7 +124,7 @@ def _written(stored: Job, definition: Definition, series: Series, *, token: str,
         stored,
         version=token,
         current=Revision(_next_rev(stored, token), since=now),
-        definition=_with_ref(definition, stored, token),
+        definition=_with_ref(definition, stored.key, stored, token),
         series=series,
         updated_at=now,
         # A paused job waits for whoever paused it, however long.
@@ -136,14 +137,14 @@ def _next_rev(stored: Job, token: str) -> str:
     return f"{1 + int(stored.rev.partition('-')[0])}-{token}"
 
 
-def _with_ref(definition: Definition, stored: Job | None, token: str) -> Definition:
+def _with_ref(definition: Definition, key: JobKey, stored: Job | None, token: str) -> Definition:
     payload = definition.payload
     if payload is None or payload.is_inline:
         return definition
     before = stored.definition.payload if stored else None
     if before is not None and before.digest == payload.digest and before.ref is not None:
         return replace(definition, payload=before)
-    ref = f"{payload.digest[:32]}-{token}"
+    ref = ref_of(payload.digest, token, key)
     return replace(definition, payload=Payload(payload.digest, payload.size, payload.text, ref))
 
 

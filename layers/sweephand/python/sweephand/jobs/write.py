@@ -133,5 +133,5 @@ class Writer:
                     self._changes.put(key, change)
             check_patience(self._clock, requested_at)
             if self._jobs.delete(job, in_time(self._clock, requested_at)):
-                self._commits.discard(job, None)
+                self._commits.let_go(job, None)
                 return

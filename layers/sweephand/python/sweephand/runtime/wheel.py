@@ -3,12 +3,18 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sweephand.delivery.sweepers import LambdaSweepers
+from sweephand.instants import HOUR_MS, MINUTE_MS
 from sweephand.runtime import parts
+from sweephand.timing import AUDIT_MINUTE
 from sweephand.wheel.pace import RECORDS_AT_ONCE
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
+
+if TYPE_CHECKING:
+    from sweephand.jobs.audit import Audited
 
 
 @cache
@@ -54,6 +60,16 @@ def tick(remaining_ms: int) -> Ticked:
     """One tick, within what is left of the function's time."""
     deadline = parts.clock().now() + remaining_ms
     return _ticker().tick(owner=parts.ids().token(), deadline=deadline)
+
+
+def audit() -> "Audited | None":
+    """Once an hour one step of the audit of payloads, None in every other minute; StoreError if it failed."""
+    if parts.clock().now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
+        return None
+    # Tick starts without what S3 needs: it is wanted once an hour.
+    from sweephand.runtime import auditing  # noqa: PLC0415
+
+    return auditing.payloads().step()
 
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:

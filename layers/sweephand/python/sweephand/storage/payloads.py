@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.errors import StoreError
+from sweephand.instants import from_datetime
+from sweephand.ports import Page, StoredPayload
 from sweephand.storage import connect
 
 if TYPE_CHECKING:
@@ -67,6 +69,26 @@ class S3Payloads:
         except self._client.exceptions.NoSuchKey:
             return
 
+    def is_discarded(self, uid: str, ref: str) -> bool:
+        """Whether the object has the tag."""
+        try:
+            with self._asking("GetObjectTagging"):
+                answer = self._client.get_object_tagging(Bucket=self._bucket, Key=_name(uid, ref))
+        except self._client.exceptions.NoSuchKey:
+            return False
+        return any(f"{each['Key']}={each['Value']}" == DEAD_TAG for each in answer["TagSet"])
+
+    def page(self, after: str, limit: int) -> Page[StoredPayload]:
+        """Objects by name, at most 1,000: that is S3's own limit."""
+        with self._asking("ListObjectsV2"):
+            answer = self._client.list_objects_v2(Bucket=self._bucket, StartAfter=after, MaxKeys=limit)
+        found = answer.get("Contents", [])
+        items = []
+        for each in found:
+            uid, _, ref = each["Key"].partition("/")
+            items.append(StoredPayload(uid, ref, from_datetime(each["LastModified"])))
+        return Page(tuple(items), found[-1]["Key"] if answer["IsTruncated"] and found else None)
+
     @contextmanager
     def _asking(self, operation: str) -> Iterator[None]:
         try:
@@ -74,6 +96,9 @@ class S3Payloads:
         except self._client.exceptions.NoSuchKey:
             raise
         except (BotoCoreError, ClientError) as error:
+            if isinstance(error, ClientError) and error.response["Error"]["Code"] == "NoSuchKey":
+                # Of some operations S3's model does not say that they may answer so.
+                raise self._client.exceptions.NoSuchKey(error.response, operation) from error
             raise StoreError(f"{operation} on bucket {self._bucket}: {error}") from error
 
 

@@ -1,0 +1,18 @@
+"""Where the audit of payloads keeps how far it has come."""
+
+from tests.fakes.engines import Dynamo
+
+from sweephand.storage.audits import DynamoAudits
+from sweephand.storage.leases import DynamoLeases
+
+
+def test_the_position_reads_back_and_is_none_of_the_leases(dynamo: Dynamo) -> None:
+    table = dynamo.table(dynamo.timers_table)
+    audits, leases = DynamoAudits(table), DynamoLeases(table)
+    assert audits.reached() == ""
+    audits.reach("uid0000000000001/0123-token/ns/job")
+    assert audits.reached() == "uid0000000000001/0123-token/ns/job"
+    audits.reach("")
+    assert audits.reached() == ""
+    leases.raise_shards(1)
+    assert [each.shard for each in leases.state().leases] == [0]

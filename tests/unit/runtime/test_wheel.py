@@ -1,0 +1,27 @@
+"""When tick takes a step of the audit."""
+
+import pytest
+from tests.fakes.doubles import NOON, HandClock
+from tests.fakes.world import World
+
+from sweephand.instants import HOUR_MS, MINUTE_MS
+from sweephand.jobs.audit import Audited
+from sweephand.runtime import auditing, parts, wheel
+from sweephand.timing import AUDIT_MINUTE
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
+    clock = HandClock()
+    monkeypatch.setattr(parts, "clock", lambda: clock)
+    monkeypatch.setattr(auditing, "payloads", World().audit)
+    return clock
+
+
+def test_tick_takes_one_step_of_the_audit_in_each_hour(clock: HandClock) -> None:
+    steps = []
+    for minute in range(2 * HOUR_MS // MINUTE_MS):
+        clock.time = NOON + minute * MINUTE_MS + 20_000
+        if (audited := wheel.audit()) is not None:
+            steps.append((minute, audited))
+    assert steps == [(AUDIT_MINUTE, Audited(0, 0)), (60 + AUDIT_MINUTE, Audited(0, 0))]
