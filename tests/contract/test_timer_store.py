@@ -12,7 +12,7 @@ from sweephand.jobs.job import JobKey
 from sweephand.jobs.naming import Demand
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
-from sweephand.wheel.timer import Cursor, Timer, bucket_of
+from sweephand.wheel.timer import Cursor, StoredTimer, Timer, bucket_of
 from sweephand.wheel.trigger import Failure, Redrive
 
 SHARD = 3
@@ -24,9 +24,9 @@ def timers(stores: Stores) -> TimerStore:
     return stores.timers
 
 
-def everything(store: TimerStore, before: Instant = LATER, limit: int = 50) -> list[Timer]:
+def everything(store: TimerStore, before: Instant = LATER, limit: int = 50) -> list[StoredTimer]:
     """All timers of the shard, as a sweeper comes upon them."""
-    found: list[Timer] = []
+    found: list[StoredTimer] = []
     cursor = Cursor()
     while page := store.page(SHARD, cursor, before, limit):
         assert len(page) <= limit

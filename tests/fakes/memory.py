@@ -22,7 +22,7 @@ from sweephand.runs.guards import (
 )
 from sweephand.runs.overlap import Slot
 from sweephand.runs.run import Run, State
-from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState, bucket_key
+from sweephand.wheel.timer import Cursor, Lease, StoredTimer, WheelState, bucket_key
 from sweephand.wheel.trigger import Trigger
 
 
@@ -104,11 +104,11 @@ class MemoryTimers:
     """ports.TimerStore."""
 
     def __init__(self) -> None:
-        self._timers: dict[tuple[int, str], Timer] = {}
+        self._timers: dict[tuple[int, str], StoredTimer] = {}
         self._keys: dict[int, list[str]] = {}
         self._lock = threading.Lock()
 
-    def put(self, timers: Sequence[Timer]) -> None:
+    def put(self, timers: Sequence[StoredTimer]) -> None:
         places = [(timer.shard, timer.sort_key) for timer in timers]
         assert len(set(places)) == len(places), "one key twice in a batch write"
         with self._lock:
@@ -117,7 +117,7 @@ class MemoryTimers:
                     insort(self._keys.setdefault(timer.shard, []), timer.sort_key)
                 self._timers[place] = timer
 
-    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[Timer]:
+    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         with self._lock:
             keys = self._keys.get(shard, [])
             find = bisect_right if cursor.within is None else bisect_left
@@ -125,7 +125,7 @@ class MemoryTimers:
             timers = [self._timers[shard, key] for key in found]
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
 
-    def everything(self) -> list[Timer]:
+    def everything(self) -> list[StoredTimer]:
         """All timers, for a test to look at."""
         return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
 

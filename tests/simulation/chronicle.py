@@ -12,7 +12,15 @@ from sweephand.instants import Instant
 from sweephand.jobs.job import Job
 from sweephand.runs.overlap import Line, Slot
 from sweephand.runs.run import Run
-from sweephand.wheel.timer import DeadlineTimer, Lease, OccurrenceTimer, RetryTimer, Timer
+from sweephand.wheel.timer import (
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    StoredTimer,
+    Timer,
+    UnreadTimer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,9 +79,9 @@ class Chronicle(Recorder):
         if slot is not None:
             self.line_stored(slot.key, slot.uid, after.line if after is not None else Line())
 
-    def timer_changed(self, _: Timer | None, after: Timer | None) -> None:
-        """A timer was written."""
-        if after is not None:
+    def timer_changed(self, _: StoredTimer | None, after: StoredTimer | None) -> None:
+        """A timer was written. What a newer version wrote says nothing to anybody here."""
+        if after is not None and not isinstance(after, UnreadTimer):
             if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
                 self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
             self.timer_stored(after)
@@ -94,8 +102,10 @@ class Chronicle(Recorder):
         """DynamoDB has removed a line."""
         self._removed(Removed(self.now(), "line", slot.key.name, slot.uid))
 
-    def timer_removed(self, timer: Timer) -> None:
+    def timer_removed(self, timer: StoredTimer) -> None:
         """DynamoDB has removed a timer."""
+        if isinstance(timer, UnreadTimer):
+            return
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
         self._removed(Removed(self.now(), "timer", timer.key.name, of.uid))
 

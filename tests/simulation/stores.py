@@ -38,7 +38,7 @@ from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.item import expiry
 from sweephand.timing import TIMER_RETENTION_MS
 from sweephand.wheel.codec import encode
-from sweephand.wheel.timer import Timer
+from sweephand.wheel.timer import StoredTimer
 from sweephand.wheel.trigger import DeadLetter, Sendable
 
 Entry = TypeVar("Entry")
@@ -109,11 +109,11 @@ def _expiry_of(item: Run | Slot) -> int | None:
     return expiry(item.expires_at)
 
 
-def _timer_expiry(timer: Timer) -> int | None:
+def _timer_expiry(timer: StoredTimer) -> int | None:
     return expiry(timer.due_at + TIMER_RETENTION_MS)
 
 
-def _timer_removed(timers: MemoryTimers, chronicle: Chronicle, timer: Timer) -> None:
+def _timer_removed(timers: MemoryTimers, chronicle: Chronicle, timer: StoredTimer) -> None:
     timers._keys[timer.shard].remove(timer.sort_key)
     chronicle.timer_removed(timer)
 
@@ -131,7 +131,7 @@ class Batched:
         self._timers = timers
         self.page = gated.page
 
-    def put(self, timers: Sequence[Timer]) -> None:
+    def put(self, timers: Sequence[StoredTimer]) -> None:
         """As ports.TimerStore promises."""
         gate = self._gate
         places = [(timer.shard, timer.sort_key) for timer in timers]

@@ -15,7 +15,7 @@ from sweephand.jobs.definition import StoredPayload as StoredPayload  # noqa: PL
 from sweephand.jobs.job import Job, JobKey
 from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.runs.run import Run, State
-from sweephand.wheel.timer import Cursor, Lease, Timer, WheelState
+from sweephand.wheel.timer import Cursor, Lease, StoredTimer, WheelState
 from sweephand.wheel.trigger import DeadLetter, Sendable, Trigger, end_id
 
 if TYPE_CHECKING:
@@ -112,18 +112,19 @@ class ChangeStore(Protocol):
 class TimerStore(Protocol):
     """The wheel's timers. None is ever changed or removed here: cursors pass them, and they expire."""
 
-    def put(self, timers: Sequence[Timer]) -> None:
+    def put(self, timers: Sequence[StoredTimer]) -> None:
         """Write any number of timers with distinct (shard, sort key), each over itself if it is there.
 
         Returns when all are written; StoreError otherwise, and any of them may have been.
         """
         ...
 
-    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[Timer]:
+    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         """The next timers of a shard at the cursor, by sort key, all of one bucket, up to `limit`.
 
         They lie after the cursor (the one at `cursor.key` is among them if `cursor.within` is set), in
-        a bucket that begins before `before`. Empty only if the shard has none such.
+        a bucket that begins before `before`. Empty only if the shard has none such. A timer that cannot be
+        read, since a newer version wrote it, is an UnreadTimer.
         """
         ...
 

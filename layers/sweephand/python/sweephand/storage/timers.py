@@ -1,8 +1,9 @@
 """How timers are kept in the Timers table: one item each, in the order in which they are due."""
 
-from collections.abc import Iterator, Sequence
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -14,8 +15,22 @@ from sweephand.schedules import Occurrence, Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
 from sweephand.storage.table import RawItem, Table
 from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, DeadlineTimer, OccurrenceTimer, RetryTimer, Timer, bucket_key
+from sweephand.wheel.timer import (
+    Cursor,
+    DeadlineTimer,
+    OccurrenceTimer,
+    RetryTimer,
+    StoredTimer,
+    Timer,
+    UnreadTimer,
+    bucket_key,
+    instant_at,
+)
 from sweephand.wheel.trigger import DeadlineMessage, Failure, Redrive, Trigger, TriggerMessage
+
+#: Raised, and then written, for a new kind of timer, and when an attribute means something else than before:
+#: an older version leaves such a timer as it is. An item without it is of version 1.
+VERSION: Final = 1
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -48,6 +63,7 @@ class TimerItem(Item):
     payload = JsonAttribute(null=True, attr_name="p")
     had_token = IntegerAttribute(null=True, attr_name="h")
     last_failure = JsonAttribute(null=True, attr_name="e")
+    version = IntegerAttribute(null=True, attr_name="v")
 
 
 class DynamoTimers:
@@ -56,11 +72,11 @@ class DynamoTimers:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def put(self, timers: Sequence[Timer]) -> None:
+    def put(self, timers: Sequence[StoredTimer]) -> None:
         """Write timers with distinct keys, 25 to a call."""
         self._table.put_batch([_item(timer) for timer in timers])
 
-    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[Timer]:
+    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         """The next timers at the cursor, of one bucket, from one strong query: 1 RRU for each 4 KB."""
         # A key and a zero byte is the very next text after it. The bucket of `before` alone sorts ahead
         # of all that lies in it, so that the range ends where that bucket begins.
@@ -84,7 +100,39 @@ def _bucket(raw: RawItem) -> str:
     return key[:_BUCKET_LENGTH]
 
 
-def _item(timer: Timer) -> TimerItem:
+class _CopiedItem(Item):
+    """An item that is written as it was read, but for its place and its end."""
+
+    def __init__(self, timer: UnreadTimer) -> None:
+        self._raw = {
+            **{name: _as_sent(value) for name, value in timer.item.items()},
+            "sk": {"S": timer.sort_key},
+            "expires_at": {"N": str(expiry(timer.due_at + TIMER_RETENTION_MS))},
+        }
+
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: ARG002, FBT001, FBT002 - as pynamodb has it
+        """The item as the client takes it."""
+        return self._raw
+
+
+def _as_sent(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A value as the client takes it: an answer is not parsed, so binary values are read as base64."""
+    [(kind, content)] = value.items()
+    match kind:
+        case "B":
+            return {kind: b64decode(content)}
+        case "BS":
+            return {kind: [b64decode(each) for each in content]}
+        case "L":
+            return {kind: [_as_sent(each) for each in content]}
+        case "M":
+            return {kind: {name: _as_sent(each) for name, each in content.items()}}
+    return {kind: content}
+
+
+def _item(timer: StoredTimer) -> Item:
+    if isinstance(timer, UnreadTimer):
+        return _CopiedItem(timer)
     place = (partition(timer.shard), timer.sort_key)
     expires_at = expiry(timer.due_at + TIMER_RETENTION_MS)
     if isinstance(timer, OccurrenceTimer):
@@ -134,10 +182,27 @@ def _item(timer: Timer) -> TimerItem:
     return item
 
 
-def _timers(raw: RawItem) -> Iterator[Timer]:
+def _timers(raw: RawItem) -> Iterator[StoredTimer]:
     """The timers of one item: one as yet; whoever reads takes any number."""
+    key, shard = raw["sk"]["S"], int(raw["pk"]["S"].rpartition("#")[2])
+    if _version(raw) > VERSION:
+        yield UnreadTimer(shard, key, raw)
+        return
+    for timer in _read(raw, shard):
+        if timer.sort_key == key:
+            yield timer
+        elif isinstance(timer, OccurrenceTimer):
+            yield timer._replace(put_off_to=instant_at(key), stored_key=key)
+        else:
+            yield timer._replace(stored_key=key)
+
+
+def _version(raw: RawItem) -> int:
+    return int(raw.get("v", {"N": "1"})["N"])
+
+
+def _read(raw: RawItem, shard: int) -> Iterator[Timer]:
     item = TimerItem.read(raw)
-    shard = int(item.pk.rpartition("#")[2])
     key = JobKey(item.namespace, item.name)
     if item.series is not None:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sweephand.errors import NewerError
 from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.jobs.live import ruling
@@ -17,7 +18,8 @@ from sweephand.wheel.timer import (
     Lease,
     OccurrenceTimer,
     RetryTimer,
-    Timer,
+    StoredTimer,
+    UnreadTimer,
     bucket_of,
     onward,
 )
@@ -37,7 +39,8 @@ class Expansion:
     """What has to be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
     `skipped` are the records of misfires that do not fire, one for each span of them. `spans` are those after
-    which a job that wants to go with its last run has nothing to come.
+    which a job that wants to go with its last run has nothing to come. `copies` are of timers that a
+    newer version wrote; they are written as successors are.
     """
 
     cursor: Cursor
@@ -45,6 +48,7 @@ class Expansion:
     spans: list[SpanMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
+    copies: list[UnreadTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
     _succeeded: set[str] = field(default_factory=set)
@@ -66,7 +70,7 @@ class Expansion:
 
 
 def expand(
-    timers: Sequence[Timer],
+    timers: Sequence[StoredTimer],
     jobs: Mapping[JobKey, Job],
     lease: Lease,
     *,
@@ -83,7 +87,13 @@ def expand(
     expansion = Expansion(cursor)
     for timer in timers:
         within = cursor.within if timer.sort_key == cursor.key else None
-        if isinstance(timer, RetryTimer | DeadlineTimer):
+        if isinstance(timer, UnreadTimer):
+            later = timer.put_off(PUT_OFF_MS)
+            expansion.copies.append(later)
+            expansion.faults.append(
+                NewerError(f"timer {timer.sort_key} is of a newer version: put off to {later.sort_key}")
+            )
+        elif isinstance(timer, RetryTimer | DeadlineTimer):
             # Of a job that is gone, too: its run outlives it, and somebody has to say how that ended.
             expansion.messages.append(timer.message)
         else:
@@ -122,7 +132,7 @@ def _expand_or_put_off(
         del expansion.messages[sent:]
         del expansion.spans[spans:]
         del expansion.skipped[skipped:]
-        expansion.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS))
+        expansion.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
         return True
 
 
@@ -165,7 +175,7 @@ def _expand_occurrences(
         if until is not None and occurrence.due_at > until:
             return True
         if occurrence.due_at >= end:
-            expansion.succeed(timer._replace(first=occurrence, put_off_to=None))
+            expansion.succeed(timer._replace(first=occurrence, put_off_to=None, stored_key=None))
             return True
         if expansion.size >= room.triggers_max:
             assert reached is not None, "an expansion begins with room for a trigger"

@@ -1,12 +1,13 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from sweephand.instants import SECOND_MS, Instant
+from sweephand.jobs.job import JobKey
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.timing import (
     BUCKET_MS,
@@ -18,7 +19,7 @@ from sweephand.timing import (
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
-from sweephand.wheel.timer import Lease, Timer, bucket_of
+from sweephand.wheel.timer import Lease, StoredTimer, UnreadTimer, bucket_of
 from sweephand.wheel.trigger import Message
 
 #: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
@@ -170,11 +171,11 @@ class Sweeper:
         self._leases.release(before, found, now, left_at=hold.left_at)
         hold.lease = before._replace(found=found, swept_at=now)
 
-    def _page(self, lease: Lease) -> Sequence[Timer]:
+    def _page(self, lease: Lease) -> Sequence[StoredTimer]:
         before = horizon(self._clock.now())
         return self._timers.page(lease.shard, lease.cursor, before, PAGE_TIMERS_MAX)
 
-    def _turn(self, hold: _Hold, page: Sequence[Timer], sweep: _Sweep) -> int | None:
+    def _turn(self, hold: _Hold, page: Sequence[StoredTimer], sweep: _Sweep) -> int | None:
         """Do what goes between two commits; how many timers of the page are done, None if the shard is lost.
 
         A timer that was begun and not done counts as left: the cursor says how far it is done.
@@ -184,10 +185,10 @@ class Sweeper:
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
-        jobs = self._jobs.get_many(list(dict.fromkeys(timer.key for timer in some)))
+        jobs = self._jobs.get_many(list(dict.fromkeys(_keys(some))))
         expansion = expand(some, jobs, hold.lease, triggers_max=portion.triggers)
-        if expansion.successors:
-            self._timers.put(expansion.successors)
+        if expansion.successors or expansion.copies:
+            self._timers.put([*expansion.successors, *expansion.copies])
         if expansion.skipped:
             # Refused where it stands already: then this page is being repeated.
             self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])
@@ -210,7 +211,7 @@ class Sweeper:
         hold.faults += expansion.faults
         return expansion.timers
 
-    def _is_judged(self, hold: _Hold, page: Sequence[Timer]) -> bool:
+    def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:
         """See to it that the lease says by when this page is judged; whether the shard is still held.
 
         What one who died left counts for the page that it may have begun. A page that no sweep could read
@@ -242,3 +243,8 @@ class Sweeper:
             return
         now = self._clock.now()
         self._queue.send([(message, delay_of(message, now)) for message in messages])
+
+
+def _keys(timers: Iterable[StoredTimer]) -> Iterable[JobKey]:
+    """The jobs of those timers that can be read."""
+    return (timer.key for timer in timers if not isinstance(timer, UnreadTimer))

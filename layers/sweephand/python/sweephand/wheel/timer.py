@@ -1,14 +1,22 @@
 """What a timer is and where it lies in the wheel: buckets, sort keys, cursors."""
 
-from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from sweephand.instants import Instant, rfc3339
+from sweephand.instants import Instant, from_datetime, rfc3339
 from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.jobs.job import JobKey
 from sweephand.schedules import Occurrence, Series
 from sweephand.timing import BUCKET_MS
 from sweephand.wheel.trigger import DeadlineMessage, TriggerMessage
+
+#: `2026-11-21T01:08`, and that with `#42.000`.
+_MINUTE_LENGTH: Final = 16
+_POSITION_LENGTH: Final = 23
+
+#: What the sort key of a copy says before the position of the timer that was put off.
+_PUT_OFF_FROM: Final = "#put-off-from#"
 
 
 def bucket_of(instant: Instant) -> Instant:
@@ -20,6 +28,12 @@ def position_key(instant: Instant) -> str:
     """Where an instant lies in a shard: `2026-11-21T01:08#42.000`, sortable as text."""
     written = rfc3339(instant)
     return f"{written[:16]}#{written[17:23]}"
+
+
+def instant_at(key: str) -> Instant:
+    """The instant whose position a sort key begins with."""
+    minute, second = key[:_MINUTE_LENGTH], key[_MINUTE_LENGTH + 1 : _POSITION_LENGTH]
+    return from_datetime(datetime.fromisoformat(f"{minute}:{second}+00:00"))
 
 
 def bucket_key(instant: Instant) -> str:
@@ -40,7 +54,8 @@ class OccurrenceTimer(NamedTuple):
     once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
     of its revision: a later one does not decide anew what this one has skipped. `followed_at` is when the
     next part of a list begins, which has a timer of its own. `put_off_to` is set in the copy of a timer that
-    could not be expanded in its own bucket.
+    could not be expanded in its own bucket. `stored_key` is set in a copy that an older version made, which
+    could not read it (UnreadTimer): its place in the wheel, which the cursor has to follow.
     """
 
     shard: int
@@ -53,6 +68,7 @@ class OccurrenceTimer(NamedTuple):
     catchup: CatchUp = CATCH_UP_DEFAULT
     followed_at: Instant | None = None
     put_off_to: Instant | None = None
+    stored_key: str | None = None
 
     @property
     def due_at(self) -> Instant:
@@ -66,6 +82,8 @@ class OccurrenceTimer(NamedTuple):
         One that was put off names its first trigger too: the successor of a slow sweeper may lie at the
         very instant to which it was put off.
         """
+        if self.stored_key is not None:
+            return self.stored_key
         put_off = "" if self.put_off_to is None else str(self.first.due_at)
         return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
 
@@ -75,6 +93,7 @@ class RetryTimer(NamedTuple):
 
     shard: int
     message: TriggerMessage
+    stored_key: str | None = None
 
     @property
     def key(self) -> JobKey:
@@ -83,13 +102,13 @@ class RetryTimer(NamedTuple):
 
     @property
     def due_at(self) -> Instant:
-        """When the attempt may begin."""
-        return self.message.not_before
+        """When the attempt may begin, or when it is looked at if an older version put that off."""
+        return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
 
     @property
     def sort_key(self) -> str:
         """Position, then trigger and attempt: each attempt of each trigger has one timer."""
-        return _attempt_key("retry", self.message)
+        return self.stored_key or _attempt_key("retry", self.message)
 
 
 class DeadlineTimer(NamedTuple):
@@ -97,6 +116,7 @@ class DeadlineTimer(NamedTuple):
 
     shard: int
     message: DeadlineMessage
+    stored_key: str | None = None
 
     @property
     def key(self) -> JobKey:
@@ -106,12 +126,12 @@ class DeadlineTimer(NamedTuple):
     @property
     def due_at(self) -> Instant:
         """When it is looked at."""
-        return self.message.not_before
+        return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
 
     @property
     def sort_key(self) -> str:
         """Position, then trigger, attempt and whose acceptance: each look at each of them has one timer."""
-        return f"{_attempt_key('deadline', self.message)},{self.message.owner}"
+        return self.stored_key or f"{_attempt_key('deadline', self.message)},{self.message.owner}"
 
 
 def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
@@ -120,7 +140,34 @@ def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
     return f"{position_key(message.not_before)}#{trigger.key}#{unique}"
 
 
+class UnreadTimer(NamedTuple):
+    """A timer that this version cannot read, since a newer one wrote it: only the store knows its `item`.
+
+    It is copied ahead, whole, until a version that can read it is there again. Its place is all that is known
+    of it, so the sort key of a copy says where the timer stood first: two timers never share a copy's key.
+    """
+
+    shard: int
+    sort_key: str
+    item: Mapping[str, Any]
+
+    @property
+    def due_at(self) -> Instant:
+        """When it is looked at."""
+        return instant_at(self.sort_key)
+
+    def put_off(self, by_ms: int) -> "UnreadTimer":
+        """The copy of it, so much later; whoever makes it again makes the same."""
+        place, rest = self.sort_key[:_POSITION_LENGTH], self.sort_key[_POSITION_LENGTH:]
+        if _PUT_OFF_FROM not in rest:
+            rest += _PUT_OFF_FROM + place
+        return self._replace(sort_key=position_key(self.due_at + by_ms) + rest)
+
+
 Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
+
+#: What a page of the wheel holds.
+StoredTimer: TypeAlias = Timer | UnreadTimer
 
 
 class Cursor(NamedTuple):
