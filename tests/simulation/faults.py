@@ -53,6 +53,8 @@ KINDS: Final = (
     "poison",
     "shortages",
     "throttled writes",
+    "stumbles",
+    "slow stores",
 )
 
 #: To which kind of trouble a mishap at a call belongs.
@@ -112,6 +114,12 @@ SKEW_MAX_MS: Final = 30 * SECOND_MS
 _ALL_KINDS: Final = 0.3
 _KIND: Final = 0.3
 
+#: The seeds from this one on last for weeks (scenario.py).
+FIRST_FOR_WEEKS: Final = 10_000_000
+
+#: One seed in so many has a backlog. It takes as long as ten others.
+_BACKLOGGED: Final = 0.02
+
 #: One seed in so many asks of the protocol's margins all that they allow for.
 _AT_MARGINS: Final = 0.1
 
@@ -145,6 +153,15 @@ def is_at_margins(seed: int) -> bool:
     return stream(seed, "margins").random() < _AT_MARGINS
 
 
+def is_backlogged(seed: int) -> bool:
+    """Whether nothing goes wrong in a seed but that time is short (backlogs.py)."""
+    return (
+        seed < FIRST_FOR_WEEKS
+        and not is_at_margins(seed)
+        and stream(seed, "backlogged").random() < _BACKLOGGED
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Mask:
     """What of a seed is left out when it is run again: to shrink it.
@@ -175,6 +192,8 @@ class Troubles:
     @classmethod
     def of(cls, seed: int, mask: Mask) -> "Troubles":
         """The troubles of a seed, without those that are masked."""
+        if is_backlogged(seed):
+            return cls(dict.fromkeys(KINDS, 0.0))
         random = stream(seed, "troubles")
         has_all = random.random() < _ALL_KINDS
         levels = {}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import (
@@ -53,6 +53,15 @@ class Call:
     result: Any
 
 
+class Slowness(NamedTuple):
+    """Until when each request to those ports takes so long; of one function's role, if it is given."""
+
+    until: Instant
+    request_ms: int
+    ports: frozenset[str]
+    roles: frozenset[Role] | None = None
+
+
 class Gate:
     """Between a process and its ports.
 
@@ -78,6 +87,7 @@ class Gate:
         self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
         self._is_calm = False
         self.down: dict[str, Instant] = {}
+        self.slow: Slowness | None = None
         self.short: dict[str, Instant] = {}
         self.calls: list[Call] | None = [] if is_telling else None
 
@@ -93,7 +103,7 @@ class Gate:
             raise Killed
         kinds = () if self._is_calm else process.faults.at_next_call()
         process.turn += 1
-        latency_ms = self._latencies[process.turn % _LATENCIES]
+        latency_ms = self._latencies[process.turn % _LATENCIES] + self._slow_ms(where, process.role)
         if kinds:
             if "slow" in kinds:
                 latency_ms += self.random.randrange(_SLOW_MAX_MS)
@@ -122,6 +132,12 @@ class Gate:
             if self.random.random() < _REFUSED:
                 self._chronicle.figures["refusal"] += 1
                 raise StoreError(f"{where}: throttled, try after try")
+
+    def _slow_ms(self, where: str, role: Role) -> int:
+        slow = self.slow
+        if slow is None or slow.until <= self._scheduler.now or where.partition(".")[0] not in slow.ports:
+            return 0
+        return slow.request_ms if slow.roles is None or role in slow.roles else 0
 
     def leave(self, where: str, kinds: tuple[CallKind, ...], *, may_fail: bool = True) -> None:
         """After a call: StoreError or Killed, or nothing."""
@@ -173,6 +189,7 @@ class Gate:
         """Let nothing go wrong any more."""
         self._is_calm = True
         self.down.clear()
+        self.slow = None
         self.short.clear()
 
     def faults(self, role: Role, *purpose: int) -> CallFaults:

@@ -56,7 +56,8 @@ def chains_end(tale: Tale) -> Iterator[str]:
     uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)  # when their timers were written
     for timer in tale.timers:
         life = tale.lives.get(timer.uid)
-        if timer.kind != "occurrence":
+        if timer.kind != "occurrence" or timer.is_put_off:
+            # What was put off is no further timer: it is one that was there, later.
             continue
         reign = life.reign(timer.rev) if life is not None else None
         if life is None or reign is None:

@@ -35,7 +35,7 @@ from sweephand.wheel.tick import Ticker
 #: Machines of each role: as many as differ in what the others must bear.
 _MACHINES: Final = 3
 
-_SWEEPERS_MAX: Final = 4
+SWEEPERS_MAX: Final = 4
 
 #: Of seeds with skewed clocks some have small ones: seconds matter where half a minute hides them.
 _SKEWS: Final = (0.05, 1.0, 1.0)
@@ -94,7 +94,9 @@ class Fleet:
         consumers: Consumers,
         troubles: Troubles,
         shards: int,
+        sweepers_max: int = SWEEPERS_MAX,
     ) -> None:
+        self._sweepers_max = sweepers_max
         self._scheduler = scheduler
         self._ports = ports
         self._sqs = sqs
@@ -163,7 +165,7 @@ class Fleet:
             sweepers=sweepers,
             clock=self.clock(machine),
             shards=self.shards,
-            sweepers_max=_SWEEPERS_MAX,
+            sweepers_max=self._sweepers_max,
         )
 
     def audit(self, machine: Machine) -> PayloadAudit:

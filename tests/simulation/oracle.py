@@ -11,6 +11,7 @@ from typing import Final
 from tests.simulation import (
     judging_bulk,
     judging_ends,
+    judging_fairness,
     judging_jobs,
     judging_leaving,
     judging_overlap,
@@ -63,6 +64,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_wheel.cursors_reach_what_is_due,
     judging_wheel.chains_live,
     judging_wheel.chains_end,
+    judging_fairness.shards_take_turns,
+    judging_fairness.what_is_due_is_reached_before,
     judging_runs.run_states_are_legal,
     judging_runs.attempts_never_decrease,
     judging_runs.attempts_follow_one_another,

@@ -247,7 +247,15 @@ class Recorder:
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
         self.events.append(
             TimerStored(
-                self._now(), timer.shard, timer.key.name, of.uid, of.rev, kind, timer.due_at, timer.sort_key
+                self._now(),
+                timer.shard,
+                timer.key.name,
+                of.uid,
+                of.rev,
+                kind,
+                timer.due_at,
+                timer.sort_key,
+                isinstance(timer, OccurrenceTimer) and timer.put_off_to is not None,
             )
         )
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from tests.simulation.faults import is_at_margins, stream
+from tests.simulation.faults import FIRST_FOR_WEEKS as FIRST_FOR_WEEKS  # noqa: PLC0414 - said again
+from tests.simulation.faults import is_at_margins, is_backlogged, stream
 
 from sweephand.instants import DAY_MS, Instant
 
@@ -16,8 +17,7 @@ TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
 
-#: The seeds from this one on last for weeks, and one in so many of the others.
-FIRST_FOR_WEEKS: Final = 10_000_000
+#: One in so many seeds lasts for weeks, and all from FIRST_FOR_WEEKS on.
 _FOR_WEEKS: Final = 0.0
 
 #: So many days they last.
@@ -27,7 +27,7 @@ _DAYS: Final = (20, 40, 80)
 def is_for_weeks(seed: int) -> bool:
     """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items meanwhile."""
     is_drawn = stream(seed, "weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
-    return seed >= FIRST_FOR_WEEKS or is_drawn
+    return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Scenario:
                 is_for_weeks=True,
             )
         at_margins = is_at_margins(seed)
-        is_sparse = random.random() < _SPARSE and not at_margins
+        is_sparse = random.random() < _SPARSE and not at_margins and not is_backlogged(seed)
         minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)
         jobs = random.randint(3 if at_margins else 1, 4)
         return cls(

@@ -1,13 +1,14 @@
 """One seed's world from beginning to end: trouble for a while, then a calm in which all must come right."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Final
-from unittest.mock import patch
 
+from tests.simulation.backlogs import Backlog, Slowdowns, slow_spell
+from tests.simulation.bounds import bounds_of
 from tests.simulation.bulks import RESUME_MANY, Bulks
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.clients import HALF_MS, Clients, Step, plan
@@ -17,7 +18,7 @@ from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
 from tests.simulation.looks import Looks
-from tests.simulation.machines import Fleet
+from tests.simulation.machines import SWEEPERS_MAX, Fleet
 from tests.simulation.oracle import judge
 from tests.simulation.processes import Scheduler
 from tests.simulation.removals import Removals
@@ -25,17 +26,15 @@ from tests.simulation.rest import is_at_rest
 from tests.simulation.scenario import Scenario
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
+from tests.simulation.stumbling import stumbling
 from tests.simulation.threads import in_strands
-from tests.simulation.trace import Event, Requested
+from tests.simulation.trace import Event, Mishap, Requested
 from tests.simulation.weeks import SETTLING_MS, Weeks
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
 
 from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs.definition import RetryPolicy
-from sweephand.runs import deliver, tell
 from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
-from sweephand.wheel import arm, pace, sweep, tick
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
@@ -59,6 +58,9 @@ MARGIN_MS: Final = 90 * SECOND_MS
 
 #: One seed in so many runs on the production adapters over clients in memory: they take three times as long.
 _WIRE_EVERY: Final = 20
+
+#: In so many seeds tick wakes at the very end of its minute.
+_SLIPPING: Final = 0.15
 
 #: The parts of the stack that may be gone for a while; "all" is the region.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
@@ -90,37 +92,11 @@ def run(
     `mutation` breaks production code while the seed runs. `stores` is chosen by the seed if it is not given:
     mostly the memory stores, now and then the production adapters. `is_telling` keeps calls for the story.
     """
-    with _bounds(seed, mask), (mutation or nullcontext)():
+    with bounds_of(seed, mask), (mutation or nullcontext)():
         chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
-        with in_strands(simulation.scheduler):
+        with in_strands(simulation.scheduler), simulation.stumbling():
             return simulation.run()
-
-
-@contextmanager
-def _bounds(seed: int, mask: Mask) -> Iterator[None]:
-    """The production constants that differ by seed; none of them is one that the protocol rests on."""
-    with ExitStack() as stack:
-        random = stream(seed, "unknown")
-        # In most seeds what is unknown is put back for longer: it is most of the work, and shows little.
-        patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
-        stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
-        # By the defaults an end that nobody hears of is told for fifteen hours.
-        policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
-        stack.enter_context(patch.object(tell, "_POLICY", policy))
-        stack.enter_context(Bulks.of(seed).bounds())
-        if Troubles.of(seed, mask)["small pages"]:
-            # A few triggers then do what thousands would.
-            random = stream(seed, "small pages")
-            arming = arm.arm.__kwdefaults__
-            assert arming is not None, "its bound is taken by keyword"
-            stack.enter_context(patch.dict(arming, singles_max=random.choice((1, 3, 12))))
-            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", random.choice((1, 2, 5))))
-            page = random.choice((1, 2, 5))
-            stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
-            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
-            stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
-        yield
 
 
 class Simulation:
@@ -129,7 +105,9 @@ class Simulation:
     def __init__(self, seed: int, mask: Mask, stores: MakePorts, *, is_telling: bool) -> None:
         self._seed = seed
         self._mask = mask
-        self._scenario = scenario = Scenario.of(seed)
+        self._backlog = backlog = Backlog.of(seed)
+        scenario = Scenario.of(seed)
+        self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
             troubles = troubles.for_weeks() if scenario.is_for_weeks else troubles.for_days()
@@ -153,6 +131,7 @@ class Simulation:
             consumers=self._consumers,
             troubles=troubles,
             shards=scenario.shards,
+            sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
         )
         self._functions = Functions(
             scheduler=scheduler,
@@ -183,6 +162,10 @@ class Simulation:
         self._missing_until: Instant = 0
         self._looks: Looks | None = None
 
+    def stumbling(self) -> AbstractContextManager[None]:
+        """Around the run: timers that fail to expand once."""
+        return stumbling(self.scheduler, self._chronicle, self._troubles)
+
     def run(self) -> Result:
         """Trouble, calm, judgement."""
         scenario, scheduler = self._scenario, self.scheduler
@@ -198,8 +181,19 @@ class Simulation:
             bulks=Bulks.of(self._seed),
             weeks=Weeks.of(self._seed),
         )
+        if self._backlog is not None:
+            steps = self._backlog.steps(scenario.begins_at)
         self._clients.follow(steps, self._calm_at)
+        if scenario.is_sparse:
+            # In most minutes of days nothing ticks.
+            span_ms = scenario.minutes * MINUTE_MS
+            self._chronicle.add(Mishap(scheduler.now, f"no ticks of {span_ms} ms", "EventBridge"))
         self._begin_ticking()
+        slowdowns = Slowdowns(scheduler, self._chronicle, self._gate)
+        if self._backlog is not None:
+            slowdowns.plan_backlog(self._backlog, self._calm_at, self._miss_until)
+        elif self._troubles["slow stores"]:
+            slowdowns.plan(*slow_spell(self._seed, scenario.begins_at, full_end))
         self._plan_outages(full_end)
         self._plan_shortages(full_end)
         self._plan_throttling(steps, full_end)
@@ -226,6 +220,9 @@ class Simulation:
             calls=self._gate.calls or [],
         )
 
+    def _miss_until(self, until: Instant) -> None:
+        self._missing_until = until
+
     def _begin_ticking(self) -> None:
         random = stream(self._seed, "ticks")
         # EventBridge wakes within the minute, at about the same second of each. By a clock that is half a
@@ -245,6 +242,10 @@ class Simulation:
             self._looks.begin()
             self.scheduler.call_at(self._calm_at - SETTLING_MS, self._settle)
             return
+        slips = stream(self._seed, "slips")
+        if slips.random() < _SLIPPING or self._backlog is not None:
+            # Tick reads its clock in the next minute, now and then.
+            phase_ms = MINUTE_MS - slips.randrange(1, 800)
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
         self.scheduler.call_at(first_at, lambda: self._wake(random, first_at))
 

@@ -13,6 +13,7 @@ from tests.simulation.trace import (
     Event,
     InLine,
     LineStored,
+    Mishap,
     Requested,
     RunStored,
     TimerStored,
@@ -185,7 +186,7 @@ def replaced() -> list[Event]:
             for number in range(1, 6)
             for event in delivered(390 + number * 100, "2-b", sequence=number, data='"y"')
         ),
-        cursor(timer(420, at_s=0), 420, 8),
+        cursor(timer(480, at_s=0), 420, 8),
         timer(790, "2-b", at_s=600),
         timer(890, "2-b", at_s=660),
         cursor(timer(690, "2-b", at_s=0), 600, 10),
@@ -214,6 +215,7 @@ def outage() -> list[Event]:
         timer(300, at_s=0),
         written("create", "1-a", 0, definition=definition),
         (event for due_s in range(60, 241, 60) for event in delivered(due_s)),
+        Mishap(NOON + 300_000, "no ticks of 245000 ms", "EventBridge"),
         delivered(480, late_ms=65_100),
         (event for due_s in range(540, 901, 60) for event in delivered(due_s, late_ms=5_100)),
         timer(540, at_s=545),

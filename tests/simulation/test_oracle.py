@@ -137,6 +137,9 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (every_minute, with_(cursor(timer(300, at_s=0), 890, 99)), "went back"),
     (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by one who had lost it"),
     (every_minute, without(of(CursorStored)), "has not reached"),
+    # Turns of shards, and ticks in time.
+    (every_minute, without(of(CursorStored)), "stood still until"),
+    (every_minute, later(of(CursorStored), 65_000), "reached 5000 ms too late"),
     # Chains.
     (every_minute, without(of(TimerStored, due_s=1020)), "no timer of revision 1-a"),
     (replaced, with_(timer(990, "2-b", at_s=700)), "its series ends before that"),

@@ -267,7 +267,7 @@ class LineStored:
 
 @dataclass(frozen=True, slots=True)
 class TimerStored:
-    """A timer was written, or written over itself."""
+    """A timer was written, or written over itself; one `is_put_off` that could not be expanded when due."""
 
     at: Instant
     shard: int
@@ -277,6 +277,7 @@ class TimerStored:
     kind: str
     due_at: Instant
     sort_key: str
+    is_put_off: bool = False
 
     @property
     def trigger_id(self) -> str:

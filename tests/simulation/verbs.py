@@ -9,6 +9,7 @@ from tests.fakes.world import definition
 from tests.simulation.bulks import DELETE_MANY, PAUSE_MANY, RESUME_MANY, Bulks
 from tests.simulation.bulks_asked import delete_many, pause_many, resume_many
 from tests.simulation.chronicle import Chronicle
+from tests.simulation.crowds import CROWD, crowd_definition
 from tests.simulation.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
 from tests.simulation.forms import (
     BOUND,
@@ -95,7 +96,7 @@ class Request:
         if not self.is_sparse and random.random() < 1 / 20:
             written = {"schedule": self._instants()}
         if self.is_at_margins and random.random() < 1 / 2:
-            written = dict(random.choice(MARGINAL), dueTime=f"{random.randrange(60, 300)}s")
+            written = dict(random.choice(MARGINAL), dueTime=f"{random.randrange(120, 360)}s")
         if (catch_up := random.choice(CATCH_UPS)) is not None:
             written["catchup"] = catch_up
         written["retry"] = random.choice(RETRIES)
@@ -253,6 +254,11 @@ def _backfill(request: Request) -> None:
     )
 
 
+def _crowd(request: Request) -> tuple[str, str]:
+    written = crowd_definition(request.number)
+    return _told(request.put(definition(data=request.new_data(), **written), if_absent=True))
+
+
 #: All that clients ask for, by name. A new verb is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
     "put": Action("replace", 5, _put),
@@ -269,6 +275,8 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "backfill": Action("backfill", 0.5, _backfill),
     "delete": Action("delete", 1.5, _delete),
     "delete if match": Action("delete", 0.5, _delete_if_match),
+    # In seeds with a backlog (backlogs.py).
+    CROWD: Action("create", 0, _crowd),
     # Of runs is asked by a plan of its own (flows.py).
     CANCEL: Action("cancel", 0, cancel),
     COMPLETE: Action("complete", 0, complete),

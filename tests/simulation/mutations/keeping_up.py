@@ -1,0 +1,71 @@
+"""What may be wrong where time is short: turns of shards, portions of pages, how far ahead a sweep reads."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+
+from sweephand.instants import DAY_MS, SECOND_MS
+from sweephand.wheel import tick
+from sweephand.wheel.expand import TRIGGERS_MAX, Expansion
+from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, Portion
+from sweephand.wheel.sweep import Sweeper, Swept
+from sweephand.wheel.timer import OccurrenceTimer
+
+
+def _in_order(shards: Sequence[int], _: int) -> Sequence[int]:
+    return shards
+
+
+@mutation("One sweeper begins with shard 0 each minute, stays until it is done, and forgets what is left")
+def begins_with_shard_0_and_forgets() -> Iterator[None]:
+    sweep = Sweeper.sweep
+
+    def swept(*args: Any, **kwargs: Any) -> Swept:
+        return replace(sweep(*args, **kwargs), left=())
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(tick, "_from", _in_order))
+        stack.enter_context(patch.object(tick, "is_behind", lambda *_: False))
+        stack.enter_context(patch.object(Sweeper, "sweep", swept))
+        stack.enter_context(everywhere("VISIT_MS", DAY_MS))
+        yield
+
+
+@mutation("Tick begins with shard 0 each minute", masked_by="the sweepers that what is left gets at once")
+def begins_with_shard_0() -> Iterator[None]:
+    with patch.object(tick, "_from", _in_order):
+        yield
+
+
+@mutation("A successor is written once for each timer that leads to it")
+def writes_successors_twice() -> Iterator[None]:
+    def succeed(expansion: Expansion, successor: OccurrenceTimer) -> None:
+        expansion.successors.append(successor)
+
+    with patch.object(Expansion, "succeed", succeed):
+        yield
+
+
+@mutation("A page is done whole, however slow the stores are")
+def never_shrinks_a_page() -> Iterator[None]:
+    def whole(*_: object) -> Portion:
+        return Portion(PAGE_TIMERS_MAX, TRIGGERS_MAX)
+
+    with patch.object(Pace, "portion", whole), patch.object(Pace, "has_time", lambda *_: True):
+        yield
+
+
+@mutation("A sweep reads one minute ahead beside its own (horizon 120 s)")
+def reads_two_minutes() -> Iterator[None]:
+    with everywhere("HORIZON_MS", 120 * SECOND_MS):
+        yield
+
+
+@mutation("What is armed directly leaves 35 s for clocks that differ (240 s)")
+def arms_four_minutes() -> Iterator[None]:
+    with everywhere("DIRECT_WINDOW_MS", 240 * SECOND_MS):
+        yield
