@@ -4,6 +4,7 @@ PORT ?= 4700
 VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
+TESTS := $(STACK) $(VENVS)/schemathesis/.locked
 SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
@@ -13,7 +14,7 @@ IN_VENV := .venv/bin
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(STACK) ## what the other targets install by themselves when they need it
+setup: $(TESTS) ## what the other targets install by themselves when they need it
 
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
@@ -24,7 +25,7 @@ up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 down: .venv/.locked ## end what `make up` started
 	@$(IN_VENV)/python -m infra.local down --port $(PORT)
 
-test: $(STACK) ## all tests, those on a deployed local stack begun first and looked at last
+test: $(TESTS) ## all tests, those on a deployed local stack begun first and looked at last
 	$(IN_VENV)/python -m pytest
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which everything goes wrong, or tell the story of one, SEED=7

@@ -16,3 +16,4 @@ lock "$lambda" pyproject.toml
 lock requirements/dev.txt --constraint "$lambda" --group dev pyproject.toml
 lock requirements/sam.txt --group sam
 lock requirements/ministack.txt --group ministack
+lock requirements/schemathesis.txt --group schemathesis

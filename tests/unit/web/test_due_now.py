@@ -90,3 +90,10 @@ def test_a_past_due_time_is_refused_unless_the_past_is_asked_for(after: Any) -> 
     body = {"schedule": "@daily", "dueTime": "2020-01-01T00:00:00Z", **after}
     refused = Client().send("POST", "/v1/occurrences", body)
     assert (refused.status, refused.pointers) == (422, ["/dueTime"])
+
+
+@pytest.mark.parametrize(
+    "after", ["2027-01-01t00:00:00z", "2027-01-01T00:00:00.000000000000Z", "2026-12-31T23:59:60Z"]
+)
+def test_after_takes_every_instant_that_due_time_takes(after: str) -> None:
+    assert previewed({"schedule": "@daily", "after": after})[0] == "2027-01-02T00:00:00.000Z"

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import ConfigDict, Field, WithJsonSchema
 
 from sweephand import limits
 from sweephand.access.key import Role
@@ -360,8 +360,19 @@ class FailureDocument(Document):
     )
 
 
+#: A schedule that is not stored has no other way to be due.
+_IS_TIMED: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["schedule"], "properties": {"schedule": {"type": ["string", "object", "array"]}}},
+        {"required": ["dueTime"], "properties": {"dueTime": {"type": "string"}}},
+    ]
+}
+
+
 class PreviewDocument(Timing):
-    """A schedule that is not stored."""
+    """A schedule that is not stored: `schedule`, `dueTime` or both are required."""
+
+    model_config = ConfigDict(json_schema_extra=_IS_TIMED)
 
     after: InstantText | None = Field(
         None,

@@ -118,7 +118,12 @@ def _local(instant: Instant, zone: Zone) -> str:
 
 
 def instant_of(text: str, at: str) -> Instant:
-    """The instant that a text names; InvalidError, with its pointer `at`, for what is none."""
+    """The instant that a text names; InvalidError, with its pointer `at`, for what is none.
+
+    What lies below a millisecond is cut off. At the ends of the calendar an offset may lead beyond it.
+    """
+    with suppress(ScheduleError):
+        return parse_instant(text, round_up=False)
     try:
         if not _RFC3339.fullmatch(text):
             raise ValueError(text)  # noqa: TRY301 - told like a date that does not exist

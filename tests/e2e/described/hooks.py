@@ -1,0 +1,172 @@
+"""What schemathesis is told of the API beyond its OpenAPI document. It runs in schemathesis's environment.
+
+Each request is made from the document, so it can be valid for the document and still be refused: JSON Schema
+cannot say that an instant has to lie ahead. Such refusals are in EXCUSED, each with its reason. Every other
+refusal of a valid request is a finding.
+"""
+
+import json
+import os
+import re
+from http import HTTPStatus
+from typing import Any, Final
+
+import schemathesis
+
+#: All that is written is written here, so that the test can take it away again.
+NAMESPACE: Final = os.environ["SWEEPHAND_FUZZED_NAMESPACE"]
+
+#: Where nobody listens: what fires all the same reaches nobody (RFC 863's port, on loopback).
+NOWHERE: Final = "http://127.0.0.1:9/"
+
+#: Nothing that is written here fires while the tests run.
+FAR: Final = "2190-01-01T00:00:00Z"
+
+#: What a gateway without a route for a path answers.
+NO_ROUTE: Final = '{"message":"Not Found"}'
+
+#: The ids of keys that were made here.
+MADE: Final[set[str]] = set()
+
+#: Schedules of every notation. A text that is made of a pattern is hardly ever one.
+SCHEDULES: Final = (
+    "30 2 * * MON-FRI",
+    "CRON_TZ=Europe/Riga 0 0 9 L * ?",
+    "@every 1h30m",
+    "@monthly",
+    "rate(5 minutes)",
+    "cron(0 10 ? * 6L 2199)",
+    "at(2199-03-01T09:00:00)",
+    "R4/PT3S",
+    {"hour": "3,6,9", "dayOfWeek": "MON-FRI"},
+    ["2199-12-24T14:00:00Z", "2199-12-31T14:00:00Z"],
+)
+
+_BOUNDED: Final = "a pattern says how a duration is written, not how long it may be"
+_AHEAD: Final = "an instant must exist and lie ahead of the request, and after other instants of the job"
+#: Refusals of valid requests that the document cannot rule out: pointer, the sentence, and the reason.
+EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
+    (r"/cursor", r"Give the nextCursor of an answer", "only an answer of the same list makes a cursor"),
+    (
+        r"/If-Match",
+        r"Give the ETag",
+        "schemathesis covers optional headers with the text 0, whatever their pattern",
+    ),
+    (r"", r"Say of which jobs", "one of two query parameters is required"),
+    (r"/label", r"give each name once", "the same label twice with two values"),
+    (
+        r"/(retry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|jitter)",
+        r"at most|at least|more than 0|more than nothing|out of range|292 years",
+        _BOUNDED,
+    ),
+    (r"/(target|onComplete)/timeout", r"Give a duration of more than 0 and at most", _BOUNDED),
+    (
+        r"/(dueTime|ttl)",
+        r"is past|names no instant|beyond the year|too long|before the first|ends before",
+        _AHEAD,
+    ),
+    (r"/(from|to)", r".", "a span lies in the past, and ends after it begins"),
+    (r"/timezone", r"is no time zone", "the names of zones are in the time zone database"),
+    (r"/timezone", r"conflicts with", "a schedule can name a zone, which has to be the same"),
+    (r"/repeats", r"without a schedule", "a one-off fires once"),
+    (r"/(waitLimit|heartbeatTimeout|maxRunTime)", r"has no effect", "the field needs another beside it"),
+    (
+        r"/(onComplete|target)/(url|queueUrl)",
+        r".",
+        "a URL has a grammar of its own, and a host that is allowed",
+    ),
+    (
+        r"/(onComplete|target)/headers(/.*)?",
+        r"set by|given|once|bytes|leave it out",
+        "some names are Sweephand's",
+    ),
+    (r"/(onComplete|target)/method", r"sends no body", "data is sent in a body"),
+    (r"/deadLetterQueue", r".", "a URL has a grammar of its own, and the stack allows only certain queues"),
+    (r"/data", r"sends no body|bytes", "data is sent in a body, and its bytes are counted"),
+)
+
+
+def calm(_: Any, case: Any) -> Any:
+    """The case in the test's own namespace, about keys of its own, and with jobs that do not fire."""
+    if isinstance(case.path_parameters, dict) and is_valid(case, "path"):
+        if "namespace" in case.path_parameters:
+            case.path_parameters["namespace"] = NAMESPACE
+        if "id" in case.path_parameters and case.path_parameters["id"] not in MADE:
+            case.path_parameters["id"] = "unknown"
+    if isinstance(case.body, dict) and is_valid(case, "body"):
+        if case.path == "/v1/keys":
+            case.body["namespace"] = NAMESPACE
+        jobs = case.body["jobs"] if isinstance(case.body.get("jobs"), list) else [case.body]
+        for number, job in enumerate(jobs):
+            if isinstance(job, dict):
+                settle(job, number)
+    return case
+
+
+def remember(_: Any, case: Any, response: Any) -> None:
+    """Keep the ids of the keys that were made here: no other key is ever revoked."""
+    if (
+        case.method.upper() == "POST"
+        and case.path == "/v1/keys"
+        and response.status_code == HTTPStatus.CREATED
+    ):
+        MADE.add(response.json()["id"])
+
+
+def settle(job: dict[str, Any], number: int) -> None:
+    """Give a document a schedule that can be read, and a job a far due time and a target that is nowhere."""
+    if job.get("schedule") is not None:
+        job["schedule"] = chosen(job["schedule"])
+    if "target" in job:
+        job["dueTime"] = FAR
+        job["target"] = {"type": "http", "url": f"{NOWHERE}{number}"}
+        for name in ("ttl", "timezone", "onComplete", "deadLetterQueue"):
+            job.pop(name, None)
+
+
+def chosen(drawn: Any) -> Any:
+    """One of the schedules: always the same for the same text."""
+    return SCHEDULES[sum(json.dumps(drawn).encode()) % len(SCHEDULES)]
+
+
+def is_valid(case: Any, part: str = "") -> bool:
+    """Whether the document has this request, or this part of it."""
+    if case.meta is None:
+        return True
+    modes = {place.value: each.mode for place, each in case.meta.components.items()}
+    # A part can be invalid though the case is called valid.
+    asked = [modes[part]] if part in modes else [case.meta.generation.mode, *modes.values()]
+    return all(each.is_positive for each in asked)
+
+
+def accepted_or_excused(_: Any, response: Any, case: Any) -> None:
+    """What is valid for the document is accepted, or refused for a reason that the document cannot say.
+
+    This stands for schemathesis's positive_data_acceptance, which takes every refusal for a finding.
+    """
+    if not is_valid(case) or response.status_code not in (400, 405, 413, 415, 422):
+        return
+    problem = response.json()
+    errors = problem.get("errors") or [{"pointer": "", "detail": problem["detail"]}]
+    for error in errors:
+        if not any(
+            re.fullmatch(pointer, error["pointer"]) and re.search(sentence, error["detail"])
+            for pointer, sentence, _ in EXCUSED
+        ):
+            raise AssertionError(f"{case.method} {case.path} refused a valid request: {json.dumps(error)}")
+
+
+def is_ours(_: Any, failure: Any, case: Any, response: Any) -> bool:  # noqa: ARG001 - every hook is asked alike
+    """Whether a failure is Sweephand's.
+
+    The local gateway's routes match no path with a line break, where AWS's match every path. Its own 404 is
+    then the answer, and Sweephand is never asked; a unit test sends such paths to Sweephand.
+    """
+    has_line_break = "%0a" in response.request.url.lower()
+    return not (has_line_break and response.status_code == HTTPStatus.NOT_FOUND and response.text == NO_ROUTE)
+
+
+schemathesis.hook("map_case")(calm)
+schemathesis.hook("filter_failure")(is_ours)
+schemathesis.hook("after_call")(remember)
+schemathesis.check(accepted_or_excused)

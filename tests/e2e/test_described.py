@@ -1,0 +1,75 @@
+"""The API of the deployed stack is what its OpenAPI document says, by schemathesis.
+
+Thousands of requests are made from the document: valid and invalid ones, alone and in sequences. Each answer
+is held to the document: status, content type, schema, methods and authentication. What is valid has to be
+accepted and what is invalid refused. Nothing may answer 5xx. described/hooks.py has what is excused, and why.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from infra.local.client import Client
+from infra.local.places import LOCAL
+
+SCHEMATHESIS: Final = LOCAL / "venvs" / "schemathesis" / "bin" / "schemathesis"
+DESCRIBED: Final = Path(__file__).parent / "described"
+
+CASES_MIN: Final = 3_000
+#: Of each operation, beside those that cover each field's limits.
+EXAMPLES: Final = 10
+#: It takes two to three minutes on two cores.
+PATIENCE_S: Final = 900
+
+
+@pytest.fixture
+def fuzzed(client: Client, namespace: str) -> Iterator[str]:
+    """A namespace whose jobs and keys are taken away afterwards."""
+    yield namespace
+    jobs = f"/v1/namespaces/{namespace}/jobs"
+    while names := [each["name"] for each in client.ask("GET", jobs)["items"]]:
+        for name in names:
+            client.call("DELETE", f"{jobs}/{name}")
+    cursor: str | None = ""
+    while cursor is not None:
+        page = client.ask("GET", f"/v1/keys?limit=200{cursor}")
+        for key in page["items"]:
+            if key["namespace"] == namespace:
+                client.call("DELETE", f"/v1/keys/{key['id']}")
+        cursor = f"&cursor={page['nextCursor']}" if "nextCursor" in page else None
+
+
+def test_whatever_is_asked_is_answered_as_the_document_says(
+    stack: Mapping[str, Any], fuzzed: str, tmp_path: Path
+) -> None:
+    if not SCHEMATHESIS.exists():
+        pytest.skip("schemathesis is not installed: make setup")
+    told = {
+        **os.environ,
+        "SCHEMATHESIS_HOOKS": str(DESCRIBED / "hooks.py"),
+        "SWEEPHAND_FUZZED_NAMESPACE": fuzzed,
+    }
+    command = [
+        str(SCHEMATHESIS),
+        f"--config-file={DESCRIBED / 'schemathesis.toml'}",
+        "run",
+        f"{stack['apiUrl']}/v1/openapi.json",
+        f"--url={stack['apiUrl']}",
+        f"--header=Authorization: Bearer {stack['apiKey']}",
+        f"--max-examples={EXAMPLES}",
+        "--generation-deterministic",
+        "--workers=2",
+        "--no-color",
+    ]
+    # In a folder of its own: it keeps what it finds where it runs.
+    ended = subprocess.run(  # noqa: S603 - the tests' own environment
+        command, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    made = re.search(r"([0-9]+) generated", ended.stdout)
+    assert made is not None, ended.stdout
+    assert int(made[1]) >= CASES_MIN
