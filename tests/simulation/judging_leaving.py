@@ -83,7 +83,7 @@ def who_wants_to_goes(tale: Tale) -> Iterator[str]:
     for life in tale.lives.values():
         if life.deleted_at is not None or life.is_held or not life.last.definition.get(FIELD, False):
             continue
-        written_at = max(write.at for write in life.writes if write.verb != "expire")
+        written_at = max(write.at for write in life.writes if write.verb not in ("expire", "keep"))
         ended = _ended(tale, life, from_at)
         if ended is None or ended.at < written_at + PROCESS_MS:
             continue

@@ -131,7 +131,7 @@ class Recorder:
             # One past its time to live, which its readers take for gone already.
             self.events.append(Deleted(self._now(), before.key.name, before.uid, "create"))
         by_itself = _verb_of(before, job)
-        verb = asking.verb if asking and by_itself != "expire" else by_itself
+        verb = asking.verb if asking and by_itself not in ("expire", "keep") else by_itself
         if asking is not None:
             asking.changed.append(job.uid)
         is_new = before is None or before.uid != job.uid
@@ -286,7 +286,10 @@ def _in_line(message: TriggerMessage) -> InLine:
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
-    """What a write that no client asked for amounts to: a job may have been paused, or gone, by itself."""
+    """What a write that no client asked for amounts to: a job may be paused by itself, go, or be kept."""
     if before is None or before.rev != job.rev:
         return "replace"
-    return "expire" if before.paused_at == job.paused_at else "pause"
+    if before.paused_at != job.paused_at:
+        return "pause"
+    is_kept = before.expires_at is not None and (job.expires_at or 0) > before.expires_at
+    return "keep" if is_kept else "expire"

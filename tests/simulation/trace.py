@@ -28,6 +28,7 @@ Verb: TypeAlias = Literal[
     "resume many",
     "delete many",
     "expire",
+    "keep",
 ]
 
 #: How a consumer answers: it `accepted` what it will report on later, and what is `lost` nobody was told.
@@ -38,7 +39,7 @@ Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 class Written:
     """A write that changed a job's item. `definition` is all that was in force from then on.
 
-    By `expire` a job goes by itself; it stays what it was.
+    By `expire` a job goes by itself, by `keep` it is kept for longer; it stays what it was.
 
     `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
     ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
