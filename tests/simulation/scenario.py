@@ -17,14 +17,8 @@ TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 #: One seed in so many lasts for days.
 _SPARSE: Final = 0.03
 
-<<<<<<< Updated upstream
 #: One in so many seeds lasts for weeks, and all from FIRST_FOR_WEEKS on.
 _FOR_WEEKS: Final = 0.0
-=======
-#: The seeds from this one on last for weeks, and one in so many of the others.
-FIRST_FOR_WEEKS: Final = 10_000_000
-_FOR_WEEKS: Final = 0.0
->>>>>>> Stashed changes
 
 #: So many days they last.
 _DAYS: Final = (20, 40, 80)
@@ -32,13 +26,8 @@ _DAYS: Final = (20, 40, 80)
 
 def is_for_weeks(seed: int) -> bool:
     """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items meanwhile."""
-<<<<<<< Updated upstream
-    is_drawn = stream(seed, "weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
-    return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
-=======
     is_drawn = stream(seed, "lasts for weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
-    return seed >= FIRST_FOR_WEEKS or is_drawn
->>>>>>> Stashed changes
+    return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
 
 
 @dataclass(frozen=True, slots=True)
