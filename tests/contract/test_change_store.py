@@ -4,7 +4,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
-from sweephand.jobs.change import Change
+from sweephand.jobs.change import Change, FieldChange
 from sweephand.jobs.job import JobKey
 from sweephand.ports import ChangeStore
 
@@ -26,6 +26,18 @@ def changes(stores: Stores) -> ChangeStore:
         change(),
         Change(0, "sweephand", "paused", "v", "ü \x00 \ud800" + "z" * 500),
         Change(NOON, "k", "deleted", "v", ""),
+        Change(NOON, "k", "patched", "v", fields=()),
+        Change(
+            NOON,
+            "k",
+            "patched",
+            "v",
+            fields=(
+                FieldChange("labels", (None, {"a": "ü \x00"})),
+                FieldChange("repeats", (3, None)),
+                FieldChange("target"),
+            ),
+        ),
     ],
 )
 def test_a_change_reads_back_as_it_was_filed(changes: ChangeStore, written: Change) -> None:

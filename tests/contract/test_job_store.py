@@ -16,7 +16,7 @@ from tests.contract.builders import (
 from tests.fakes.engines import Stores
 
 from sweephand.errors import StoreError
-from sweephand.jobs.change import Change
+from sweephand.jobs.change import Change, FieldChange
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.ports import JobStore
@@ -61,7 +61,14 @@ def everything_set() -> Job:
         current=Revision("21-version000000001", since=NOON),
         earlier=earlier,
         paused_at=NOON + 5,
-        change=Change(NOON + 5, "key-1", "paused", "version000000001", "ü \x00"),
+        change=Change(
+            NOON + 5,
+            "key-1",
+            "paused",
+            "version000000001",
+            "ü \x00",
+            (FieldChange("labels", (None, {"a": "b"})), FieldChange("data")),
+        ),
         pause_reason="",
         expires_at=NOON + 1_001,
     )

@@ -1,15 +1,16 @@
 """What was changed of a job: each change that was committed, once, and no other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.fakes.faults import calls_of, failing, killed_at, working
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.instants import DAY_MS
-from sweephand.jobs.change import SWEEPHAND, What
+from sweephand.jobs.change import SWEEPHAND, FieldChange, What, changed_fields
 from sweephand.ports import Answer
 
 
@@ -190,3 +191,12 @@ def test_a_job_is_not_changed_before_it_was_made_by_a_clock_that_is_behind(verb:
     job = world.jobs.get(key_of())
     assert job is not None
     assert job.updated_at == job.created_at == NOON
+
+
+def test_a_change_of_many_values_keeps_their_names_alone() -> None:
+    values = {f"field{number}": "v" * 100 for number in range(12)}
+    before = definition(schedule="@daily")
+    few = changed_fields(before, replace(before, written={**before.written, "field0": "v" * 100}))
+    assert few == (FieldChange("field0", (None, "v" * 100)),)
+    many = changed_fields(before, replace(before, written={**before.written, **values}))
+    assert many == tuple(FieldChange(name) for name in sorted(values))

@@ -1,10 +1,11 @@
 """What a job becomes by a write: its next version, drafted from the stored one before anything is armed."""
 
 from dataclasses import replace
+from typing import Literal
 
 from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.jobs.audit import ref_of
-from sweephand.jobs.change import Change
+from sweephand.jobs.change import Change, changed_fields
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
@@ -42,7 +43,7 @@ def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: 
     is_same_series = goes_on(stored, definition, now)
     series = (restarted if is_same_series else begun_instead)(stored, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "replaced", token))
+    job = replace(job, change=_change(stored, definition, "replaced", token=token, who=who, now=now))
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
@@ -50,7 +51,7 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     """A stored job of which some is written anew; it goes on counting. InvalidError as in created()."""
     series = patched(stored, definition, now)
     job = _written(stored, definition, series, token=token, now=now)
-    job = replace(job, change=Change(now, who, "patched", token))
+    job = replace(job, change=_change(stored, definition, "patched", token=token, who=who, now=now))
     is_same_series = definition.has_same_timing(stored.definition)
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
@@ -130,6 +131,18 @@ def _written(stored: Job, definition: Definition, series: Series, *, token: str,
         # A paused job waits for whoever paused it, however long.
         expires_at=None if stored.paused_at is not None else _expiry_after(stored, series, definition),
     )
+
+
+def _change(
+    stored: Job,
+    definition: Definition,
+    what: Literal["replaced", "patched"],
+    *,
+    token: str,
+    who: str,
+    now: Instant,
+) -> Change:
+    return Change(now, who, what, token, fields=changed_fields(stored.definition, definition))
 
 
 def _next_rev(stored: Job, token: str) -> str:

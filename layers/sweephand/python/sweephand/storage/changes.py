@@ -4,7 +4,7 @@ from typing import cast
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.jobs.change import Change, What
+from sweephand.jobs.change import Change, What, fields_from_item, fields_to_item
 from sweephand.jobs.job import JobKey
 from sweephand.ports import Page
 from sweephand.storage.item import Item, JsonAttribute, expiry
@@ -18,6 +18,7 @@ class ChangeItem(Item):
     who = UnicodeAttribute()
     what = UnicodeAttribute()
     reason = JsonAttribute(null=True)
+    fields = JsonAttribute(null=True)
 
 
 class DynamoChanges:
@@ -34,6 +35,7 @@ class DynamoChanges:
             who=change.who,
             what=change.what,
             reason=change.reason,
+            fields=fields_to_item(change),
             expires_at=expiry(change.at + CHANGE_RETENTION_MS),
         )
         self._table.put(item)
@@ -45,7 +47,14 @@ class DynamoChanges:
         stretch = self._table.query(condition, limit, backwards=True)
         items = [ChangeItem.read(raw) for raw in stretch.items]
         changes = tuple(
-            Change(int(time), item.who, cast("What", item.what), version, item.reason)
+            Change(
+                int(time),
+                item.who,
+                cast("What", item.what),
+                version,
+                item.reason,
+                fields_from_item(item.fields),
+            )
             for item in items
             for time, _, version in (item.sk.partition("#"),)
         )

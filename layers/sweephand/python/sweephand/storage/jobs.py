@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.jobs.change import Change
+from sweephand.jobs.change import Change, fields_from_item, fields_to_item
 from sweephand.jobs.definition import Definition, Payload
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.ports import Page, always
@@ -20,6 +20,9 @@ from sweephand.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
+
+#: Parts of a change that travel in one attribute, whose length earlier releases rely on.
+_CHANGE_LENGTH: Final = 5
 
 #: Sorts after every character that a name can have, which end at `~`.
 _AFTER_NAMES: Final = "\x7f"
@@ -48,6 +51,7 @@ class JobItem(Item):
     pause_reason = JsonAttribute(null=True, attr_name="why")
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     change = JsonAttribute(null=True)
+    fields = JsonAttribute(null=True)
 
 
 class DynamoJobs:
@@ -147,7 +151,8 @@ def _item(job: Job) -> JobItem:
         paused_at=job.paused_at,
         pause_reason=job.pause_reason,
         gone_at=job.expires_at,
-        change=job.change and tuple(job.change),
+        change=job.change and tuple(job.change)[:_CHANGE_LENGTH],
+        fields=fields_to_item(job.change),
         expires_at=_removal(job),
     )
 
@@ -186,5 +191,10 @@ def _job(raw: RawItem) -> Job:
         paused_at=item.paused_at,
         pause_reason=item.pause_reason,
         expires_at=item.gone_at,
-        change=Change(*item.change) if item.change else None,
+        change=_change(item.change, item.fields) if item.change else None,
     )
+
+
+def _change(parts: Sequence[Any], fields: Sequence[Sequence[Any]] | None) -> Change:
+    at, who, what, version, reason = parts
+    return Change(at, who, what, version, reason, fields_from_item(fields))

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.access.key import Caller, Key, Role
 from sweephand.access.signing import SigningSecret
 from sweephand.instants import rfc3339
-from sweephand.jobs.change import Change, What
+from sweephand.jobs.change import Change, FieldChange, What
 from sweephand.jobs.read import JobState, View
 from sweephand.web import json_text
 from sweephand.web.run_resources import RunResource, Time, run_resource, time_or_none
@@ -227,6 +227,18 @@ class CountResource(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class FieldChangeResource(TypedDict):
+    """A top-level field that was changed.
+
+    `before` and `after` are left out of `target`, `onComplete` and `data`, which may hold secrets, and where
+    one of them is long. A field that was not there is null.
+    """
+
+    name: str
+    before: NotRequired[Any]
+    after: NotRequired[Any]
+
+
 class ChangeResource(TypedDict):
     """One write of a job."""
 
@@ -234,6 +246,12 @@ class ChangeResource(TypedDict):
     who: Annotated[str, Field(description="The id of the key; `sweephand` if it was Sweephand by itself.")]
     what: What
     reason: Annotated[str | None, Field(description="Why it was paused, if that was said.")]
+    fields: NotRequired[
+        Annotated[
+            list[FieldChangeResource],
+            Field(description="What a replace or patch changed, by name; left out where nobody recorded it."),
+        ]
+    ]
 
 
 class ChangePage(TypedDict):
@@ -286,7 +304,22 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
 
 def change_resource(change: Change) -> ChangeResource:
     """A change of a job."""
-    return {"time": rfc3339(change.at), "who": change.who, "what": change.what, "reason": change.reason}
+    shown: ChangeResource = {
+        "time": rfc3339(change.at),
+        "who": change.who,
+        "what": change.what,
+        "reason": change.reason,
+    }
+    if change.fields is not None:
+        shown["fields"] = [_field_resource(each) for each in change.fields]
+    return shown
+
+
+def _field_resource(field: FieldChange) -> FieldChangeResource:
+    if field.values is None:
+        return {"name": field.name}
+    before, after = field.values
+    return {"name": field.name, "before": before, "after": after}
 
 
 def key_resource(key: Key) -> KeyResource:
