@@ -1,4 +1,4 @@
-"""How late triggers are on the local stack: a crowd of one-offs off the wheel, and jobs that fire often."""
+"""How late triggers are on the local stack: one-offs off the wheel, and jobs that fire often or at `:00`."""
 
 import os
 import random
@@ -10,19 +10,23 @@ from typing import Any, Final
 
 import urllib3
 from infra.bench.consumer import Arrival, Consumer
+from infra.bench.phases import Tick, Ticks, by_phase
 from infra.bench.punctuality import Punctuality, judge, series_owed
 from infra.bench.report import Report, against
 from infra.local import stack
 from infra.local.client import Client, RefusedError
 from infra.local.places import Place
 
-from sweephand.instants import SECOND_MS, rfc3339
+from sweephand.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.limits import JOBS_PER_BULK_MAX
 from sweephand.timing import DIRECT_WINDOW_MS
 
 _TICKING: Final = 100
 _PERIOD_MS: Final = 5 * SECOND_MS
 _SPREAD_MS: Final = 120 * SECOND_MS
+
+#: Jobs that are due at second 0 of each minute, as most cron jobs are.
+_ON_THE_MINUTE: Final = 100
 
 #: The first one-off is due this long after its creation began, and no less than this after its own.
 _LEAD_MS: Final = 360 * SECOND_MS
@@ -57,6 +61,7 @@ class _Measured:
     arrivals: Sequence[Arrival]
     warm_at: int
     created_at: int
+    woken: Sequence[Tick]
 
 
 def measure(place: Place, triggers: int) -> Report:
@@ -64,17 +69,21 @@ def measure(place: Place, triggers: int) -> Report:
     loads = [os.getloadavg()[0]]
     described = stack.up(place, say=lambda text: print(f"  {text}", flush=True))
     try:
-        with Consumer() as consumer, Client.of(described) as client:
-            measured = _run(client, consumer, triggers, loads)
+        with Consumer() as consumer, Client.of(described) as client, Ticks(place) as ticks:
+            measured = _run(client, consumer, triggers, loads, ticks)
     finally:
         stack.down(place)
     loads.append(os.getloadavg()[0])
     return _report(_groups(measured), measured.created, loads)
 
 
-def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float]) -> _Measured:
+def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float], ticks: Ticks) -> _Measured:
     every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
     _put(client, "ticking", [_job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
+    minutely = {"schedule": "* * * * *"}
+    _put(
+        client, "minutes", [_job(f"job-{number}", minutely, consumer.url) for number in range(_ON_THE_MINUTE)]
+    )
     _sleep_until(_now() + _WARM_UP_MS)
     warm_at = _now()
     created = _create(client, consumer.url, triggers)
@@ -87,7 +96,7 @@ def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float]) 
     while time.monotonic() < deadline and _is_incomplete(consumer.arrivals(), triggers):
         time.sleep(2)
     time.sleep(5)  # for duplicates, and for the others
-    return _Measured(created, consumer.arrivals(), warm_at, created_at)
+    return _Measured(created, consumer.arrivals(), warm_at, created_at, ticks.woken)
 
 
 def _groups(measured: _Measured) -> dict[str, Punctuality]:
@@ -96,6 +105,15 @@ def _groups(measured: _Measured) -> dict[str, Punctuality]:
     ticking = [each for each in measured.arrivals if each.namespace == "ticking"]
     until = max(measured.created.due_at.values())
 
+    minutes = [each for each in measured.arrivals if each.namespace == "minutes"]
+    # What was due sooner was armed directly: no tick has sent it.
+    by_wheel_from = measured.warm_at + DIRECT_WINDOW_MS
+    owed = series_owed(minutes, MINUTE_MS, after=by_wheel_from, until=until)
+    phases = {
+        f"at `:00`, ticks at second {phase_ms / SECOND_MS:g}": each
+        for phase_ms, each in by_phase(owed, minutes, measured.woken).items()
+    }
+
     def often(after: int, until: int) -> Punctuality:
         return judge(series_owed(ticking, _PERIOD_MS, after=after, until=until), ticking)
 
@@ -103,6 +121,7 @@ def _groups(measured: _Measured) -> dict[str, Punctuality]:
         "one-offs": judge(set(measured.created.due_at.items()), once),
         "@every 5s": often(measured.created_at, until),
         "@every 5s, while the API creates": often(measured.warm_at, measured.created_at),
+        **phases,
     }
 
 
