@@ -124,7 +124,7 @@ class TimerStore(Protocol):
 
         They lie after the cursor (the one at `cursor.key` is among them if `cursor.within` is set), in
         a bucket that begins before `before`. Empty only if the shard has none such. A timer that cannot be
-        read, since a newer version wrote it, is an UnreadTimer.
+        read, since a newer version wrote it or it is damaged, is an UnreadTimer.
         """
         ...
 

@@ -35,6 +35,10 @@ VERSION: Final = 1
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
 
+#: What timers of every kind have.
+_ALWAYS: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "armed_at")
+
+
 class TimerItem(Item):
     """A timer as stored, under short names: a thousand are read at a time, and a write costs by the KB.
 
@@ -185,10 +189,15 @@ def _item(timer: StoredTimer) -> Item:
 def _timers(raw: RawItem) -> Iterator[StoredTimer]:
     """The timers of one item: one as yet; whoever reads takes any number."""
     key, shard = raw["sk"]["S"], int(raw["pk"]["S"].rpartition("#")[2])
-    if _version(raw) > VERSION:
-        yield UnreadTimer(shard, key, raw)
+    try:
+        is_newer = _version(raw) > VERSION
+        timers = () if is_newer else tuple(_read(raw, shard))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the rest of the shard must not wait for it
+        yield UnreadTimer(shard, key, raw, repr(error))
         return
-    for timer in _read(raw, shard):
+    if is_newer:
+        yield UnreadTimer(shard, key, raw)
+    for timer in timers:
         if timer.sort_key == key:
             yield timer
         elif isinstance(timer, OccurrenceTimer):
@@ -203,6 +212,9 @@ def _version(raw: RawItem) -> int:
 
 def _read(raw: RawItem, shard: int) -> Iterator[Timer]:
     item = TimerItem.read(raw)
+    missing = [name for name in _ALWAYS if getattr(item, name) is None]
+    if missing or (item.series is None and item.attempt is None):
+        raise ValueError(f"no timer of any kind: it lacks {missing or 'a series and an attempt'}")
     key = JobKey(item.namespace, item.name)
     if item.series is not None:
         series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)

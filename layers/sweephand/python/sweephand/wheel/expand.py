@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from sweephand.errors import NewerError
+from sweephand.errors import NewerError, StoreError
 from sweephand.instants import MINUTE_MS, Instant
 from sweephand.jobs.job import Job, JobKey, Revision
 from sweephand.jobs.live import ruling
@@ -63,6 +64,12 @@ class Expansion:
             self._succeeded.add(successor.sort_key)
             self.successors.append(successor)
 
+    def put_off(self, timer: OccurrenceTimer, why: Exception) -> None:
+        """Have a timer that cannot be expanded live on in a copy, and say why."""
+        why.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
+        self.faults.append(why)
+        self.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+
     @property
     def size(self) -> int:
         """What counts towards the most that one expansion has."""
@@ -74,13 +81,14 @@ def expand(
     jobs: Mapping[JobKey, Job],
     lease: Lease,
     *,
+    unreadable: Mapping[JobKey, Exception] = MappingProxyType({}),
     triggers_max: int = TRIGGERS_MAX,
 ) -> Expansion:
     """The triggers, skipped spans and successors of the timers at the lease's cursor, up to `triggers_max`.
 
     The timers are of one bucket, in the order of their keys, as TimerStore.page answers them. Whether they
     are late is judged by the instant that the lease says: whoever expands the page again, however much
-    later, gets the same.
+    later, gets the same. `unreadable` are the jobs that cannot be read, and why: their timers are put off.
     """
     cursor = lease.cursor
     assert lease.judged_at is not None, "a shard that is held says by when its page is judged"
@@ -90,12 +98,14 @@ def expand(
         if isinstance(timer, UnreadTimer):
             later = timer.put_off(PUT_OFF_MS)
             expansion.copies.append(later)
-            expansion.faults.append(
-                NewerError(f"timer {timer.sort_key} is of a newer version: put off to {later.sort_key}")
-            )
+            of = "is of a newer version" if timer.why is None else f"cannot be read ({timer.why})"
+            error = StoreError if timer.why else NewerError
+            expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
         elif isinstance(timer, RetryTimer | DeadlineTimer):
             # Of a job that is gone, too: its run outlives it, and somebody has to say how that ended.
             expansion.messages.append(timer.message)
+        elif (why := unreadable.get(timer.key)) is not None:
+            expansion.put_off(timer, why)
         else:
             room = _Room(expansion, lease.judged_at, triggers_max)
             if not _expand_or_put_off(timer, jobs.get(timer.key), room, within):
@@ -126,13 +136,11 @@ def _expand_or_put_off(
     except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
         # Zone data that lost a zone, code taken back to before it knew a form: whatever it was, the timer
         # lives on in a copy, so that nothing is lost once it can be expanded again.
-        error.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
-        expansion.faults.append(error)
         # Its copy yields all of it: what was made so far would be sent again each time it is put off.
         del expansion.messages[sent:]
         del expansion.spans[spans:]
         del expansion.skipped[skipped:]
-        expansion.succeed(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+        expansion.put_off(timer, error)
         return True
 
 

@@ -1,13 +1,14 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from sweephand.errors import StoreError
 from sweephand.instants import SECOND_MS, Instant
-from sweephand.jobs.job import JobKey
+from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.timing import (
     BUCKET_MS,
@@ -185,8 +186,8 @@ class Sweeper:
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
-        jobs = self._jobs.get_many(list(dict.fromkeys(_keys(some))))
-        expansion = expand(some, jobs, hold.lease, triggers_max=portion.triggers)
+        jobs, unreadable = self._jobs_of(list(dict.fromkeys(_keys(some))))
+        expansion = expand(some, jobs, hold.lease, unreadable=unreadable, triggers_max=portion.triggers)
         if expansion.successors or expansion.copies:
             self._timers.put([*expansion.successors, *expansion.copies])
         if expansion.skipped:
@@ -210,6 +211,20 @@ class Sweeper:
         hold.timers += expansion.timers
         hold.faults += expansion.faults
         return expansion.timers
+
+    def _jobs_of(self, keys: Sequence[JobKey]) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
+        """The jobs of those keys, and why those that are stored and cannot be read are not among them."""
+        try:
+            return self._jobs.get_many(keys), {}
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one job's item must not keep a whole shard waiting
+            if len(keys) == 1:
+                return {}, {keys[0]: error}
+        # Halves, until those are found that it is about.
+        middle = len(keys) // 2
+        (first, unread), (second, others) = self._jobs_of(keys[:middle]), self._jobs_of(keys[middle:])
+        return {**first, **second}, {**unread, **others}
 
     def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:
         """See to it that the lease says by when this page is judged; whether the shard is still held.

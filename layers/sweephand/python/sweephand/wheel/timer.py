@@ -143,6 +143,8 @@ def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
 class UnreadTimer(NamedTuple):
     """A timer that this version cannot read, since a newer one wrote it: only the store knows its `item`.
 
+    If its item is damaged instead, `why` says what about it cannot be read.
+
     It is copied ahead, whole, until a version that can read it is there again. Its place is all that is known
     of it, so the sort key of a copy says where the timer stood first: two timers never share a copy's key.
     """
@@ -150,6 +152,7 @@ class UnreadTimer(NamedTuple):
     shard: int
     sort_key: str
     item: Mapping[str, Any]
+    why: str | None = None
 
     @property
     def due_at(self) -> Instant:

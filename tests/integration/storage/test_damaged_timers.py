@@ -1,0 +1,41 @@
+"""Items of the wheel that are damaged: a page says so of each, and its copy is the same item."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.contract.builders import NOON, deadline_timer, retry_timer, timer
+from tests.fakes.engines import Dynamo
+
+from sweephand.instants import HOUR_MS, MINUTE_MS
+from sweephand.wheel.timer import Cursor, Timer, UnreadTimer
+
+DAMAGES: tuple[Mapping[str, Any], ...] = ({"q": {"S": "x"}}, {"d": {"S": "soon"}}, {"u": {"NULL": True}})
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=str)
+@pytest.mark.parametrize("written", [timer(), retry_timer(), deadline_timer()])
+def test_a_damaged_item_is_said_to_be_so_and_read_again_when_it_is_mended(
+    on_moto: Dynamo, written: Timer, damage: Mapping[str, Any]
+) -> None:
+    store, client, table = on_moto.stores().timers, on_moto.client, on_moto.timers_table
+    store.put([written, timer(NOON + 1, name="other")])
+    sound = client.get_item(TableName=table, Key={"pk": {"S": "shard#0003"}, "sk": {"S": written.sort_key}})[
+        "Item"
+    ]
+    client.put_item(TableName=table, Item={**sound, **damage})
+    found, other = store.page(3, Cursor(), NOON + HOUR_MS, 10)
+    assert isinstance(found, UnreadTimer)
+    assert found.why
+    assert (found.sort_key, found.due_at) == (written.sort_key, written.due_at)
+    assert other == timer(NOON + 1, name="other")
+    copy = found.put_off(5 * MINUTE_MS)
+    store.put([copy])
+    (again,) = store.page(3, Cursor(other.sort_key), NOON + HOUR_MS, 10)
+    assert isinstance(again, UnreadTimer)
+    key = {"pk": {"S": "shard#0003"}, "sk": {"S": copy.sort_key}}
+    stored = client.get_item(TableName=table, Key=key)["Item"]
+    client.put_item(TableName=table, Item={**stored, **{name: sound[name] for name in damage}})
+    (read,) = store.page(3, Cursor(other.sort_key), NOON + HOUR_MS, 10)
+    assert not isinstance(read, UnreadTimer)
+    assert (read.key, read.sort_key) == (written.key, copy.sort_key)

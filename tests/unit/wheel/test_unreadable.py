@@ -1,0 +1,57 @@
+"""No page blocks its shard, whatever it holds: what cannot be read is looked at again, and again."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from tests.fakes.shards import lease_of, sent, written
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.errors import StoreError
+from sweephand.instants import MINUTE_MS
+from sweephand.jobs.job import Job, JobKey
+from sweephand.wheel.expand import PUT_OFF_MS
+from sweephand.wheel.timer import OccurrenceTimer, UnreadTimer, position_key
+
+
+def test_a_damaged_timer_is_copied_ahead_and_keeps_no_other_waiting() -> None:
+    world = World(shards=1)
+    written(world, "before", NOON - 1)
+    written(world, "after", NOON + 1)
+    damaged = UnreadTimer(0, f"{position_key(NOON)}#ns/job#1-a#occurrence#", {}, "KeyError('series')")
+    world.timers.put([damaged])
+    with pytest.raises(ExceptionGroup) as caught:
+        world.sweep()
+    (error,) = caught.value.exceptions
+    assert type(error) is StoreError
+    assert "KeyError('series')" in str(error)
+    assert sent(world) == ["before", "after"]
+    copies = [each for each in world.timers.everything() if isinstance(each, UnreadTimer)]
+    assert [each.due_at for each in copies] == [NOON, NOON + PUT_OFF_MS]
+    assert lease_of(world).cursor.key > damaged.sort_key
+    assert world.sweep().is_finished
+
+
+def test_a_job_that_cannot_be_read_keeps_no_other_waiting_and_fires_when_it_can() -> None:
+    world = World(shards=1)
+    for number in range(7):
+        written(world, f"job-{number}", NOON + number)
+    get_many = world.jobs.get_many
+    asked: list[int] = []
+
+    def damaged(keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        asked.append(len(keys))
+        if key_of("job-4") in keys:
+            raise KeyError("series")
+        return get_many(keys)
+
+    world.jobs.get_many = damaged  # type: ignore[method-assign]
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    assert sorted(sent(world)) == [f"job-{number}" for number in range(7) if number != 4]
+    assert len(asked) <= 7
+    world.jobs.get_many = get_many  # type: ignore[method-assign]
+    world.clock.time += 3 * MINUTE_MS
+    world.sweep()
+    assert sent(world)[-1] == "job-4"
+    occurrences = (each for each in world.timers.everything() if isinstance(each, OccurrenceTimer))
+    assert [each.due_at for each in occurrences if each.put_off_to] == [NOON + 4 + PUT_OFF_MS]
