@@ -2,6 +2,7 @@
 
 import datetime as dt
 import ipaddress
+import select
 import socket
 import ssl
 from pathlib import Path
@@ -13,13 +14,15 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from tests.fakes.consumer import Connection, Consumer, attempt_of, obliging
+from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, obliging
 from tests.fakes.doubles import HandClock
 
+from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.egress import Address, Egress
 from sweephand.delivery.http import HttpTargets
 from sweephand.delivery.sockets import tls_context
-from sweephand.ports import Answer
+from sweephand.delivery.sqs import SqsTargets
+from sweephand.ports import Answer, Attempt
 
 
 class Authority(NamedTuple):
@@ -166,3 +169,101 @@ def test_a_consumer_that_speaks_no_tls_is_a_failed_attempt(authority: Authority)
         answer = deliver(targets_that_trust(authority), consumer, "hook.example")
     assert answer.error is not None
     assert answer.error.startswith("No secure connection to hook.example: ")
+
+
+def test_a_secure_connection_over_which_nothing_was_sent_is_used_for_the_next_attempt(
+    authority: Authority,
+) -> None:
+    # With TLS 1.3 session tickets have arrived by then, which nobody has read.
+    targets = targets_that_trust(authority)
+    with Consumer(tls=authority.server) as consumer:
+        spec = {"type": "http", "url": f"https://hook.example:{consumer.port}/"}
+        for _ in range(2):
+            withdrawn = attempt_of(spec)._replace(is_wanted=lambda: False)
+            assert targets.deliver(withdrawn).was_withdrawn
+        for _ in range(2):
+            assert targets.deliver(attempt_of(spec)).succeeded
+        assert (consumer.accepted, len(consumer.requests)) == (1, 2)
+
+
+def test_a_secure_connection_that_has_ended_unused_is_not_used(authority: Authority) -> None:
+    def impatient(connection: Connection) -> None:
+        if connection.number > 1:
+            obliging(connection)
+
+    targets = targets_that_trust(authority)
+    with Consumer(impatient, tls=authority.server) as consumer:
+        spec = {"type": "http", "url": f"https://hook.example:{consumer.port}/"}
+        assert targets.deliver(attempt_of(spec)._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(attempt_of(spec)).succeeded
+
+
+SQS_SAYS = b'{"MessageId":"1"}'
+
+
+def taking(connection: Connection) -> None:
+    """Take every message, as SQS does."""
+    while connection.request():
+        connection.answer("200 OK", SQS_SAYS, "content-type: application/x-amz-json-1.0")
+
+
+def tunnelling(connection: Connection) -> None:
+    """What a proxy does for TLS: connect to whom it is told, and pass on what comes."""
+    asked = connection.request()
+    assert asked is not None
+    host, _, port = asked.line.split(" ")[1].partition(":")
+    with socket.create_connection((host, int(port))) as server:
+        connection.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        ends = {connection.sock: server, server: connection.sock}
+        while readable := select.select(list(ends), [], [], PATIENCE_S)[0]:
+            for end in readable:
+                if not (data := end.recv(65_536)):
+                    return
+                ends[end].sendall(data)
+
+
+def message_to(engine: Consumer) -> Attempt:
+    return attempt_of(
+        {"type": "sqs", "queueUrl": f"https://127.0.0.1:{engine.port}/123456789012/sweephand-work"}
+    )
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+
+
+@pytest.mark.usefixtures("credentials")
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_a_queue_counts_by_its_certificate_and_is_asked_about_once_connected(
+    monkeypatch: pytest.MonkeyPatch, authority: Authority, *, is_trusted: bool
+) -> None:
+    if is_trusted:
+        monkeypatch.setenv("AWS_CA_BUNDLE", authority.file)
+    with Consumer(taking, tls=authority.server) as engine:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"https://127.0.0.1:{engine.port}")
+        targets = SqsTargets(SqsClients(), allow_insecure=True)
+        withdrawn = message_to(engine)._replace(is_wanted=lambda: False)
+        assert targets.deliver(withdrawn).was_withdrawn == is_trusted
+        assert [targets.deliver(message_to(engine)).succeeded for _ in range(2)] == [is_trusted] * 2
+        assert len(engine.requests) == (2 if is_trusted else 0)
+        assert engine.accepted == 1 or not is_trusted
+
+
+@pytest.mark.usefixtures("credentials")
+def test_a_queue_behind_a_proxy_is_asked_about_once_connected_too(
+    monkeypatch: pytest.MonkeyPatch, authority: Authority
+) -> None:
+    monkeypatch.setenv("AWS_CA_BUNDLE", authority.file)
+    with Consumer(taking, tls=authority.server) as engine, Consumer(tunnelling) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"https://127.0.0.1:{engine.port}")
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        targets = SqsTargets(SqsClients(), allow_insecure=True)
+        assert targets.deliver(message_to(engine)._replace(is_wanted=lambda: False)).was_withdrawn
+        assert engine.requests == []
+        assert targets.deliver(message_to(engine)).succeeded
+        assert len(proxy.requests) >= 1

@@ -1,5 +1,6 @@
 """Which SQS client talks to a queue: one of the queue's own region, made when first asked for."""
 
+import ssl
 from concurrent.futures import CancelledError
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from botocore.awsrequest import (
 from botocore.config import Config
 
 from sweephand import __version__
+from sweephand.delivery.sockets import has_application_data
 from sweephand.delivery.wanted import check
 
 if TYPE_CHECKING:
@@ -57,6 +59,13 @@ class _Asking:
     Looking up a name and connecting can take seconds, and the SDK tries again by itself.
     """
 
+    @property
+    def is_connected(self) -> bool:
+        """As of any connection; what TLS says for itself after connecting is no end of it."""
+        base: Any = super()
+        sock = vars(self).get("sock")
+        return bool(base.is_connected) or (isinstance(sock, ssl.SSLSocket) and not has_application_data(sock))
+
     def request(self, *args: Any, **kwargs: Any) -> None:
         """As of any connection; UnsentError if nothing was sent."""
         connection: Any = self
@@ -78,12 +87,13 @@ class _Keeping:
     def urlopen(self, *args: Any, **kwargs: Any) -> Any:
         """As of any pool; UnsentError if nothing was sent."""
         pool: Any = self
-        connection = pool._get_conn()  # noqa: SLF001 - urllib3 has no other name for it
-        try:
-            if connection.sock is None:
-                connection.connect()
-        finally:
-            pool._put_conn(connection)  # noqa: SLF001 - nor for this
+        if pool.proxy is None:  # urllib3 alone knows how to reach a server through one
+            connection = pool._get_conn()  # noqa: SLF001 - urllib3 has no other name for it
+            try:
+                if connection.sock is None:
+                    connection.connect()
+            finally:
+                pool._put_conn(connection)  # noqa: SLF001 - nor for this
         _ask()
         base: Any = super()
         return base.urlopen(*args, **kwargs)

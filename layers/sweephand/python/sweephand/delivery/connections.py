@@ -1,7 +1,6 @@
 """How connections to consumers are made, kept, and given up."""
 
 import select
-import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from time import monotonic, time
 from typing import Final
 
 from sweephand.delivery.egress import Egress
+from sweephand.delivery.sockets import BoundedSocket, BoundedTlsSocket
 from sweephand.targets.url import Url
 
 #: A message batch is ten, and each is delivered in a thread of its own.
@@ -29,7 +29,7 @@ class NoConnectionError(Exception):
 class Connection:
     """One connection to a consumer, for one thread at a time."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: BoundedSocket | BoundedTlsSocket) -> None:
         self.sock = sock
         self.was_kept = False
         self._idle_from = monotonic(), time()
@@ -48,7 +48,7 @@ class Connection:
         # the other can be set. A connection that is older by either has been forgotten by somebody.
         by_the_one, by_the_other = self._idle_from
         idle_s = max(monotonic() - by_the_one, time() - by_the_other)
-        return idle_s <= IDLE_MAX_S and not self._arrivals.poll(0)
+        return idle_s <= IDLE_MAX_S and not (self._arrivals.poll(0) and self.sock.has_come())
 
     def close(self) -> None:
         """End it."""
@@ -77,7 +77,7 @@ class Connections:
         """
         ends = monotonic() + timeout_s
         try:
-            sock: socket.socket = self._egress.connect(url.host, url.port, timeout_s)
+            sock: BoundedSocket | BoundedTlsSocket = self._egress.connect(url.host, url.port, timeout_s)
         except TimeoutError:
             raise
         except OSError as error:
@@ -86,7 +86,9 @@ class Connections:
             try:
                 # The handshake's time-out is what is left.
                 sock.settimeout(max(ends - monotonic(), 0.001))
-                sock = self._tls().wrap_socket(sock, server_hostname=url.host.rstrip("."))
+                secure = self._tls().wrap_socket(sock, server_hostname=url.host.rstrip("."))
+                assert isinstance(secure, BoundedTlsSocket), "as tls_context has it"
+                sock = secure
             except BaseException:
                 sock.close()
                 raise

@@ -63,6 +63,13 @@ class _Bounded(_Socket):
         self._hurry()
         super().sendall(data, flags)
 
+    def has_come(self) -> bool:
+        """Whether anything came unasked, the connection's end for one. To be asked when something arrived.
+
+        What TLS says for itself is passed over (has_application_data).
+        """
+        return not isinstance(self, ssl.SSLSocket) or has_application_data(self)
+
     def _hurry(self) -> None:
         if self._ends is None:
             return
@@ -81,6 +88,25 @@ class _Bounded(_Socket):
         if not timeout_s or armed_s is None or not 0 <= armed_s - timeout_s <= _LATE_MAX_S:
             super().settimeout(timeout_s)
             self._armed_s = timeout_s
+
+
+def has_application_data(sock: ssl.SSLSocket) -> bool:
+    """Whether more has arrived than what TLS says for itself, or the connection has ended.
+
+    A server sends session tickets after the handshake (TLS 1.3, RFC 8446, 4.6.1), which stay unread until the
+    first answer is read.
+    """
+    timeout_s = sock.gettimeout()
+    socket.socket.settimeout(sock, 0)  # not that of _Bounded, which would take it for a deadline
+    try:
+        sock.read(1)
+    except ssl.SSLWantReadError:
+        return False
+    except OSError:
+        return True
+    finally:
+        socket.socket.settimeout(sock, timeout_s)
+    return True
 
 
 class BoundedSocket(_Bounded, socket.socket):
