@@ -126,6 +126,14 @@ class Turns:
         run, taken_at = self.begun.get(trigger_id), self.abandoned.get(trigger_id)
         return run is not None and taken_at is not None and abs(run.back_at - taken_at) <= PROCESS_MS
 
+    def is_back_behind(self, trigger_id: str, other: str) -> bool:
+        """Whether the line was taken from a trigger, and another had begun with it when that came back."""
+        run, others = self.begun.get(trigger_id), self.begun.get(other)
+        holds = self.holder is not None and self.holder.trigger_id == other
+        if run is None or others is None or not holds or trigger_id not in self.abandoned:
+            return False
+        return others.since <= run.seen_at
+
     @property
     def holder(self) -> InLine | None:
         """Who holds the line."""
