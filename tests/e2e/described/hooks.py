@@ -22,6 +22,9 @@ NOWHERE: Final = "http://127.0.0.1:9/"
 #: Nothing that is written here fires while the tests run.
 FAR: Final = "2190-01-01T00:00:00Z"
 
+#: How schemathesis calls the operation that writes many jobs.
+MANY_JOBS: Final = "POST /v1/namespaces/{namespace}/jobs"
+
 #: What a gateway without a route for a path answers.
 NO_ROUTE: Final = '{"message":"Not Found"}'
 
@@ -156,12 +159,25 @@ def accepted_or_excused(_: Any, response: Any, case: Any) -> None:
             raise AssertionError(f"{case.method} {case.path} refused a valid request: {json.dumps(error)}")
 
 
-def is_ours(_: Any, failure: Any, case: Any, response: Any) -> bool:  # noqa: ARG001 - every hook is asked alike
+def is_called_positive(case: Any) -> bool:
+    """Whether schemathesis says of a case that it changed nothing about it to make it invalid."""
+    changed = case.meta.phase.data
+    return getattr(changed, "description", None) == "Positive test case" and not changed.mutations
+
+
+def is_ours(_: Any, failure: Any, case: Any, response: Any) -> bool:
     """Whether a failure is Sweephand's.
+
+    A call about many jobs answers 200 and says of each what became of it; schemathesis takes all for made.
+    It also counts a case as invalid that it describes as positive, its path being that of a job that exists.
 
     The local gateway's routes match no path with a line break, where AWS's match every path. Its own 404 is
     then the answer, and Sweephand is never asked; a unit test sends such paths to Sweephand.
     """
+    if getattr(failure, "created_with", None) == MANY_JOBS:
+        return False
+    if type(failure).__name__ == "AcceptedNegativeData" and is_called_positive(case):
+        return False
     has_line_break = "%0a" in response.request.url.lower()
     return not (has_line_break and response.status_code == HTTPStatus.NOT_FOUND and response.text == NO_ROUTE)
 
