@@ -153,6 +153,24 @@ def tick_may_start_sweepers(stage: Stage) -> str:
 
 
 @FAILING.add(
+    "IAM lets tick audit the payload bucket.",
+    not_local="tick audits once an hour, and a local AWS has no IAM simulator",
+)
+def tick_may_audit_payloads(stage: Stage) -> str:
+    """Asked of IAM's simulator, because the audit comes once an hour only."""
+    bucket = stage.outputs["PayloadBucketName"]
+    partition = stage.aws.session.get_partition_for_region(stage.aws.region)
+    of_objects = ("s3:GetObject", "s3:GetObjectTagging", "s3:PutObject", "s3:PutObjectTagging")
+    resources = dict.fromkeys(of_objects, f"arn:{partition}:s3:::{bucket}/any")
+    resources["s3:ListBucket"] = f"arn:{partition}:s3:::{bucket}"
+    decisions = {
+        action: _simulated(stage, "TickRole", action, resource) for action, resource in resources.items()
+    }
+    expect(set(decisions.values()) == {"allowed"}, f"IAM's simulator says {decisions}")
+    return "IAM's simulator says allowed"
+
+
+@FAILING.add(
     "IAM lets deliver send to the queues of TargetQueueArns and to no other.",
     not_local="a local AWS has no IAM simulator; the API refuses such a job before IAM is asked",
 )
