@@ -21,6 +21,7 @@ from tests.simulation.stories_of_ends import (
     told_of,
 )
 from tests.simulation.trace import (
+    Dropped,
     Event,
     Requested,
     RunAnswered,
@@ -42,6 +43,13 @@ _BY_HAND: Final = replace(
     requested(180), trigger_id=f"u1-manual-{DUE}-0-abc", is_on_demand=True, data='"x"', sequence=0
 )
 
+
+def _dropped(at_s: int) -> Dropped:
+    """Its queue drops the second attempt of the trigger that the stories are about."""
+    uid, _, _ = TRIGGER.partition("-")
+    return Dropped(NOON + at_s * 1_000, "job", uid, TRIGGER, 2)
+
+
 BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
     # Every end has a cause.
     (reported, without(of(RunAsked, verb="complete")), "which never succeeded"),
@@ -53,6 +61,9 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         lambda events: in_order(events, asked("heartbeat", 280, state="running", attempts=1)),
         "nor was silent for too long",
     ),
+    # What is asked for again arrives.
+    (silent, with_(_dropped(400)), "asked for again, was dropped by its queue"),
+    (redriven, with_(_dropped(780)), "asked for again, was dropped by its queue"),
     # Of two reports the first rules, and what is completed is not given up.
     (
         reported,

@@ -13,6 +13,7 @@ from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
+from tests.simulation.modes import Modes
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
@@ -63,10 +64,11 @@ def plan(
     flows: Flows,
     bulks: Bulks,
     weeks: Weeks,
+    modes: Modes,
 ) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts.
 
-    What they ask of runs is numbered behind the rest, and what of many jobs behind that.
+    What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -92,7 +94,9 @@ def plan(
             at = min(at + random.randrange(apart_ms), ends_at)
     of_runs = flows.asked(names, begins_at, ends_at)
     of_many = bulks.asked(names, begins_at, ends_at)
-    return [Step(number, *each) for number, each in enumerate([*sorted(wished), *of_runs, *of_many])]
+    of_modes = modes.asked(names, begins_at, ends_at)
+    steps = [*sorted(wished), *of_runs, *of_many, *of_modes]
+    return [Step(number, *each) for number, each in enumerate(steps)]
 
 
 class Clients:
@@ -121,6 +125,7 @@ class Clients:
         self._flows = flows
         self._bulks = bulks
         self._leaving = Leaving.of(seed)
+        self._modes = Modes.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -156,6 +161,7 @@ class Clients:
                 self._bulks,
                 self._leaving,
                 self._weeks,
+                self._modes,
             )
             told = action.ask(request)
             if told is not None:

@@ -1,27 +1,35 @@
 """Consumers that fail in every way, and what they were sent."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final, NamedTuple, cast
 
+from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+from tests.fakes.wire_trouble import failing
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.gate import Gate
+from tests.simulation.modes import Modes
+from tests.simulation.network import Network
 from tests.simulation.overlapping import NONE, Overlapping
 from tests.simulation.processes import Scheduler
 
+from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.clients import _ask as ask_once_connected
+from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.wanted import WITHDRAWN
 from sweephand.instants import MINUTE_MS, SECOND_MS
 from sweephand.ports import Answer, Attempt
 from sweephand.wheel.trigger import Trigger
 
 WHERE: Final = "consumers.deliver"
 
-#: How long a consumer normally takes, and how long a connection to it.
+#: How long a consumer normally takes.
 _ANSWER_MS_MAX: Final = 120
-_CONNECT_MS_MAX: Final = 30
 
-#: A slow one takes up to its time-out; so does a slow connection.
+#: A slow one takes up to its time-out.
 _TIMEOUT_MS: Final = 15 * SECOND_MS
 
 #: A consumer that asks for patience asks for so much at most.
@@ -39,6 +47,19 @@ _AGAIN: Final = 0.7
 
 #: The chance that a connection takes seconds, at level 1.
 _SLOW_CONNECTIONS: Final = 0.05
+_SLOW_WHERE_IT_IS_THE_TROUBLE: Final = 0.5
+
+#: The chance that a consumer reports before it answers, and that its answer gets lost then. Of a message that
+#: is not answered for, the queue has so many all the same.
+_EARLY: Final = 0.3
+_LOST: Final = 0.5
+
+#: Chances are told apart by these.
+_IS_EARLY: Final = 7
+_IS_LOST: Final = 8
+
+#: 202 Accepted: the consumer reports later.
+_ACCEPTED_CODE: Final = 202
 
 #: A 5xx is the usual failure; the others come now and then.
 _WAYS: Final = ("503", "503", "503", "404", "429", "silence", "silence", "slow", "400", "410")
@@ -47,6 +68,20 @@ _WAYS: Final = ("503", "503", "503", "404", "429", "silence", "silence", "slow",
 _ACCEPTS: Final = 0.9
 _ACCEPTS_IN_CALM: Final = 0.2
 _UNHEARD: Final = 0.5
+
+
+class _Queues(NamedTuple):
+    """SqsClients whose one client sends by `send`."""
+
+    send: Callable[[Mapping[str, Any]], None]
+
+    def client(self, _: str | None) -> "_Queues":
+        """The client of any region."""
+        return self
+
+    def send_message(self, **message: Any) -> None:
+        """As boto3's, as far as production asks."""
+        self.send(message)
 
 
 @dataclass(slots=True)
@@ -61,12 +96,14 @@ class Consumers:
     gate: Gate
     seed: int
     failures: float
-    slow_connections: float
+    network: Network
+    early: float
     overlapping: Overlapping = NONE
     crasher: str | None = None
     begin: Callable[[Attempt, int], None] = lambda *_: None
     accepts: float = _ACCEPTS
     is_settled: bool = False
+    is_calm: bool = False
     attempts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -77,42 +114,94 @@ class Consumers:
         # What is wrong with a retry shows in the attempts that follow a failure.
         factor = _IN_FOCUS if "deliver" in troubles.focus else 1.0
         failures = min(_FAILURES * factor * troubles["consumers"], _FAILURES_MAX)
-        slow_connections = _SLOW_CONNECTIONS * troubles["slowness"]
-        overlapping = Overlapping.of(seed)
-        return cls(scheduler, chronicle, gate, seed, failures, slow_connections, overlapping)
+        modes = Modes.of(seed)
+        slow = _SLOW_WHERE_IT_IS_THE_TROUBLE if modes.is_slow else _SLOW_CONNECTIONS * troubles["slowness"]
+        network = Network(scheduler, modes, slow)
+        early = _EARLY * bool(troubles["consumers"])
+        return cls(scheduler, chronicle, gate, seed, failures, network, early, Overlapping.of(seed))
 
     def deliver(self, attempt: Attempt) -> Answer:
         """As ports.Targets promises."""
-        scheduler = self.scheduler
-        strand = scheduler.strand
         kinds = self.gate.enter(WHERE, may_fail=False)
-        trigger = attempt.trigger
-        if attempt.ended_after is None and self._crashes(trigger):
-            self.gate.kill(f"making a request of {trigger.id}")
+        if attempt.ended_after is None and self._crashes(attempt.trigger):
+            self.gate.kill(f"making a request of {attempt.trigger.id}")
         self.attempts[attempt.id] += 1
-        code = mixed(self.seed, trigger.due_at, trigger.index, attempt.number, self.attempts[attempt.id])
-        way = _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
-        is_slow = fraction(code, 5) < self.slow_connections
-        scheduler.sleep(int(fraction(code, 2) * (_TIMEOUT_MS if is_slow else _CONNECT_MS_MAX)))
-        strand.is_leaving = True
-        try:
-            is_wanted = attempt.is_wanted()
-        finally:
-            strand.is_leaving = False
-        if not is_wanted:
-            return Answer(succeeded=False, was_withdrawn=True)
-        self.chronicle.figures["requests" if attempt.ended_after is None else "told"] += 1
-        self.chronicle.requested(attempt._replace(sent_at=strand.process.machine.ahead_ms + scheduler.now))
-        if work_ms := self.overlapping.work_ms(trigger.key.name, code):
-            scheduler.sleep(work_ms)
-        answer = self._answer(way, code)
-        if attempt.run_token is not None:
-            answer = self._accepted(attempt, answer, code)
-        self.chronicle.concluded(attempt, answer if answer.code else None)
+        code = mixed(
+            self.seed,
+            attempt.trigger.due_at,
+            attempt.trigger.index,
+            attempt.number,
+            self.attempts[attempt.id],
+        )
+        answer = (self._queued if attempt.spec["type"] == "sqs" else self._called)(attempt, code)
+        if answer.was_withdrawn:
+            return answer
+        self.chronicle.concluded(attempt, answer if answer.succeeded or answer.code else None)
         if not answer.succeeded:
             self.chronicle.figures["failed answers"] += 1
         self.gate.leave(WHERE, kinds, may_fail=False)
         return answer
+
+    def _called(self, attempt: Attempt, code: int) -> Answer:
+        """What an HTTP endpoint answers."""
+        left_ms = self.network.connect(attempt, code)
+        if left_ms is None:
+            return Answer(succeeded=False, error="No connection in time")
+        if not self._is_wanted(attempt):
+            self.network.keep(attempt)
+            return WITHDRAWN
+        self._leaves(attempt)
+        if is_early := attempt.run_token is not None and fraction(code, _IS_EARLY) < self.early:
+            # It reports at once, before it has answered, and its answer gets lost as likely as not.
+            self.begin(attempt, code)
+        if work_ms := self.overlapping.work_ms(attempt.trigger.key.name, code):
+            self.scheduler.sleep(min(work_ms, left_ms))
+        way = self._way(attempt, code)
+        if is_early and fraction(code, _IS_LOST) < _LOST:
+            way = "silence"
+        answer = self._answer(way, code, min(left_ms, _TIMEOUT_MS))
+        if attempt.run_token is None or is_early:
+            return answer._replace(code=_ACCEPTED_CODE) if is_early and answer.succeeded else answer
+        return self._accepted(attempt, answer, code)
+
+    def _queued(self, attempt: Attempt, code: int) -> Answer:
+        """What production's adapter makes of a FIFO queue."""
+
+        def send(message: Mapping[str, Any]) -> None:
+            if self.network.connect(attempt, code) is None:
+                raise EndpointConnectionError(endpoint_url=attempt.spec["queueUrl"])
+            ask_once_connected()
+            self._leaves(attempt)
+            way = self._way(attempt, code)
+            answer = self._answer("200" if way == "slow" else way, code, _TIMEOUT_MS)
+            if not answer.succeeded and not (way == "silence" and fraction(code, _IS_LOST) < _LOST):
+                raise failing("ServiceUnavailable", "SendMessage")
+            if self.network.drops(message["MessageDeduplicationId"]):
+                self.chronicle.dropped(attempt)
+            elif attempt.run_token is not None and (self.is_calm or fraction(code, 6) < self.accepts):
+                self.begin(attempt, code)
+            if not answer.succeeded:
+                raise ReadTimeoutError(endpoint_url=attempt.spec["queueUrl"])
+
+        targets = SqsTargets(cast("SqsClients", _Queues(send)), allow_insecure=False)
+        return targets.deliver(attempt._replace(is_wanted=partial(self._is_wanted, attempt)))
+
+    def _is_wanted(self, attempt: Attempt) -> bool:
+        strand = self.scheduler.strand
+        strand.is_leaving = True
+        try:
+            return attempt.is_wanted()
+        finally:
+            strand.is_leaving = False
+
+    def _leaves(self, attempt: Attempt) -> None:
+        self.chronicle.figures["requests" if attempt.ended_after is None else "told"] += 1
+        ahead_ms = self.scheduler.strand.process.machine.ahead_ms
+        self.chronicle.requested(attempt._replace(sent_at=ahead_ms + self.scheduler.now))
+
+    def _way(self, attempt: Attempt, code: int) -> str:
+        """How it is answered."""
+        return _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
 
     def _crashes(self, trigger: Trigger) -> bool:
         """Whether the trigger kills whoever has claimed it, however often it is tried: one of a seed may.
@@ -135,7 +224,8 @@ class Consumers:
 
     def calm(self) -> None:
         """Every request is answered from now on."""
-        self.failures = self.slow_connections = 0.0
+        self.is_calm = True
+        self.failures = self.network.slow = self.early = 0.0
         self.accepts = 0.0 if self.is_settled else _ACCEPTS_IN_CALM
         self.overlapping = NONE
 
@@ -145,14 +235,14 @@ class Consumers:
         is_accepted = answer.succeeded and chance < self.accepts
         if is_accepted or (answer.code is None and chance < _UNHEARD):
             self.begin(attempt, code)
-        return answer._replace(code=202) if is_accepted else answer
+        return answer._replace(code=_ACCEPTED_CODE) if is_accepted else answer
 
-    def _answer(self, way: str, code: int) -> Answer:
+    def _answer(self, way: str, code: int, timeout_ms: int) -> Answer:
         scheduler = self.scheduler
         if way == "silence":
-            scheduler.sleep(_TIMEOUT_MS)
+            scheduler.sleep(timeout_ms)
             return Answer(succeeded=False, error="No answer in time")
-        scheduler.sleep(int(fraction(code, 3) * (_TIMEOUT_MS if way == "slow" else _ANSWER_MS_MAX)))
+        scheduler.sleep(int(fraction(code, 3) * (timeout_ms if way == "slow" else _ANSWER_MS_MAX)))
         if way in ("200", "slow"):
             return Answer(succeeded=True, code=200, text="")
         retry_after_at = None

@@ -231,10 +231,14 @@ class Functions:
         def killed(reason: str) -> None:
             if reason == TIME_LIMIT:
                 self._chronicle.mishap(TIME_LIMIT, name)
+                if role == "deliver" and not process.is_held_up:
+                    # It minds its time: slow consumers alone never have it ended by its limit.
+                    self.complaints.append(f"{name} was ended by its time limit, and nothing held it up")
             when_killed(reason)
 
         machine = self._fleet.pick(role, faults.code)
-        return Process(name, role, machine, ends_at, killed, faults, turn=faults.code % _TURNS)
+        turn = faults.code % _TURNS
+        return (process := Process(name, role, machine, ends_at, killed, faults, turn=turn))
 
 
 def _nobody(_: str) -> None:

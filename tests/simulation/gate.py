@@ -105,6 +105,7 @@ class Gate:
         process.turn += 1
         latency_ms = self._latencies[process.turn % _LATENCIES] + self._slow_ms(where, process.role)
         if kinds:
+            process.is_held_up = True
             if "slow" in kinds:
                 latency_ms += self.random.randrange(_SLOW_MAX_MS)
             if "pause" in kinds:
@@ -119,6 +120,7 @@ class Gate:
             scheduler.sleep(latency_ms)
         if self.down and may_fail and self.down.get(where.partition(".")[0], 0) > scheduler.now:
             self._chronicle.figures["refusal"] += 1
+            process.is_held_up = True
             raise StoreError(f"{where}: nobody there")
         if self.short and may_fail:
             self._try_for_long(where)
@@ -128,6 +130,7 @@ class Gate:
         """Where writes are throttled, the SDK tries again and again; StoreError if that was in vain."""
         port, _, operation = where.partition(".")
         if self.short.get(port, 0) > self._scheduler.now and operation in _WRITES:
+            self._scheduler.strand.process.is_held_up = True
             self._scheduler.sleep(self.random.randrange(_TRYING_MS_MAX))
             if self.random.random() < _REFUSED:
                 self._chronicle.figures["refusal"] += 1

@@ -9,7 +9,7 @@ from tests.simulation.judging_runs import OUR_FAULT, taken_back
 from tests.simulation.lives import Life, told
 from tests.simulation.owed import owed
 from tests.simulation.tale import Tale
-from tests.simulation.trace import Concluded, Mishap, RunAnswered, RunStored
+from tests.simulation.trace import Concluded, Mishap, RunAnswered, RunAsked, RunStored
 
 #: What counts where a job does not say (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
@@ -124,7 +124,7 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
             yield f"{what} was acknowledged, and the run never {became}"
         if verb in SAID:
             states = GOING_ON | SAID[verb] | ({became} if became else set())
-            if not any(
+            if not _is_repetition(tale, asked) and not any(
                 asked.attempt in (None, each.attempts) and each.state in states
                 for stored in runs
                 for each in _stood(stored, answer)
@@ -147,6 +147,14 @@ def first_report_rules(tale: Tale) -> Iterator[str]:
         is_ours = reason is None or reason.startswith(OUR_FAULT)
         if taken["complete"] and not is_ours and trigger_id not in tale.redriven_from:
             yield f"{trigger_id} was reported as complete, and was buried ({reason})"
+
+
+def _is_repetition(tale: Tale, asked: RunAsked) -> bool:
+    """Whether it was said before, of the same attempt: to repeat it is safe, whatever came of the run."""
+    return any(
+        (each.verb, each.attempt) == (asked.verb, asked.attempt) and each.at < asked.at
+        for each in tale.run_asked_of.get((asked.uid, asked.run_id), [])
+    )
 
 
 def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:

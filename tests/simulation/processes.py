@@ -51,7 +51,8 @@ class Process:
     """One invocation of a function, and what the platform knows of it.
 
     It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
-    `turn` and `tokens` count its calls and the ids it was given.
+    `turn` and `tokens` count its calls and the ids it was given. `is_held_up`: something went wrong at one of
+    its calls.
 
     When it is over, the threads that it has left behind are frozen. They go on within a later invocation
     (`host`) of the same machine.
@@ -68,6 +69,7 @@ class Process:
     frozen_until: Instant = 0
     is_dead: bool = False
     is_over: bool = False
+    is_held_up: bool = False
     host: "Process | None" = None
 
     @property

@@ -13,6 +13,7 @@ from tests.simulation.trace import (
     Concluded,
     CursorStored,
     Deleted,
+    Dropped,
     Event,
     InLine,
     LineStored,
@@ -37,8 +38,8 @@ from sweephand.runs.run import Run
 from sweephand.wheel.timer import Lease, OccurrenceTimer, Timer
 from sweephand.wheel.trigger import TriggerMessage
 
-#: 202 Accepted: the consumer will report.
-_ACCEPTED: Final = 202
+#: The consumer will report: 202 Accepted, and what a queue has taken.
+_ACCEPTED: Final = (202, None)
 
 #: What a bulk call does with each of its jobs.
 _OF_ONE: Final[Mapping[Verb, Verb]] = {"pause many": "pause", "resume many": "resume"}
@@ -203,6 +204,11 @@ class Recorder:
         is_final = answer is not None and answer.is_final
         self.events.append(Concluded(self._now(), trigger.uid, trigger.id, attempt.number, outcome, is_final))
 
+    def dropped(self, attempt: Attempt) -> None:
+        """A FIFO queue has accepted an attempt that it delivers to nobody."""
+        trigger = attempt.trigger
+        self.events.append(Dropped(self._now(), trigger.key.name, trigger.uid, trigger.id, attempt.number))
+
     def run_stored(self, before: Run | None, run: Run) -> None:
         """A run's item was written over another or none."""
         self.events.append(
@@ -276,7 +282,7 @@ def _outcome(attempt: Attempt, answer: Answer | None) -> Outcome:
         return "lost"
     if not answer.succeeded:
         return "failed"
-    return "accepted" if attempt.run_token is not None and answer.code == _ACCEPTED else "succeeded"
+    return "accepted" if attempt.run_token is not None and answer.code in _ACCEPTED else "succeeded"
 
 
 def _in_line(message: TriggerMessage) -> InLine:

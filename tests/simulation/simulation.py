@@ -19,6 +19,7 @@ from tests.simulation.functions import Functions
 from tests.simulation.gate import Call, Gate
 from tests.simulation.looks import Looks
 from tests.simulation.machines import SWEEPERS_MAX, Fleet
+from tests.simulation.modes import Modes
 from tests.simulation.oracle import judge
 from tests.simulation.processes import Scheduler
 from tests.simulation.removals import Removals
@@ -180,6 +181,7 @@ class Simulation:
             flows=Flows.of(self._seed),
             bulks=Bulks.of(self._seed),
             weeks=Weeks.of(self._seed),
+            modes=Modes.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)

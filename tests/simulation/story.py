@@ -13,6 +13,7 @@ from tests.simulation.trace import (
     Buried,
     Concluded,
     Deleted,
+    Dropped,
     Event,
     InLine,
     LineStored,
@@ -142,7 +143,7 @@ def _concerning(calls: Iterable[Call], subject: Subject) -> Iterator[Call]:
 
 def _is_of_trigger(event: Event, subject: Subject) -> bool:
     match event:
-        case Requested() | Concluded() | Told() | Buried():
+        case Requested() | Concluded() | Dropped() | Told() | Buried():
             return subject.has_trigger_id(event.trigger_id)
         case RunAsked():
             return _is_of_run(event, subject)
@@ -213,6 +214,12 @@ def _concluded(event: Concluded, subject: Subject) -> str | None:
     if not subject.has_trigger_id(event.trigger_id):
         return None
     return f"> request {event.trigger_id} attempt {event.attempt}: {event.outcome}"
+
+
+def _dropped(event: Dropped, subject: Subject) -> str | None:
+    if not subject.has_trigger_id(event.trigger_id):
+        return None
+    return f"> dropped by its queue: {event.trigger_id} attempt {event.attempt}"
 
 
 def _told(event: Told, subject: Subject) -> str | None:
@@ -355,6 +362,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     ManyAnswered: _many_answered,
     Requested: _requested,
     Concluded: _concluded,
+    Dropped: _dropped,
     Told: _told,
     RunAsked: _run_asked,
     RunAnswered: _run_answered,

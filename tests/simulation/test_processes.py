@@ -53,7 +53,7 @@ def test_a_frozen_process_does_nothing_until_it_goes_on() -> None:
         scheduler.freeze(100)
         for name in "ab":
             scheduler.spawn(counting(scheduler, log, name, 10))
-        scheduler.sleep(50)
+        scheduler.sleep(150)
 
     scheduler.start(process_of("frozen"), body)
     scheduler.run(100)

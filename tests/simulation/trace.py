@@ -162,6 +162,17 @@ class Concluded:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """The FIFO queue to which an attempt was sent took it for one that it has had, and delivers nothing."""
+
+    at: Instant
+    name: str
+    uid: str
+    trigger_id: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """A notice that a run has ended left for its consumer (`onComplete`), under an id of its own."""
 
@@ -314,6 +325,7 @@ Event: TypeAlias = (
     | ManyAnswered
     | Requested
     | Concluded
+    | Dropped
     | Told
     | RunAsked
     | RunAnswered

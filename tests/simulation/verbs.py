@@ -27,6 +27,7 @@ from tests.simulation.forms import (
 )
 from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
+from tests.simulation.modes import Modes
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.recorder import Asking
 from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
@@ -79,6 +80,7 @@ class Request:
     bulks: Bulks
     leaving: Leaving
     weeks: Weeks
+    modes: Modes
 
     @property
     def at(self) -> Instant:
@@ -106,6 +108,7 @@ class Request:
         written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
         written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
         written = self.bulks.added(written, self.number)
+        written = self.modes.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -156,7 +159,7 @@ def _put(request: Request) -> tuple[str, str]:
 def _put_data(request: Request) -> tuple[str, str]:
     """The same with other data: the series goes on."""
     last = request.known.definition or request.new_definition()
-    renewed = definition(data=request.new_data(), **{k: v for k, v in last.written.items() if k != "target"})
+    renewed = definition(data=request.new_data(), **last.written)
     request.known.definition = renewed
     return _told(request.put(renewed))
 
@@ -187,7 +190,7 @@ def _patch(request: Request) -> tuple[str, str]:
     """Some fields anew, beside a label that makes it a change."""
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
     fields = fields | request.overlapping.patched(request.key.name, request.random)
-    fields = fields | request.leaving.patched(request.number)
+    fields = fields | request.leaving.patched(request.number) | request.modes.patched(request.number)
     if request.weeks.is_on:
         fields = request.random.choice(PATCHES_FOR_WEEKS)
 

@@ -1,0 +1,50 @@
+"""What may be wrong with what outlives a moment: threads, connections, and what a queue remembers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.network import Network
+
+from sweephand.jobs import commit
+from sweephand.ports import Attempt, always
+from sweephand.runs.attempt import Attempts
+from sweephand.runtime import api
+from sweephand.wheel.trigger import TriggerMessage
+
+
+@mutation("A bulk call that fails leaves threads behind, and a commit does not ask how old its arming is")
+def leaves_threads_behind() -> Iterator[None]:
+    def concurrently(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+        return list(api._threads().map(lambda task: task(), tasks))
+
+    with (
+        patch.object(api, "_concurrently", concurrently),
+        patch.object(commit, "in_time", lambda *_: always),
+    ):
+        yield
+
+
+@mutation("A later attempt at a FIFO queue has an id of its own only where the job is asynchronous now")
+def repeats_deduplication_ids() -> Iterator[None]:
+    def must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
+        return message.attempt > 1 and run_token is not None
+
+    with everywhere("_must_be_new", must_be_new):
+        yield
+
+
+@mutation("A connection over which nothing was sent is closed, and a new one may take as long again")
+def closes_what_it_did_not_use() -> Iterator[None]:
+    send = Attempts._send
+
+    def unbound(attempts: Attempts, attempt: Attempt, *args: Any) -> Any:
+        return send(attempts, attempt._replace(within_ms=None), *args)
+
+    with (
+        patch.object(Network, "keep", lambda *_: None),
+        patch.object(Attempts, "_send", unbound),
+        patch.object(Attempts, "_is_time_for", lambda *_: True),
+    ):
+        yield
