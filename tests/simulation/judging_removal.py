@@ -163,6 +163,8 @@ def _in_line(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
     for place in (*holders, *line.waiting):
         run_id = place.trigger_id.removeprefix(f"{life.uid}-")
         before = [each for each in tale.runs_of.get((life.uid, run_id), []) if each.at <= at]
-        is_over = bool(before) and before[-1].state in OVER
+        # A dead letter may hold its line until the next one comes.
+        is_buried = tale.buried_at.get(place.trigger_id, at + 1) <= at
+        is_over = is_buried or (bool(before) and before[-1].state in OVER)
         if not is_over and not is_taken_back(life, place, at):
             yield place.trigger_id, "was in its line"
