@@ -245,3 +245,16 @@ def test_a_job_that_is_paused_between_two_changes_of_jitter_fires_each_time_once
     world.run_until(NOON + 3 * HOUR_MS - 1)
     assert fired(world)[-3:] == [0, HOUR_MS + IN_TEN_MINUTES, 2 * HOUR_MS + IN_TEN_MINUTES]
     assert len(in_the_hour_from(0, world)) == 1
+
+
+@pytest.mark.parametrize("verb", ["put", "patch"])
+def test_less_jitter_leaves_the_phase_of_every_as_it_was_though_its_repeats_are_few(verb: str) -> None:
+    world = World()
+    world.put(schedule="@every 13s", repeats=4, jitter="10m")
+    world.run_until(NOON + 5_000)
+    if verb == "put":
+        world.put(schedule="@every 13s", repeats=4)
+    else:
+        world.patch(without=["jitter"])
+    world.run_until(NOON + HOUR_MS)
+    assert fired(world) == [13_000, 26_000, 39_000, 52_000]

@@ -98,9 +98,10 @@ def as_if_ever(job: Job, since: Instant) -> Series:
 def _begun_before(series: Series, since: Instant) -> Series:
     """A series as if it had begun before an instant, unless its schedule counts from its beginning."""
     earlier = replace(series, start_at=min(series.start_at, since - 1))
+    unbound = replace(earlier, repeats=None, ttl_at=None, counted_at=None, counted=0)
     # The next fire by a start and by one a moment later differ only if it is counted from there.
-    moved = replace(earlier, start_at=earlier.start_at + 1)
-    coming = [each.next_after(series.start_at) for each in (earlier, moved)]
+    moved = replace(unbound, start_at=unbound.start_at + 1)
+    coming = [each.next_after(series.start_at) for each in (unbound, moved)]
     is_counted = len({each and each.due_at for each in coming}) > 1
     return series if is_counted else earlier
 
