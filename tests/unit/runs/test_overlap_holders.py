@@ -240,7 +240,7 @@ def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str)
         reporter.cancel(key_of(), run_id, "somebody")
     elif end == "fail":
         reporter.fail(key_of(), run_id, run.token, reason="No.", is_final=True)
-    ended_at = NOON + 2_000 if end != "silence" else NOON + 5 * MINUTE
+    ended_at = NOON + 2_000 if end != "silence" else NOON + 3 * MINUTE
     world.run_until(ended_at)
     assert delivered(world) == [0, 1]
     over = {"complete": "succeeded", "cancel": "cancelled", "fail": "failed", "silence": "failed"}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.fakes.acceptance import running
 from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
 from tests.fakes.lines import MINUTE, delivered, triggers
 from tests.fakes.world import NOON, World, key_of
@@ -69,3 +70,71 @@ def test_an_end_is_told_though_its_record_was_to_be_kept_for_a_second() -> None:
     handle(world, message)
     forgetful(world, NOON + DAY_MS)
     assert world.consumers.times[-1] > NOON + 3 * HOUR_MS
+
+
+def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn() -> None:
+    world = World()
+    world.put(schedule="R3/PT1M", overlap="wait", completion="async", heartbeatTimeout="24h", retention="0s")
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    for number in range(3):
+        world.run_until(world.clock.time + 22 * HOUR_MS, ticking=number == 0)
+        job = world.jobs.get(key_of())
+        assert job is not None
+        assert not job.is_gone(world.clock.time)
+        attempt = world.consumers.attempts[-1]
+        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+    assert len(set(world.consumers.ids)) == 3
+
+
+def test_what_is_over_does_not_come_back_after_a_pause_that_is_longer_than_its_record() -> None:
+    world = World()
+    answers(world, FAILED)
+    world.put(dueTime="10s", retry={"initialDelay": "10m"}, **BRIEFLY)
+    world.run_until(NOON + MINUTE)
+    world.pause()
+    world.reporter().cancel(key_of(), RUN, "k1")
+    world.run_until(NOON + HOUR_MS, ticking=False)
+    assert not world.queue.waiting
+    world.runs._runs.clear()
+    world.resume()
+    world.run_until(NOON + 3 * HOUR_MS)
+    assert len(world.consumers.attempts) == 1
+
+
+def test_the_record_of_a_run_that_a_pause_holds_stays() -> None:
+    world = World()
+    answers(world, FAILED)
+    world.put(dueTime="10s", retry={"initialDelay": "10m"}, **BRIEFLY)
+    world.run_until(NOON + MINUTE)
+    world.pause()
+    for _ in range(40):
+        world.clock.time += DAY_MS
+        world.run_until(world.clock.time + 2 * HOUR_MS, ticking=False)
+        run = run_of(world)
+        assert run.state == "retrying"
+        assert (run.expires_at or 0) > world.clock.time
+
+
+def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is() -> None:
+    world = World()
+    world.put(schedule="R3/PT1M", overlap="wait", completion="async", heartbeatTimeout="24h")
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    world.run_until(NOON + 3 * MINUTE)
+    world.pause()
+    for _ in range(100):
+        world.clock.time += DAY_MS
+        world.run_until(world.clock.time + 1_000_000, ticking=False)
+        slot = world.slots.get(key_of())
+        if slot is not None and slot.line.waiting:
+            assert (slot.expires_at or 0) > world.clock.time
+
+
+def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
+    world = World()
+    running(world, heartbeatTimeout="1m")
+    world.run_until(NOON + 10_000 + MINUTE)
+    assert run_of(world).last_failure is None
+    world.run_until(NOON + 10_000 + MINUTE + 10_000)
+    failure = run_of(world).last_failure
+    assert failure is not None
+    assert failure.reason == "Its consumer sent no heartbeat within heartbeatTimeout."

@@ -82,13 +82,13 @@ def test_the_window_is_the_job_s() -> None:
 
 def test_the_record_says_why_and_is_kept_as_long_as_any_other() -> None:
     world = World(shards=1)
-    world.put(schedule="@every 10m", catchup={"mode": "none"}, historyRetention="2d")
+    world.put(schedule="@every 10m", catchup={"mode": "none"}, historyRetention="20d")
     world.clock.time = NOON + OUTAGE
     world.tick()
     (run,) = records(world)
     assert (run.reason, run.attempts, run.is_over) == ("misfire", 0, True)
     assert run.ended_at == NOON + OUTAGE
-    assert run.expires_at == NOON + OUTAGE + 48 * HOUR
+    assert run.expires_at == NOON + OUTAGE + 20 * 24 * HOUR
 
 
 def test_a_late_one_off_fires_unless_the_rule_is_none() -> None:

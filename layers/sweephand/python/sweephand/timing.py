@@ -92,9 +92,10 @@ BULK_PATIENCE_MS: Final = 10 * SECOND_MS
 #: its holder is gone.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
-#: A consumer's deadline is over by the clock of whoever looks when it is past by this: another's clock
-#: wrote it.
-DEADLINE_GRACE_MS: Final = CLOCK_SKEW_MAX_MS
+#: A consumer's deadline is over when it is past by this: another function's clock wrote it. AWS keeps clocks
+#: within milliseconds. A consumer that is taken for dead too early costs a duplicate, no more: this need not
+#: be the 90 s of the wheel.
+DEADLINE_GRACE_MS: Final = 5 * SECOND_MS
 
 #: An attempt whose predecessor is not recorded as failed yet is looked at every second for this long; then
 #: when that one's deadline passes: its consumer has reported after all.

@@ -16,7 +16,8 @@ OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
 CatchUpMode = Literal["latest", "all", "none"]
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
-HISTORY_RETENTION_MIN_MS: Final = DAY_MS
+#: A queue keeps a message for 14 days, through an outage of the stack too.
+HISTORY_RETENTION_MIN_MS: Final = 15 * DAY_MS
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
@@ -197,12 +198,17 @@ class Definition:
 
     @property
     def history_retention_ms(self) -> int:
-        """How long a run's record is kept after the run: for a day at least, whatever was written.
+        """How long a run's record is kept after the run: for 15 days at least, whatever was written.
 
         Copies of its message can come for as long, and have to find that it is over.
         """
         written_ms = self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
         return max(written_ms, HISTORY_RETENTION_MIN_MS)
+
+    @property
+    def owing_ms(self) -> int:
+        """How long a trigger may take from its first attempt until its run is over."""
+        return self.retry.age_max_ms + (self.max_run_time_ms if self.is_async else 0)
 
     @property
     def retention_ms(self) -> int:

@@ -73,6 +73,7 @@ def resumed(stored: Job, skipped: Span | None, *, token: str, who: str, now: Ins
         pause_reason=None,
         expires_at=expires_at,
         change=Change(now, who, "resumed", token),
+        resumed_at=now,
     )
     return Draft(job, after, skipped=skipped)
 
@@ -93,10 +94,8 @@ def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instan
 
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
-    running_ms = definition.max_run_time_ms if definition.is_async else 0
-    owing_ms = definition.retry.age_max_ms + running_ms
     # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
-    return min(last_at + owing_ms + definition.retention_ms, INSTANT_MAX)
+    return min(last_at + definition.owing_ms + definition.retention_ms, INSTANT_MAX)
 
 
 def _following(stored: Job, job: Job, now: Instant) -> Draft:
@@ -128,6 +127,7 @@ def _written(stored: Job, definition: Definition, series: Series, *, token: str,
         definition=_with_ref(definition, stored.key, stored, token),
         series=series,
         updated_at=now,
+        resumed_at=stored.cut if stored.resumed_at is None else stored.resumed_at,
         # A paused job waits for whoever paused it, however long.
         expires_at=None if stored.paused_at is not None else _expiry_after(stored, series, definition),
     )

@@ -47,7 +47,8 @@ class Job:
     `cut` is the instant at which `rev` was written, never less than the cut before it. `series` is the
     definition's schedule with its relative times resolved. `expires_at` is set from the moment the end
     of the series is known, unless the job is paused; past it the job is as good as gone. `change` is what
-    made this version; it is None in a job that an earlier release wrote.
+    made this version; it is None in a job that an earlier release wrote. `resumed_at` is when it was resumed
+    last, or its first cut if it never was; None before its first update.
     """
 
     key: JobKey
@@ -66,6 +67,7 @@ class Job:
     pause_reason: str | None = None
     expires_at: Instant | None = None
     change: Change | None = None
+    resumed_at: Instant | None = None
 
     @property
     def rev(self) -> str:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
+from sweephand.instants import DAY_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.jobs.job import Job
 from sweephand.ports import (
@@ -21,7 +21,9 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, Postponed, Signing, Withdrawn
 from sweephand.runs.claims import Claims
 from sweephand.runs.completion import Completions
+from sweephand.runs.keeping import Keeping
 from sweephand.runs.later import Later
+from sweephand.runs.overlap import is_over
 from sweephand.runs.reading import JobRead, Reading, liveness_of
 from sweephand.runs.run import Run
 from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
@@ -88,6 +90,7 @@ class Deliverer:
         self._attempts = Attempts(
             reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
         )
+        self._keeping = Keeping(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._claims = Claims(runs=runs, clock=clock, ids=ids)
         self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._settler = Settler(
@@ -96,6 +99,7 @@ class Deliverer:
             later=self._later,
             pauses=pauses,
             completions=self._completions,
+            keeping=self._keeping,
             letters=letters,
             clock=clock,
             ids=ids,
@@ -217,10 +221,28 @@ class Deliverer:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
+            if self._is_over_meanwhile(message, read.job, lasted_ms):
+                return Delivered("repeated")
             # What falls due during a pause is for the resume to decide.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
         return self._dropped(message, read)
+
+    def _is_over_meanwhile(self, message: TriggerMessage, job: Job, lasted_ms: int) -> bool:
+        """Whether the run of a trigger that is held is over; if not, what it needs later is kept.
+
+        A pause can be longer than the record of the run is kept: whoever comes after it could not tell.
+        """
+        run = self._runs.of(message.trigger)
+        takes_turns = job.definition.overlap.is_limited
+        if is_over(message, run):
+            if takes_turns:
+                self._turns.forget(message.trigger)
+            return True
+        self._keeping.keep_run(run)
+        if takes_turns and lasted_ms >= DAY_MS:
+            self._turns.keep(message.trigger)
+        return False
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
         """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
@@ -239,6 +261,7 @@ class Deliverer:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
         turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
         if turn.outcome == "wait":
+            self._keeping.keep_job(job, turn.look_again_at + job.definition.owing_ms)
             return self._put_back(message.waiting(), turn.look_again_at, "waiting")
         if turn.outcome != "go":
             return Delivered(NO_TURNS[turn.outcome])
@@ -254,8 +277,9 @@ class Deliverer:
             return self._postponed(message)
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
-        # Who crashed over it may have left a claim, by what the job was then: that has to be ended.
-        is_claimed = message.attempt > 1 or message.crashes > 0 or must_be_claimed
+        # A function that crashed over it may have left a claim, by what the job was then, and one that waited
+        # may have another copy: the claim shows both.
+        is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
         expires_at = self._clock.now() + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:

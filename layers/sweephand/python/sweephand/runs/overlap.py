@@ -22,7 +22,7 @@ from sweephand.wheel.trigger import Trigger, TriggerMessage
 #: taken from one that is only held up; should it come all the same, it waits for another turn.
 ABANDONED_MS: Final = HOUR_MS
 
-#: A line is kept so long after its last change: longer than any run can be retried or can run.
+#: A line is kept so long after it was last written. Whoever waits in it or is held writes it in time.
 LINE_RETENTION_MS: Final = 60 * DAY_MS
 
 #: What was asked for, with data of its own as a rule, may take so many bytes of a line. An item has 400 KB;
@@ -166,9 +166,9 @@ def gives_up_at(holder: Held, run: Run | None, job: Job) -> Instant:
     """When a holder whose run is not over is not waited for any more.
 
     Counted from the last that was to be seen of it. A resume gives it its time anew: the pause held its
-    message up.
+    message up. No other write of the job does: a job may be written every hour.
     """
-    last_seen_at = max(holder.since, job.cut)
+    last_seen_at = max(holder.since, job.cut if job.resumed_at is None else job.resumed_at)
     if run is not None and run.state == "running":
         # Its consumer reports, or its deadline ends it: unless the look at it went to the dead-letter queue.
         return run.deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS

@@ -8,6 +8,7 @@ from sweephand.errors import StoreError
 from sweephand.jobs.job import Job, JobKey
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.completion import Completions, is_last
+from sweephand.runs.keeping import Keeping
 from sweephand.runs.later import Later
 from sweephand.runs.notice import notice_of
 from sweephand.runs.retry import GiveUp, after_failure, said_of
@@ -56,6 +57,7 @@ class Settler:
         later: Later,
         pauses: Pauses,
         completions: Completions,
+        keeping: Keeping,
         letters: Letters,
         clock: Clock,
         ids: Ids,
@@ -63,6 +65,7 @@ class Settler:
         self._runs = runs
         self._pauses = pauses
         self._completions = completions
+        self._keeping = keeping
         self._queue = queue
         self._later = later
         self._letters = letters
@@ -106,6 +109,7 @@ class Settler:
             # What is not over must not be forgotten, however short its history is to be.
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
+        self._keeping.keep_job(job, run_until)
         self._later.send_at(deadline_of(running, job.shard), job.shard)
         # A report may have been faster: then what it wrote stands.
         self._runs.record(running)
@@ -177,6 +181,7 @@ class Settler:
             had_token=message.had_token or run.token is not None,
             last_failure=failure,
         )
+        self._keeping.keep_job(job, at + job.definition.owing_ms - job.definition.retry.age_max_ms)
         self._later.send_at(following, job.shard)
         # As with one that is running: what is not over must not be forgotten.
         expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)

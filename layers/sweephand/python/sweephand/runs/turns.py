@@ -78,11 +78,14 @@ class Turns:
             line = slot.line if slot is not None and slot.uid == job.uid else Line()
             state = self._state(line, message, job, now)
             if state is None:
+                if line.has(message):
+                    # Left there, it would be called when its record may be gone.
+                    self.forget(message.trigger)
                 return Turn("over", now)
             arrival = _arrival(line, message, job, state, now)
             for each in arrival.replaced:
                 self._skip(each.trigger, job)
-            if not self._is_written(job, slot, line, arrival):
+            if not self._is_written(job, slot, line, arrival, now):
                 continue
             # What has a run cannot be skipped: it began or ended in this very moment.
             if arrival.verdict != "skip" or self._skip(message.trigger, job):
@@ -140,6 +143,33 @@ class Turns:
                 return
         raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
 
+    def forget(self, trigger: Trigger) -> None:
+        """Take a trigger whose run is over out of its job's line; if it holds the line, hand it on."""
+        for _ in range(TRIES_MAX):
+            slot = self._slots.get(trigger.key)
+            if slot is None or slot.uid != trigger.uid:
+                return
+            run = self._runs.of(trigger)
+            left = tuple(
+                each for each in slot.line.waiting if each.trigger.id != trigger.id or not is_over(each, run)
+            )
+            if left == slot.line.waiting:
+                self.hand_on(trigger)
+                return
+            if self._is_changed(slot.key, slot.uid, slot, slot.line._replace(waiting=left), None):
+                self.hand_on(trigger)
+                return
+        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+
+    def keep(self, trigger: Trigger) -> None:
+        """Have the line of a trigger that is held stay, if it would be removed within a month.
+
+        Where another writes the line at the same moment, that one keeps it.
+        """
+        slot = self._slots.get(trigger.key)
+        if slot is not None and slot.uid == trigger.uid and _is_ageing(slot, self._clock.now()):
+            self._is_changed(slot.key, slot.uid, slot, slot.line, None)
+
     def hand_on(self, trigger: Trigger) -> None:
         """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
         for _ in range(TRIES_MAX):
@@ -174,9 +204,9 @@ class Turns:
             look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
         )
 
-    def _is_written(self, job: Job, slot: Slot | None, line: Line, arrival: Arrival) -> bool:
+    def _is_written(self, job: Job, slot: Slot | None, line: Line, arrival: Arrival, now: Instant) -> bool:
         """Whether the line is now as an arrival makes it."""
-        if arrival.line == line:
+        if arrival.line == line and not (slot is not None and _is_ageing(slot, now)):
             return True
         return self._is_changed(job.key, job.uid, slot, arrival.line, arrival.woken)
 
@@ -211,6 +241,11 @@ class Turns:
         if job.definition.on_complete is not None:
             self._queue.send([(notice_of(run), 0)])
         return self._runs.record(run)
+
+
+def _is_ageing(slot: Slot, now: Instant) -> bool:
+    """Whether a line has not been written for half of the time that it is kept."""
+    return slot.expires_at is not None and slot.expires_at - now < LINE_RETENTION_MS // 2
 
 
 def _is_same_job(job: Job | None, other: Job) -> bool:

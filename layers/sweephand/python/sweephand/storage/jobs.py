@@ -52,6 +52,7 @@ class JobItem(Item):
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     change = JsonAttribute(null=True)
     fields = JsonAttribute(null=True)
+    resumed_at = IntegerAttribute(null=True, attr_name="resumed")
 
 
 class DynamoJobs:
@@ -153,6 +154,7 @@ def _item(job: Job) -> JobItem:
         gone_at=job.expires_at,
         change=job.change and tuple(job.change)[:_CHANGE_LENGTH],
         fields=fields_to_item(job.change),
+        resumed_at=job.resumed_at,
         expires_at=_removal(job),
     )
 
@@ -192,6 +194,7 @@ def _job(raw: RawItem) -> Job:
         pause_reason=item.pause_reason,
         expires_at=item.gone_at,
         change=_change(item.change, item.fields) if item.change else None,
+        resumed_at=item.resumed_at,
     )
 
 
