@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import urllib3
 from infra.bench.consumer import Arrival, Consumer
-from infra.bench.phases import Tick, Ticks, by_phase
+from infra.bench.phases import PHASES_MS, Tick, Ticks, by_phase
 from infra.bench.punctuality import Punctuality, judge, series_owed
 from infra.bench.report import Report, against
 from infra.local import stack
@@ -29,7 +29,8 @@ _SPREAD_MS: Final = 120 * SECOND_MS
 _ON_THE_MINUTE: Final = 100
 
 #: The first one-off is due this long after its creation began, and no less than this after its own.
-_LEAD_MS: Final = 360 * SECOND_MS
+#: Until then each phase of a tick has sent a minute's triggers of the jobs at `:00`.
+_LEAD_MS: Final = DIRECT_WINDOW_MS + (len(PHASES_MS) + 1) * MINUTE_MS
 _BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
 
 #: The functions start meanwhile, all at once on this machine's few cores, where AWS has cores for each.
