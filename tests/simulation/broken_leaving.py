@@ -129,7 +129,9 @@ EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
     # It was not kept for so long.
     (
         gone_with_its_last_run,
-        lambda events: changed(of(Written), expires_at=NOON + 310_000)(_stayed(events)),
+        lambda events: changed(
+            of(Written), definition={**_WRITTEN, "retention": "10s"}, expires_at=NOON + 310_000
+        )(_stayed(events)),
     ),
     # One that was over was still on its way by what was read a moment before.
     (gone_with_its_last_run, with_(*_UNTIL_THEN)),

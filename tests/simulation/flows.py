@@ -26,8 +26,8 @@ _PAUSED_ON_ERROR: Final = 0.15
 _ONCE: Final = 0.35
 
 #: Silence is found in the queue, or beyond its reach by the wheel.
-_TIMEOUTS: Final = ("20s", "20s", "20s", "40s", "40s", "60s", "60s", "3m", "3m", "14m")
-_RUN_TIMES: Final = ("3m", "3m", "6m", "16m")
+_TIMEOUTS: Final = ("20s", "20s", "20s", "40s", "40s", "60s", "60s", "3m", "3m", "16m")
+_RUN_TIMES: Final = ("3m", "3m", "6m", "18m")
 
 #: What is reported on, or told of, is much more work than what is not: such jobs fire no more often.
 _SLOW: Final = "@every 41s"

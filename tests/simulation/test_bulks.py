@@ -11,7 +11,7 @@ from tests.simulation.simulation import run
 from tests.simulation.trace import Event, ManyAnswered, Written
 
 #: So many of the first seeds show all of it.
-SEEDS = range(60)
+SEEDS = range(120)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Bulks.of(seed).is_on))
 
