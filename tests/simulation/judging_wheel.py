@@ -56,7 +56,7 @@ def chains_end(tale: Tale) -> Iterator[str]:
     uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)  # when their timers were written
     for timer in tale.timers:
         life = tale.lives.get(timer.uid)
-        if timer.kind != "occurrence" or timer.is_put_off:
+        if timer.kind != "occurrence" or timer.put_off_by_ms:
             # What was put off is no further timer: it is one that was there, later.
             continue
         reign = life.reign(timer.rev) if life is not None else None

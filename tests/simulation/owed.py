@@ -24,6 +24,9 @@ CRASHED = ("received ", "Sweephand failed to handle it: ")
 #: Found later than this (catchup.window) an occurrence is a misfire.
 WINDOW_DEFAULT = "1h"
 
+#: So long a timer waits when it could not be expanded. The last such wait does not count as lateness.
+PUT_OFF_MS = 300_000
+
 
 def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
     """The reigns and due times for which a request has to have left by the end, but for what excuses it.
@@ -89,15 +92,19 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
 
 def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
-    """When a sweep was done with it: by the timer of its revision that lies last before it."""
+    """When a sweep was done with it: by the timer of its revision that begins last before it.
+
+    Of a timer and its copies that is the copy that was written last, less the time that it waited last.
+    """
     of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
-    before = [each for each in of_it if each.kind == "occurrence" and each.due_at <= due_at]
+    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
     if not before:
         return None
-    timer = max(before, key=lambda each: each.due_at)
+    timer = max(before, key=lambda each: (each.first_due_at, each.due_at))
+    waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
     return next(
         (
-            each.at
+            each.at - waited_ms
             for each in tale.cursors.get(timer.shard, [])
             if each.key > timer.sort_key
             or (each.key == timer.sort_key and (each.within_at is None or each.within_at >= due_at))

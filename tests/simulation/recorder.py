@@ -261,7 +261,7 @@ class Recorder:
                 kind,
                 timer.due_at,
                 timer.sort_key,
-                isinstance(timer, OccurrenceTimer) and timer.put_off_to is not None,
+                timer.due_at - timer.first.due_at if isinstance(timer, OccurrenceTimer) else 0,
             )
         )
 

@@ -226,6 +226,41 @@ def outage() -> list[Event]:
     )
 
 
+def put_off(found_s: int = 630) -> list[Event]:
+    """A job that fires each minute, its window two minutes; nothing is swept from 9:00 until `found_s`.
+
+    Its timer at 5:00 could not be expanded, and was copied ahead to 10:00. The copy yields all that is due
+    from 5:00 on.
+    """
+    definition = {"schedule": "@every 60s", "catchup": {"mode": "none", "window": "2m"}, "data": '"x"'}
+    copy = replace(timer(600, at_s=180, what=str(NOON + 300_000)), put_off_by_ms=300_000)
+    found_ms = found_s * 1_000
+    return in_order(
+        timer(300, at_s=0),
+        written("create", "1-a", 0, definition=definition),
+        (event for due_s in range(60, 241, 60) for event in delivered(due_s)),
+        Mishap(NOON + 180_000, "stumble", "timer"),
+        copy,
+        cursor(timer(300, at_s=0), 180, 3),
+        Mishap(NOON + 540_000, f"no ticks of {found_ms - 540_000} ms", "EventBridge"),
+        timer(660, at_s=found_s),
+        cursor(copy, found_s, 10),
+        timer(720, at_s=found_s),
+        cursor(timer(660, at_s=0), found_s, 10),
+        (
+            event
+            for due_s in range(300, 601, 60)
+            for event in delivered(due_s, late_ms=found_ms - due_s * 1_000 + 50)
+        ),
+        (
+            event
+            for due_s in range(660, 901, 60)
+            for event in delivered(due_s, late_ms=max(5, found_ms - due_s * 1_000 + 50))
+        ),
+        (replace(event, at=max(event.at, NOON + found_ms)) for event in swept(720, 960)),
+    )
+
+
 def in_turn() -> list[Event]:
     """Each minute, one run at a time, and one may wait: the third minute's is not over before 5:05."""
     third = [requested(180), requested(180, attempt=2, late_ms=125_000)]
@@ -267,5 +302,6 @@ STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     replaced,
     removed,
     outage,
+    put_off,
     in_turn,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from tests.simulation.stories import (
     outage,
     paused_for_a_while,
     place,
+    put_off,
     removed,
     replaced,
     requested,
@@ -81,6 +83,8 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (outage, without(of(Requested, due_s=480)), "nothing left for it"),
     (outage, without(of(Requested, due_s=540)), "nothing left for it"),
     (every_minute, without(of(Requested, due_s=420)), "nothing left for it"),
+    (put_off, without(of(Requested, due_s=300)), "nothing left for it"),
+    (partial(put_off, 800), without(of(Requested, due_s=540)), "nothing left for it"),
     # Nothing early.
     (every_minute, changed(of(Requested, due_s=180), clock_at=THIRD - 1), "early"),
     (every_minute, changed(of(Requested, due_s=180), at=THIRD - 45_001), "earlier than any clock"),
@@ -270,6 +274,8 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             run(requested(120, late_ms=760_000), "failed", "claimed"),
         ),
     ),
+    # What was put off is a misfire if its copy was found too late.
+    (partial(put_off, 800), without(of(Requested, due_s=300), of(Requested, due_s=360))),
     # A retry that lies ahead is in the wheel.
     (
         retried,

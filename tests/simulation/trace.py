@@ -279,7 +279,11 @@ class LineStored:
 
 @dataclass(frozen=True, slots=True)
 class TimerStored:
-    """A timer was written, or written over itself; one `is_put_off` that could not be expanded when due."""
+    """A timer was written, or written over itself.
+
+    `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is looked at
+    that much later than its first trigger is due.
+    """
 
     at: Instant
     shard: int
@@ -289,7 +293,12 @@ class TimerStored:
     kind: str
     due_at: Instant
     sort_key: str
-    is_put_off: bool = False
+    put_off_by_ms: int = 0
+
+    @property
+    def first_due_at(self) -> Instant:
+        """When the first trigger of an occurrence timer is due."""
+        return self.due_at - self.put_off_by_ms
 
     @property
     def trigger_id(self) -> str:

@@ -9,6 +9,7 @@ from sweephand.instants import Instant
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.reading import JobRead
 from sweephand.runs.settle import Delivered
+from sweephand.wheel.timer import OccurrenceTimer
 from sweephand.wheel.trigger import TriggerMessage
 
 
@@ -25,4 +26,10 @@ def catches_up_at_delivery() -> Iterator[None]:
         return deliver(self, message, read, deadline)
 
     with patch.object(Deliverer, "_trigger", judged):
+        yield
+
+
+@mutation("What fell due while a timer was put off is a misfire, though the wait was ours")
+def counts_the_time_that_a_timer_was_put_off_by() -> Iterator[None]:
+    with patch.object(OccurrenceTimer, "put_off_by_ms", property(lambda _: 0)):
         yield

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.world import NOON, job_of
@@ -318,6 +319,31 @@ def test_a_timer_and_its_copy_that_was_put_off_go_on_as_one_chain() -> None:
     alone = expanded(job, original)
     assert both.successors == alone.successors
     assert both.cursor == Cursor(copy.sort_key)
+
+
+@pytest.mark.parametrize("mode", ["latest", "none"])
+@pytest.mark.parametrize(("found_late_ms", "skipped"), [(-MINUTE, 0), (2 * MINUTE, 0), (2 * MINUTE + 1, 1)])
+def test_that_a_timer_was_put_off_makes_no_misfire_and_an_outage_after_it_does(
+    mode: str, found_late_ms: int, skipped: int
+) -> None:
+    job = job_of(schedule="@every 50s", catchup={"mode": mode, "window": "2m"})
+    broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
+    (copy,) = expanded(job, broken).successors
+    copy = copy._replace(series=job.series)
+    expansion = expanded(job, copy, judged_at=copy.due_at + found_late_ms)
+    # Alone in its span, the newest misfire of `latest` fires.
+    left_out = skipped if mode == "none" else 0
+    assert dues(expansion) == [50, 100, 150, 200, 250, 300, 350][left_out:]
+    assert [run.count for run in expansion.skipped] == [1] * left_out
+
+
+def test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_time() -> None:
+    job = job_of(schedule="@every 50s", catchup={"mode": "none", "window": "2m"})
+    timer = timer_of(job)._replace(put_off_to=NOON + 50_000 + 3 * PUT_OFF_MS)
+    expansion = expanded(job, timer, judged_at=timer.due_at)
+    # Two of three times are ten minutes: what was due in the first eight of them is a misfire.
+    assert dues(expansion)[0] == 550
+    assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(50_000, 10)]
 
 
 def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:

@@ -88,7 +88,8 @@ def expand(
 
     The timers are of one bucket, in the order of their keys, as TimerStore.page answers them. Whether they
     are late is judged by the instant that the lease says: whoever expands the page again, however much
-    later, gets the same. `unreadable` are the jobs that cannot be read, and why: their timers are put off.
+    later, gets the same. The last five minutes that a timer was put off by are no lateness. `unreadable` are
+    the jobs that cannot be read, and why: their timers are put off.
     """
     cursor = lease.cursor
     assert lease.judged_at is not None, "a shard that is held says by when its page is judged"
@@ -163,7 +164,9 @@ def _expand_occurrences(
         series,
         first,
         until=until,
-        judged_at=room.judged_at,
+        # A timer waits for five minutes after each look that failed. The last wait is no outage: whatever
+        # failed may have been over at once.
+        judged_at=room.judged_at - min(timer.put_off_by_ms, PUT_OFF_MS),
         policy=policy,
         followed_at=timer.followed_at,
     )

@@ -76,6 +76,11 @@ class OccurrenceTimer(NamedTuple):
         return self.first.due_at if self.put_off_to is None else self.put_off_to
 
     @property
+    def put_off_by_ms(self) -> int:
+        """How long after its first trigger is due it is looked at, in milliseconds; 0 as a rule."""
+        return self.due_at - self.first.due_at
+
+    @property
     def sort_key(self) -> str:
         """Position, then what makes it unique: two timers of one job at one instant never share a key.
 
