@@ -44,7 +44,7 @@ _BY_HAND: Final = replace(
 )
 
 
-def _dropped(at_s: int) -> Dropped:
+def dropped(at_s: int) -> Dropped:
     """Its queue drops the second attempt of the trigger that the stories are about."""
     uid, _, _ = TRIGGER.partition("-")
     return Dropped(NOON + at_s * 1_000, "job", uid, TRIGGER, 2)
@@ -62,8 +62,8 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         "nor was silent for too long",
     ),
     # What is asked for again arrives.
-    (silent, with_(_dropped(400)), "asked for again, was dropped by its queue"),
-    (redriven, with_(_dropped(780)), "asked for again, was dropped by its queue"),
+    (silent, with_(dropped(400)), "asked for again, was dropped by its queue"),
+    (redriven, with_(dropped(780)), "asked for again, was dropped by its queue"),
     # Of two reports the first rules, and what is completed is not given up.
     (
         reported,

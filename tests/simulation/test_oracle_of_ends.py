@@ -1,10 +1,11 @@
 """The oracle on the ends of runs: silent where all was kept, and it names what was not."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from tests.simulation.broken_ends import BROKEN_ENDS
-from tests.simulation.doctored import Doctoring, complaints, of, without
+from tests.simulation.broken_ends import BROKEN_ENDS, dropped
+from tests.simulation.doctored import Doctoring, complaints, of, with_, without
 from tests.simulation.stories import NOON, in_order, requested, written
 from tests.simulation.stories_of_ends import (
     STORIES_OF_ENDS,
@@ -58,6 +59,14 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
         followed_by_another,
         lambda events: in_order(
             without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
+        ),
+    ),
+    # What a queue has taken has succeeded, though the answer to a copy of it was lost and it was tried again.
+    (
+        silent,
+        lambda events: in_order(
+            replace(event, token=None) if isinstance(event, Requested) else event
+            for event in with_(dropped(400))(events)
         ),
     ),
     # Of a first attempt that nobody claimed there may be two at once.
