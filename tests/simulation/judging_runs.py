@@ -54,12 +54,17 @@ def run_states_are_legal(tale: Tale) -> Iterator[str]:
 
 
 def attempts_never_decrease(tale: Tale) -> Iterator[str]:
-    """The number of attempts of a run grows, or stays; a claim whose attempt was not made is undone."""
+    """The number of attempts of a run grows, or stays; a claim whose attempt was not made is undone.
+
+    If that was the first attempt, no record is left, and a resume may record that the trigger is skipped.
+    """
     for (uid, run_id), stored in tale.runs_of.items():
         for before, after in pairwise(stored):
             undone = (before.attempts - 1, "claimed")
             is_undone = (after.attempts, before.state) == undone and after.state in UNDONE
-            if after.attempts < before.attempts and not is_undone:
+            released = (1, "released", None, "skipped")
+            is_released = (before.attempts, before.state, after.before, after.state) == released
+            if after.attempts < before.attempts and not (is_undone or is_released):
                 yield f"{after.name}: run {run_id} of {uid} went back to attempt {after.attempts}"
 
 

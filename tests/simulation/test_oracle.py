@@ -71,6 +71,12 @@ def moved(since_s: int) -> list[Event]:
     return [written("patch", "2-b", 375, definition=definition, jitter_ms=30_000, since=since)]
 
 
+def held_back(state: str, late_ms: int) -> RunStored:
+    """A claim of the first run that the resume of paused_for_a_while skips, or its release."""
+    before = None if state == "claimed" else "claimed"
+    return replace(run(requested(240, late_ms=late_ms), before, state), attempts=1)
+
+
 #: What the job of that story says.
 TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
@@ -162,6 +168,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         changed(of(RunStored, state="succeeded", run_id=f"{THIRD}-0"), attempts=2),
         "went back to attempt",
     ),
+    (paused_for_a_while, with_(held_back("claimed", 30)), "went back to attempt"),
     (retried, without(of(Requested, due_s=180, attempt=2)), "skips the one before it"),
     (retried, with_(requested(180, attempt=2, late_ms=40_000)), "and at"),
     (
@@ -292,6 +299,8 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             Buried(NOON + 200_000, f"{UID}-{THIRD}-0", "Attempt 2 of 2 failed: Response 503."),
         ),
     ),
+    # Of a first attempt that a pause held back nothing stays, and the resume skips it.
+    (paused_for_a_while, with_(held_back("claimed", 30), held_back("released", 40))),
     # Another's clock may have been ahead when the cut before was taken.
     (replaced, changed(of(Written, rev="1-a"), ahead_ms=30_000, cut=NOON + 30_005)),
 ]
