@@ -165,7 +165,9 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
     reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
     is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
     is_same = timing.schedule == former.schedule and timing.due_at == former.due_at
-    if not goes_on and is_same and is_moved and not timing.counts_from_start:
+    # Where the times are counted from the beginning, a new series names others; from one dueTime, the same.
+    names_others = timing.counts_from_start and timing.due_at is None
+    if not goes_on and is_same and is_moved and not names_others:
         # By another zone, too, a time of the schedule does not fire at both of its places.
         as_written = reached - former.jitter_ms
         timing = counted_from(timing, as_written, timing.counted, former.jitter_ms)

@@ -12,6 +12,7 @@ from tests.simulation.broken_leaving import BROKEN_LEAVING
 from tests.simulation.broken_removal import BROKEN_REMOVAL
 from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
 from tests.simulation.judging_runs import CRASHED
+from tests.simulation.lives import lives_of
 from tests.simulation.oracle import CHECKS, judge
 from tests.simulation.stories import (
     NOON,
@@ -326,3 +327,13 @@ def test_more_updates_than_a_job_remembers_excuse_what_waited() -> None:
     assert not any("nothing left for it" in each for each in found)
     found = complaints(in_order(story, writes[:18], timer(1020, "19-p", at_s=900)))
     assert any("nothing left for it" in each for each in found)
+
+
+def test_times_from_one_due_time_are_the_same_times_in_another_zone() -> None:
+    definition = {"schedule": "@every 60s", "dueTime": "2026-11-21T12:00:30Z", "data": '"x"'}
+    moved_to = {**definition, "timezone": "Europe/Riga", "jitter": "5m"}
+    patched = written("patch", "2-b", 375, definition=moved_to, jitter_ms=90_000)
+    [life] = lives_of([written("create", "1-a", 0, definition=definition), patched]).values()
+    due_at, sequence = next(iter(life.occurrences[-1].between(NOON, NOON + 600_000)))
+    # The times up to 5:30 have fired at their old places. The one at 6:30 fires at 8:00.
+    assert ((due_at - NOON) // 1_000, sequence) == (480, 7)
