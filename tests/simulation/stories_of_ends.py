@@ -78,7 +78,7 @@ def _accepted(**fields: Any) -> list[Event]:
     """Up to the acceptance of the first attempt; the other minutes succeed at once."""
     first = _tried(1, 180.1)
     return in_order(
-        _rest(completion="async", heartbeatTimeout="20s", **fields),
+        _rest(completion="async", heartbeatTimeout="90s", **fields),
         stored(180.05, None, "claimed", 1),
         first,
         concluded(first, "accepted"),
