@@ -4,6 +4,7 @@ No formula of a series is used here: what fired is moved back by its own revisio
 the times that the schedule names.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,17 +22,20 @@ _TIMES_MAX = 3_000
 def no_time_fires_twice(tale: Tale) -> Iterator[str]:
     """A time of a schedule fires under one due time, though updates move it.
 
-    What falls due while an update of the zone or the dueTime is served may fire by both.
+    What falls due while an update of the zone or the dueTime is served may fire by both. Another schedule has
+    times of its own, of which some may be at the same instants.
     """
-    fired: dict[tuple[str, int], set[int]] = defaultdict(set)
-    jitters = {(life.uid, each.rev): each.jitter_ms for life in tale.lives.values() for each in life.writes}
+    fired: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    brought = {(life.uid, each.rev): each for life in tale.lives.values() for each in life.writes}
     for each in tale.requests:
-        if (each.uid, each.rev) in jitters and not each.is_on_demand:
+        if (each.uid, each.rev) in brought and not each.is_on_demand:
             reign = tale.lives[each.uid].reign(each.rev)
             # By a clock that is ahead, a request may have left for what an update then took over.
             if reign is not None and reign.owns(each.due_at):
-                fired[each.uid, each.due_at - jitters[each.uid, each.rev]].add(each.due_at)
-    for (uid, time), dues in fired.items():
+                write = brought[each.uid, each.rev]
+                schedule = json.dumps(write.definition.get("schedule"))
+                fired[each.uid, schedule, each.due_at - write.jitter_ms].add(each.due_at)
+    for (uid, _, time), dues in fired.items():
         life = tale.lives[uid]
         if len(dues) > 1 and not _was_being_changed(life, dues):
             places = ", ".join(map(told, sorted(dues)))

@@ -320,6 +320,14 @@ def test_a_refused_write_is_not_expected_to_stand() -> None:
     assert complaints(in_order(every_minute(), refusal)) == []
 
 
+@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
+def test_another_schedule_has_times_of_its_own(schedule: str, *, is_again: bool) -> None:
+    definition = {"schedule": schedule, "jitter": "2m", "data": '"x"'}
+    patch = written("patch", "2-b", 375, definition=definition, jitter_ms=90_000)
+    found = complaints(with_(patch, *delivered(450, "2-b"))(every_minute()))
+    assert any("of its schedule fired at" in each for each in found) == is_again
+
+
 def test_more_updates_than_a_job_remembers_excuse_what_waited() -> None:
     writes = [written("patch", f"{number}-p", 899 + number / 100) for number in range(2, 24)]
     story = without(of(Requested, due_s=840), of(Concluded), of(TimerStored, due_s=1020))(every_minute())
