@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import pytest
 from tests.fakes.acceptance import running
 from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
+from tests.fakes.faults import failing, working
 from tests.fakes.lines import MINUTE, delivered, triggers
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.errors import StoreError
 from sweephand.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.ports import Answer, Attempt
 
@@ -138,3 +141,18 @@ def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
     failure = run_of(world).last_failure
     assert failure is not None
     assert failure.reason == "Its consumer sent no heartbeat within heartbeatTimeout."
+
+
+def test_a_job_stays_until_the_claim_is_over_of_an_attempt_whose_holder_died() -> None:
+    world = World()
+    message = due(world, history="full", retention="1s", retry={"maxAge": "30s"})
+    failing(world, "consumers.deliver", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    working(world)
+    assert handle(world, message).outcome == "claimed"
+    claimed_until, job = run_of(world).claimed_until, world.jobs.get(key_of())
+    assert claimed_until is not None
+    assert job is not None
+    # The attempt is made again then, and may have to be tried again.
+    assert (job.expires_at or 0) >= claimed_until + 30_000

@@ -286,7 +286,7 @@ class Deliverer:
             run = _begun(run, message, self._clock.now())
             run, refused_by = self._claims.claim(run, is_reported=is_async)
             if refused_by is not None:
-                return self._refused(message, refused_by)
+                return self._refused(message, refused_by, job)
         made = self._attempts.make(message, read, job, run.token, deadline)
         if isinstance(made, Postponed):
             if is_claimed:
@@ -308,13 +308,14 @@ class Deliverer:
         )
         return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
 
-    def _refused(self, message: TriggerMessage, stored: Run) -> Delivered:
+    def _refused(self, message: TriggerMessage, stored: Run, job: Job) -> Delivered:
         if stored.state == "running" and stored.attempts < message.attempt:
             return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
             # A second at least: the queue rounds less down to none, and would show it again at once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
+            self._keeping.keep_job(job, ended_at + job.definition.owing_ms)
             return self._put_back(message, ended_at, "claimed")
         return Delivered("repeated")
 
