@@ -9,6 +9,7 @@ again. Only one of which nothing was seen for an hour does not hold its job any 
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tests.simulation.enumeration import length_ms
 from tests.simulation.lives import told
 from tests.simulation.tale import Tale
 from tests.simulation.trace import LineStored, Mishap, Requested, RunStored
@@ -38,6 +39,9 @@ LET_GO_MS = 1_800_000
 #: A clock is ahead by so much at most: what is due later has not come.
 AHEAD_MS = 45_000
 
+#: What counts where a job does not say (semantics.md, "Delivery").
+HEARTBEAT_TIMEOUT_DEFAULT = "5m"
+
 #: Why a run is skipped for another.
 OVERLAP = "overlap"
 
@@ -59,7 +63,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             is_back = turns.is_back_behind(trigger_id, event.trigger_id)
             is_let_pass = run.state == "retrying" and (is_back or _is_let_pass(turns, event))
             if is_let_pass or (
-                run.state == "running" and _is_overdue(tale, trigger_id, run.seen_at, event.at)
+                run.state == "running" and is_overdue(tale, trigger_id, run.seen_at, event.at)
             ):
                 continue
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
@@ -146,15 +150,23 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
             yield f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …), {most} may"
 
 
-def _is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
+def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
     """Whether a consumer should have reported an hour ago, and the wheel still owes the look at its run.
 
-    It counts as failed since then: EventBridge alone has kept that from being recorded.
+    It counts as failed since then: EventBridge alone has kept that from being recorded. A heartbeat puts its
+    end off and sends no look.
     """
     looks = tale.deadlines_of.get(trigger_id, [])
     latest = max((each for each in looks if each.at <= at), key=lambda each: each.at, default=None)
-    is_latest_word = latest is not None and seen_at <= latest.at + PROCESS_MS
-    return latest is not None and is_latest_word and at >= latest.due_at + ABANDONED_MS - SIMULATED_SKEW_MS
+    if latest is None:
+        return False
+    is_owed = all(each.key < latest.sort_key for each in tale.cursors.get(latest.shard, []) if each.at <= at)
+    if seen_at > latest.at + PROCESS_MS and not is_owed:
+        return False
+    life = tale.lives[latest.uid]
+    timeouts = (each.definition.get("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT) for each in life.writes)
+    silent_at = seen_at + max(map(length_ms, timeouts)) if seen_at > latest.at + PROCESS_MS else 0
+    return at >= max(latest.due_at, silent_at) + ABANDONED_MS - SIMULATED_SKEW_MS
 
 
 def _is_let_pass(turns: Turns, event: Requested) -> bool:

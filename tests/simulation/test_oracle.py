@@ -11,6 +11,7 @@ from tests.simulation.broken_ends import BROKEN_ENDS
 from tests.simulation.broken_leaving import BROKEN_LEAVING
 from tests.simulation.broken_removal import BROKEN_REMOVAL
 from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
+from tests.simulation.judging_overlap import is_overdue
 from tests.simulation.judging_runs import CRASHED
 from tests.simulation.lives import lives_of
 from tests.simulation.oracle import CHECKS, judge
@@ -345,3 +346,15 @@ def test_times_from_one_due_time_are_the_same_times_in_another_zone() -> None:
     due_at, sequence = next(iter(life.occurrences[-1].between(NOON, NOON + 600_000)))
     # The times up to 5:30 have fired at their old places. The one at 6:30 fires at 8:00.
     assert ((due_at - NOON) // 1_000, sequence) == (480, 7)
+
+
+def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_stands_still() -> None:
+    definition = {"schedule": "@every 60s", "completion": "async", "heartbeatTimeout": "20s"}
+    look = timer(1_000, at_s=60, kind="deadline", what=f"{UID}-{NOON}-0,1,o")
+    create = written("create", "1-a", 0, definition=definition)
+    beat_at, hour_ms = NOON + 2_000_000, 3_600_000
+    standing = Tale([create, look], THROUGH, None)
+    assert is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
+    assert not is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + hour_ms - 60_000)
+    swept = Tale([create, look, cursor(look, 1_000, 1)], THROUGH, None)
+    assert not is_overdue(swept, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
