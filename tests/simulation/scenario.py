@@ -18,7 +18,7 @@ TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 _SPARSE: Final = 0.03
 
 #: One in so many seeds lasts for weeks, and all from FIRST_FOR_WEEKS on.
-_FOR_WEEKS: Final = 0.0
+_FOR_WEEKS: Final = 0.01
 
 #: So many days they last.
 _DAYS: Final = (20, 40, 80)
