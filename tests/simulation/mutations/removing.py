@@ -6,14 +6,30 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.scenario import FIRST_FOR_WEEKS
 
-from sweephand.instants import DAY_MS
-from sweephand.runs import settle
-
-#: A time that adds nothing to how long something is kept.
-_NOTHING_MS = -1_000 * DAY_MS
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.keeping import Keeping
+from sweephand.runs.turns import Turns
 
 
-@mutation("The record of a run that is not over is kept no longer than one that is", first=FIRST_FOR_WEEKS)
-def forgets_what_goes_on() -> Iterator[None]:
-    with patch.object(settle, "TIMER_RETENTION_MS", _NOTHING_MS):
+@mutation("A job is kept no longer for what waits, runs or is tried again", first=FIRST_FOR_WEEKS)
+def keeps_no_job() -> Iterator[None]:
+    with patch.object(Keeping, "keep_job", lambda *_: None):
+        yield
+
+
+@mutation("A line that is held for weeks is not written again", first=FIRST_FOR_WEEKS)
+def keeps_no_line() -> Iterator[None]:
+    with patch.object(Turns, "keep", lambda *_: None):
+        yield
+
+
+@mutation("The record of a run whose retry is held goes in its time", first=FIRST_FOR_WEEKS)
+def keeps_no_run() -> Iterator[None]:
+    with patch.object(Keeping, "keep_run", lambda *_: None):
+        yield
+
+
+@mutation("What is held is put back though its run is over", first=FIRST_FOR_WEEKS)
+def holds_what_is_over() -> Iterator[None]:
+    with patch.object(Deliverer, "_is_over_meanwhile", lambda *_: False):
         yield
