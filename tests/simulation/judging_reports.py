@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from tests.simulation.enumeration import length_ms
 from tests.simulation.judging_jobs import SKEW_MS
@@ -140,14 +141,15 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
 def first_report_rules(tale: Tale) -> Iterator[str]:
     """Of two reports that end an attempt differently one is taken; what is completed is not given up."""
     for (uid, run_id), answers in tale.run_answers_of.items():
+        trigger_id = f"{uid}-{run_id}"
         taken: dict[str, set[int]] = defaultdict(set)
         for each in answers:
             if each.error is None and each.asked.attempt is not None:
                 taken[each.asked.verb].add(each.asked.attempt)
         for attempt in taken["complete"] & taken["fail"]:
-            what = f"attempt {attempt} of {uid}-{run_id} was reported as complete and as failed"
-            yield f"{what}, and both reports were taken"
-        trigger_id = f"{uid}-{run_id}"
+            if not _is_made_between(tale, trigger_id, attempt, answers):
+                what = f"attempt {attempt} of {trigger_id} was reported as complete and as failed"
+                yield f"{what}, and both reports were taken"
         reason = tale.buried.get(trigger_id)
         is_ours = reason is None or reason.startswith(OUR_FAULT)
         # Buried before, by a function that died before it had recorded that, the attempt was made once more.
@@ -155,6 +157,24 @@ def first_report_rules(tale: Tale) -> Iterator[str]:
         is_before = tale.buried_at.get(trigger_id, 0) < asked_at
         if taken["complete"] and not (is_ours or is_before or trigger_id in tale.redriven_from):
             yield f"{trigger_id} was reported as complete, and was buried ({reason})"
+
+
+def _is_made_between(tale: Tale, trigger_id: str, attempt: int, answers: Sequence[RunAnswered]) -> bool:
+    """Whether each two different reports that were taken are of two requests of that attempt.
+
+    The function that made the first request died before the end of its run was recorded. So the message came
+    again, and the attempt was made once more: each of its two requests has an end of its own.
+    """
+    made = [each.at for each in tale.requests_of.get(trigger_id, []) if each.attempt == attempt]
+    reports = sorted(
+        (each.asked.at, each.asked.verb)
+        for each in answers
+        if each.error is None and each.asked.attempt == attempt and each.asked.verb in {"complete", "fail"}
+    )
+    return all(
+        verb == following or any(asked_at < at < following_at for at in made)
+        for (asked_at, verb), (following_at, following) in pairwise(reports)
+    )
 
 
 def _is_repetition(tale: Tale, asked: RunAsked) -> bool:

@@ -1,6 +1,6 @@
 """The oracle on the ends of runs: silent where all was kept, and it names what was not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -31,6 +31,20 @@ def test_a_broken_promise_about_an_end_is_named(
 ) -> None:
     found = complaints(doctoring(story()))
     assert any(expected in each for each in found), found
+
+
+def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> None:
+    failed = asked("fail", 200, state="running", attempts=1)
+    again = requested(180, late_ms=40_000)
+
+    def said_of(*events: Event | Sequence[Event]) -> list[str]:
+        return [each for each in complaints(in_order(reported(), *events)) if "both reports" in each]
+
+    assert said_of(failed)
+    assert not said_of(failed, again)
+    # Another attempt explains nothing, and neither does a request before the first report.
+    assert said_of(failed, replace(again, attempt=2))
+    assert said_of(failed, replace(again, at=again.at - 30_000))
 
 
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
