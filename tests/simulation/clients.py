@@ -14,6 +14,7 @@ from tests.simulation.functions import Functions
 from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
 from tests.simulation.modes import Modes
+from tests.simulation.on_demand import OnDemand
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
@@ -65,10 +66,12 @@ def plan(
     bulks: Bulks,
     weeks: Weeks,
     modes: Modes,
+    on_demand: OnDemand,
 ) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts.
 
-    What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change.
+    What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change, then triggers
+    of jobs that fire only on demand.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -95,7 +98,8 @@ def plan(
     of_runs = flows.asked(names, begins_at, ends_at)
     of_many = bulks.asked(names, begins_at, ends_at)
     of_modes = modes.asked(names, begins_at, ends_at)
-    steps = [*sorted(wished), *of_runs, *of_many, *of_modes]
+    by_hand = on_demand.asked(names, begins_at, ends_at)
+    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand]
     return [Step(number, *each) for number, each in enumerate(steps)]
 
 
@@ -126,6 +130,7 @@ class Clients:
         self._bulks = bulks
         self._leaving = Leaving.of(seed)
         self._modes = Modes.of(seed)
+        self._on_demand = OnDemand.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -162,6 +167,7 @@ class Clients:
                 self._leaving,
                 self._weeks,
                 self._modes,
+                self._on_demand,
             )
             told = action.ask(request)
             if told is not None:

@@ -62,6 +62,11 @@ class Timing:
         counted = isinstance(schedule, str) and re.match(r"@every|rate\(|R\d*/P", schedule)
         return counted is not None and counted is not False
 
+    @property
+    def is_on_demand(self) -> bool:
+        """Whether nothing says when it fires."""
+        return self.schedule is None and self.due_at is None
+
     def instants(self) -> Iterator[int]:
         """Its instants after `counted_at`, ascending, without regard to `ttl` and `repeats`."""
         zone = _zone(self.zone_name)
@@ -103,6 +108,12 @@ class Occurrences:
         self._look(instant)
         place = self._place(instant)
         return self._known[place][0] if place < len(self._known) else None
+
+    def has_ended(self, reached: int) -> bool:
+        """Whether nothing is left after an instant; on demand that is said by `ttl` alone."""
+        if self.timing.is_on_demand:
+            return self.timing.ttl_at is not None and self.timing.ttl_at < reached
+        return self.next_after(reached) is None
 
     def number_of(self, due_at: int) -> int | None:
         """The number of the occurrence at that instant, None if there is none."""
@@ -221,8 +232,7 @@ def has_same_timing(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _coming(timing: Timing, schedule: Any, zone: ZoneInfo, after: int) -> Iterator[int]:
     """The instants of a schedule strictly after one, or (of a period) from its beginning on."""
     if schedule is None:
-        assert timing.due_at is not None, "a one-off has a dueTime"
-        return iter([timing.due_at])
+        return iter([] if timing.due_at is None else [timing.due_at])
     if isinstance(schedule, list):
         return iter(sorted({at for at in map(_absolute, schedule) if at > after}))
     if isinstance(schedule, str):

@@ -30,8 +30,8 @@ _TIMEOUTS: Final = ("20s", "20s", "20s", "40s", "40s", "60s", "60s", "3m", "3m",
 _RUN_TIMES: Final = ("3m", "3m", "6m", "18m")
 
 #: What is reported on, or told of, is much more work than what is not: such jobs fire no more often.
-_SLOW: Final = "@every 41s"
-_FAST: Final = ("@every 5s", "@every 7s", "@every 17s", "@every 23s", "*/20 * * * * *")
+SLOW: Final = "@every 41s"
+FAST: Final = ("@every 5s", "@every 7s", "@every 17s", "@every 23s", "*/20 * * * * *")
 
 _HTTP: Final[dict[str, Any]] = {"type": "http", "url": "https://told.example/ends"}
 #: Over days a job that others follow fires a few times a day: while a follower is paused, whatever follows is
@@ -96,8 +96,8 @@ class Flows:
             fields["onError"] = "pause"
         if random.random() < _ONCE:
             fields["retry"] = {"maxAttempts": 1}
-        if fields.get("schedule") in _FAST and fields.keys() & {"completion", "onComplete"}:
-            fields["schedule"] = _SLOW
+        if fields.get("schedule") in FAST and fields.keys() & {"completion", "onComplete"}:
+            fields["schedule"] = SLOW
         return fields
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:

@@ -60,12 +60,20 @@ def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
 
 
 def jobs_stay_for_their_retention(tale: Tale) -> Iterator[str]:
-    """A job that ends is not gone before its last occurrence and its `retention` are over."""
+    """A job that ends is not gone before its last occurrence and its `retention` are over.
+
+    One that fires only on demand ends with its `ttl`, and is never gone without one.
+    """
     for life in tale.lives.values():
         for write, occurrences in zip(life.writes, life.occurrences, strict=True):
             if write.expires_at is None or write.verb == "expire":
                 continue
-            last_at = max((at for at, _ in islice(occurrences.timing.numbered(), OCCURRENCES_MAX)), default=0)
+            timing = occurrences.timing
+            if timing.is_on_demand and timing.ttl_at is None:
+                yield f"{life.name}: revision {write.rev} fires on demand and is to be gone"
+                continue
+            dues = (at for at, _ in islice(timing.numbered(), OCCURRENCES_MAX))
+            last_at = max(dues, default=(timing.is_on_demand and timing.ttl_at) or 0)
             kept_ms = length_ms(write.definition.get("retention", RETENTION_DEFAULT))
             # A job that goes with its last run keeps the end that it has.
             has_gone = any(each.verb == "expire" for each in life.writes)

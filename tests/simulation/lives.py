@@ -137,7 +137,7 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         return False, known
     reached = write.asked_at if before.paused_at is None else min(write.asked_at, before.paused_at)
     goes_on = has_same_timing(before.definition, write.definition)
-    is_over = known.next_after(reached) is None
+    is_over = known.has_ended(reached)
     former = known.timing
     # The time of the schedule up to which all belongs to the writes before this one.
     dealt_with = max(reached, begins_ahead_at(before), _beginning(former)) - former.jitter_ms

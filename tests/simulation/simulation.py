@@ -20,6 +20,7 @@ from tests.simulation.gate import Call, Gate
 from tests.simulation.looks import Looks
 from tests.simulation.machines import SWEEPERS_MAX, Fleet
 from tests.simulation.modes import Modes
+from tests.simulation.on_demand import OnDemand
 from tests.simulation.oracle import judge
 from tests.simulation.processes import Scheduler
 from tests.simulation.removals import Removals
@@ -182,6 +183,7 @@ class Simulation:
             bulks=Bulks.of(self._seed),
             weeks=Weeks.of(self._seed),
             modes=Modes.of(self._seed),
+            on_demand=OnDemand.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)

@@ -28,6 +28,7 @@ from tests.simulation.forms import (
 from tests.simulation.leaving import Leaving
 from tests.simulation.machines import Services
 from tests.simulation.modes import Modes
+from tests.simulation.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.recorder import Asking
 from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
@@ -81,6 +82,7 @@ class Request:
     leaving: Leaving
     weeks: Weeks
     modes: Modes
+    on_demand: OnDemand
 
     @property
     def at(self) -> Instant:
@@ -109,6 +111,7 @@ class Request:
         written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
         written = self.bulks.added(written, self.number)
         written = self.modes.added(written, self.number)
+        written = self.on_demand.added(written, self.key.name, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -198,7 +201,7 @@ def _patch(request: Request) -> tuple[str, str]:
         # A label by which jobs are chosen is taken away now and then.
         kept = before.labels if request.number % 3 else {}
         labels = {**kept, "patch": str(request.number)}
-        return replace(before, written={**before.written, **fields, "labels": labels})
+        return replace(before, written=judged({**before.written, **fields, "labels": labels}))
 
     return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
@@ -207,9 +210,10 @@ def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
     """A definition of which one thing that says when is changed, or taken away."""
     change = request.random.choice(SPARSE_RETIMINGS if request.is_sparse else RETIMINGS)
     written = {**before, **change, "labels": {**before.get("labels", {}), "retimed": str(request.number)}}
-    if "schedule" not in written and written.get("dueTime") is None:
+    if is_on_demand(written):
         written["dueTime"] = before.get("dueTime")
-    return {name: value for name, value in written.items() if value is not None}
+    written = request.on_demand.retimed(written, request.number)
+    return judged({name: value for name, value in written.items() if value is not None})
 
 
 def _patch_timing(request: Request) -> tuple[str, str]:

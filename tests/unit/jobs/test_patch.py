@@ -171,7 +171,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a zone that does not exist": ({"timezone": "Mars/Olympus"}, "/timezone"),
     "a schedule that is none": ({"schedule": "@nonsense"}, "/schedule"),
     "repeats of a one-off": ({"without": ["schedule"], "dueTime": "1h", "repeats": 2}, "/repeats"),
-    "no time at all": ({"without": ["schedule"]}, "/dueTime"),
+    "repeats on demand": ({"without": ["schedule"], "repeats": 2}, "/repeats"),
+    "jitter on demand": ({"without": ["schedule"], "jitter": "1m"}, "/jitter"),
+    "dst on demand": ({"without": ["schedule"], "dst": {"gap": "skip"}}, "/dst"),
 }
 
 

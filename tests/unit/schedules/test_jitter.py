@@ -19,7 +19,7 @@ PLACE = offset_ms("ns/job", 1_000_000)
 
 def asked(schedule: str | None = None, *, key: str | None = "ns/job", **fields: Any) -> Series:
     names = ("timezone", "due_time", "ttl", "repeats", "dst", "jitter")
-    given = {name: fields.get(name) for name in names}
+    given: dict[str, Any] = {name: fields.get(name) for name in names}
     return series_of(schedule=schedule, requested_at=NOW, key=key, **given)
 
 

@@ -7,8 +7,9 @@ import pytest
 from tests.unit.schedules.say import asked, at, said
 
 from sweephand.errors import InvalidError
+from sweephand.instants import HOUR_MS, INSTANT_MAX
 from sweephand.limits import REPEATS_MAX
-from sweephand.schedules import Series
+from sweephand.schedules import Series, series_of
 
 NOW = at("2026-11-21T07:00:00Z")
 
@@ -154,3 +155,44 @@ def answer_of(*lines: str) -> str:
     program = "\n".join(["import sys", f"sys.path[:0] = {[each for each in sys.path if each]!r}", *lines])
     command = [sys.executable, "-c", program]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own program
+
+
+def on_demand(**fields: object) -> Series:
+    given: dict[str, object] = {"schedule": None, "timezone": None, "due_time": None, "ttl": None}
+    given |= {"repeats": None, "requested_at": NOW, "may_be_on_demand": True}
+    return series_of(**{**given, **fields})  # type: ignore[arg-type]
+
+
+def test_a_job_without_any_time_has_a_series_without_occurrences() -> None:
+    series = on_demand()
+    assert series.is_on_demand
+    assert series.next_after(0) is None
+    assert series.last_at() is None
+    assert not series.has_ended(INSTANT_MAX)
+    ending = on_demand(ttl="PT1H", timezone="Europe/Paris")
+    assert (ending.ttl_at, ending.timezone) == (NOW + HOUR_MS, "Europe/Paris")
+    assert (ending.has_ended(NOW + HOUR_MS), ending.has_ended(NOW + HOUR_MS + 1)) == (False, True)
+    assert ending.last_at() is None
+
+
+def test_all_that_is_said_of_occurrences_that_never_come_is_refused() -> None:
+    with pytest.raises(InvalidError) as refusal:
+        on_demand(repeats=0, dst={"gap": "skip"}, jitter="5m", ttl="soon")
+    assert [each.pointer for each in refusal.value.violations] == ["/ttl", "/repeats", "/dst", "/jitter"]
+
+
+def test_with_a_time_a_series_that_may_be_on_demand_is_none() -> None:
+    assert on_demand(due_time="1h") == asked(due_time="1h")
+    assert not on_demand(schedule="@daily").is_on_demand
+
+
+def test_a_series_on_demand_is_stored_as_a_one_off_that_an_earlier_version_can_read() -> None:
+    for series in (on_demand(), on_demand(ttl="1h", timezone="Europe/Paris")):
+        item = series.to_item()
+        assert Series.from_item(item) == series
+        assert "schedule" not in item
+        # An earlier version takes these as they are: as a one-off at the end of the year 9999.
+        assert (item["startAt"], item["dueAt"]) == (INSTANT_MAX, INSTANT_MAX)
+    one_off = on_demand(due_time="9999-12-31T23:59:59.999Z")
+    assert one_off.due_at == INSTANT_MAX
+    assert Series.from_item(one_off.to_item()) == one_off

@@ -172,7 +172,7 @@ def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
     moved_ms = job.series.jitter_ms - stored.series.jitter_ms
     if stored.paused_at is not None:
         return max(stored.paused_at if moved_ms else cut, stored.moved_to) + moved_ms
-    if stored.series.next_after(cut) is not None:
+    if stored.series.is_on_demand or stored.series.next_after(cut) is not None:
         return max(cut, stored.moved_to) + moved_ms
     # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
     requested_at = job.updated_at

@@ -103,7 +103,7 @@ class Definition:
 
     @property
     def schedule(self) -> Written | None:
-        """The schedule: text, fields by name, or a list of instants; None for a one-off."""
+        """The schedule: text, fields by name, or a list of instants; None for a one-off, and on demand."""
         return self.written.get("schedule")
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sweephand.errors import InvalidError, Violation
+from sweephand.errors import ConflictError, InvalidError, Violation
 from sweephand.instants import Instant
 from sweephand.jobs.audit import ref_of
 from sweephand.jobs.definition import Definition, Payload
@@ -67,10 +67,14 @@ class Demands:
 
         They travel as one message, which the delivery function divides. Their `due` is the past one. How
         often is no bound here, and neither is when the job was written, but where its schedule counts from
-        there. Raises NotFoundError, InvalidError, and StoreError: they may be on their way.
+        there. Raises NotFoundError, InvalidError, ConflictError for a job that fires only on demand, and
+        StoreError: they may be on their way.
         """
         job = present(self._jobs.get(key), key, requested_at)
         self._check(since, until)
+        if job.series.is_on_demand:
+            detail = f"The job {key.name} fires only on demand: it has no schedule, so nothing to backfill."
+            raise ConflictError(detail)
         series = as_if_ever(job, since)
         first = series.next_after(since - 1)
         if first is None or first.due_at >= until:

@@ -79,18 +79,23 @@ def resumed(stored: Job, skipped: Span | None, *, token: str, who: str, now: Ins
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:
-    """When a job whose end is known is gone: after its last occurrence, its retries and its retention."""
-    last_at = series.last_at()
+    """When a job whose end is known is gone: after that end, its retries and its retention."""
+    last_at = _end_of(series)
     return None if last_at is None else _kept_from(last_at, definition)
 
 
 def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instant | None:
     """When a job that was written anew is gone: as much later as a late resume has made it, if it goes on."""
     expires_at, former = expiry(series, definition), expiry(stored.series, stored.definition)
-    is_same_end = series.last_at() == stored.series.last_at()
+    is_same_end = _end_of(series) == _end_of(stored.series)
     if expires_at is None or former is None or stored.expires_at is None or not is_same_end:
         return expires_at
     return min(expires_at + max(stored.expires_at - former, 0), INSTANT_MAX)
+
+
+def _end_of(series: Series) -> Instant | None:
+    """The last occurrence, as far as it is known; of a job that fires only on demand its `ttl`."""
+    return series.ttl_at if series.is_on_demand else series.last_at()
 
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:

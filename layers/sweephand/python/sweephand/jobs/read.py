@@ -64,10 +64,13 @@ class Reader:
 def view(job: Job, now: Instant) -> View:
     """What a job is at an instant: paused, or active as long as an occurrence is left, else completed.
 
+    A job that fires only on demand is active up to its `ttl`, for ever if it has none.
     An occurrence that is due at this very instant is left: its delivery cannot have begun earlier.
     """
     if job.paused_at is not None:
         return View(job, "paused", None)
+    if job.series.is_on_demand:
+        return View(job, "completed" if job.series.has_ended(now) else "active", None)
     coming = job.series.next_after(now - 1)
     if coming is None:
         return View(job, "completed", None)

@@ -21,15 +21,17 @@ def begun(key: JobKey, definition: Definition, now: Instant) -> Series:
         jitter=definition.jitter,
         key=str(key),
         requested_at=now,
+        may_be_on_demand=True,
     )
 
 
 def is_over(job: Job, now: Instant) -> bool:
     """Whether no occurrence is left; of a paused job, whether none was when it was paused.
 
-    What fell due during a pause is owed until the resume has decided on it.
+    A job that fires only on demand is over when its `ttl` is past. What fell due during a pause is owed
+    until the resume has decided on it.
     """
-    return job.series.next_after(_reached(job, now)) is None
+    return job.series.has_ended(_reached(job, now))
 
 
 def goes_on(stored: Job, definition: Definition, now: Instant) -> bool:
@@ -52,6 +54,8 @@ def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
     be decided on. InvalidError if none is left.
     """
     series = _bounded(stored, definition, _ttl_at(stored, definition, now))
+    if series.is_on_demand:
+        return series
     series = _counted_from(stored, series, _reached(stored, now), counted=0)
     if series.next_after(0) is None:
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
@@ -70,6 +74,8 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
         return _begun_again(stored, definition, now, is_same_ttl=is_same_ttl)
     ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
     series = _bounded(stored, definition, ttl_at)
+    if series.is_on_demand:
+        return series
     reached_at = _reached(stored, now)
     is_over_already = former.next_after(reached_at) is None
     if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms) and not is_over_already:
@@ -122,6 +128,8 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
         series = replace(series, due_at=former.due_at)
     # The first occurrence may be due at the very instant of the request.
     series = replace(series, counted_at=now - 1, counted=_count(former, _reached(stored, now)))
+    if series.is_on_demand:
+        return replace(series, counted_at=None, counted=0)
     series = _not_again(stored, series, now)
     if series.next_after(series.counted_at or now - 1) is None:
         raise _ended(series, is_same_ttl=True)
@@ -192,7 +200,7 @@ def _not_again(stored: Job, series: Series, now: Instant) -> Series:
     """
     former = stored.series
     is_unmoved = series.jitter_ms == former.jitter_ms and _dealt_with(stored, now) <= now
-    if series.schedule != former.schedule or is_unmoved:
+    if series.is_on_demand or series.schedule != former.schedule or is_unmoved:
         return series
     if series.schedule is None or series.due_at is not None:
         is_counted = series.due_at != former.due_at

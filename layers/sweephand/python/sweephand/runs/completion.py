@@ -122,4 +122,4 @@ def _last_due_at(run: Run) -> Instant:
 def _is_ending(job: Job, now: Instant) -> bool:
     """Whether the job wants to go, has nothing to come, and has not gone yet."""
     wants = job.definition.deletes_after_completion
-    return wants and job.paused_at is None and not job.is_gone(now) and job.series.next_after(now) is None
+    return wants and job.paused_at is None and not job.is_gone(now) and job.series.has_ended(now)

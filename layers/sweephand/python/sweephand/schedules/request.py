@@ -15,6 +15,11 @@ from sweephand.schedules.parsing import Schedule, Written, parse, read_schedule
 from sweephand.schedules.series import Series, timeline_of
 from sweephand.schedules.zones import Zone, zone_named
 
+#: Why a field is refused that says something about occurrences of a job that has none.
+IDLE_ON_DEMAND: Final = (
+    "without effect on a job that fires only on demand; leave it out, or give a schedule or a dueTime"
+)
+
 _UTC: Final = "UTC"
 
 
@@ -29,19 +34,28 @@ def series_of(
     dst: Mapping[str, Any] | None = None,
     jitter: str | None = None,
     key: str | None = None,
+    may_be_on_demand: bool = False,
 ) -> Series:
     """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
 
     `key` names the job, and so its place in the window of `jitter`; a series that is no job's has the first
-    place, which is no later at all. Raises InvalidError with a Violation for each field that cannot be
-    accepted: /schedule, /timezone, /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and
-    the same instant give the same series on any machine.
+    place, which is no later at all. If it `may_be_on_demand`, neither `schedule` nor `due_time` is required:
+    without both the series has no occurrence, and only `timezone` and `ttl` may be given.
+
+    Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
+    /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and the same instant give the same
+    series on any machine.
     """
     reader = _Reader(requested_at)
     kept, zone_name = reader.schedule(schedule)
     zone = reader.zone(timezone, zone_name)
-    due_at = reader.due(due_time, zone, is_required=schedule is None)
+    is_on_demand = may_be_on_demand and schedule is None and due_time is None
+    due_at = reader.due(due_time, zone, is_required=schedule is None and not is_on_demand)
     ttl_at = reader.ttl(ttl, zone, due_at)
+    if is_on_demand:
+        reader.check_idle({"repeats": repeats, "dst": dst, "jitter": jitter})
+        reader.give_up_if_violated()
+        return Series(None, zone.name, 0, ttl_at=ttl_at)
     reader.check_repeats(repeats, is_one_off=schedule is None)
     rule = reader.dst(dst)
     window_ms = reader.jitter(jitter)
@@ -110,6 +124,12 @@ class _Reader:
             return None
         counted_from = self._requested_at if due_at is None else due_at
         return self._moment("/ttl", text, counted_from, zone, round_up=False)
+
+    def check_idle(self, fields: Mapping[str, Any]) -> None:
+        """Refuse what would have no effect on a job that fires only on demand."""
+        for name, value in fields.items():
+            if value is not None:
+                self._refuse(f"/{name}", IDLE_ON_DEMAND)
 
     def check_repeats(self, repeats: int | None, *, is_one_off: bool) -> None:
         if repeats is None:

@@ -14,7 +14,7 @@ from sweephand.instants import INSTANT_MAX, Instant
 from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
 from sweephand.schedules.jitter import Later
 from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
-from sweephand.schedules.timeline import Beginning, OneOff, Timeline
+from sweephand.schedules.timeline import Beginning, Never, OneOff, Timeline
 from sweephand.schedules.zones import zone_named
 
 #: Of calendar: as far as an instant can lie ahead.
@@ -35,6 +35,7 @@ class Series:
     """A schedule with its bounds, resolved to instants. Immutable; safe to share.
 
     `schedule` is what the user wrote, a list as the instants that it names; None for a one-off at `due_at`.
+    Without `due_at` too, the series is on demand: it has no occurrence and no beginning, so `start_at` is 0.
     `timezone` is the IANA name that rules.
     The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
     after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
@@ -56,6 +57,17 @@ class Series:
     counted: int = 0
     dst: DstRule = DEFAULT
     jitter_ms: int = 0
+
+    @property
+    def is_on_demand(self) -> bool:
+        """Whether the series has no occurrence at all: its job fires only by hand or in a chain."""
+        return self.schedule is None and self.due_at is None
+
+    def has_ended(self, reached: Instant) -> bool:
+        """Whether nothing is left after an instant: no occurrence, and on demand no time before `ttl_at`."""
+        if self.is_on_demand:
+            return self.ttl_at is not None and self.ttl_at < reached
+        return self.next_after(reached) is None
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant, ascending, lazily, within the bounds.
@@ -171,13 +183,18 @@ class Series:
             )
 
     def to_item(self) -> dict[str, Any]:
-        """A map of strings, whole numbers and what a schedule is made of; absent fields are left out."""
+        """A map of strings, whole numbers and what a schedule is made of; absent fields are left out.
+
+        A series on demand is written as a one-off that begins and fires at INSTANT_MAX. Earlier versions of
+        Sweephand can read that. No request can make another such series, since it would have to come then.
+        """
         schedule = self.schedule
+        start_at, due_at = (INSTANT_MAX, INSTANT_MAX) if self.is_on_demand else (self.start_at, self.due_at)
         fields: dict[str, Any] = {
             "schedule": schedule if schedule is None or isinstance(schedule, str) else schedule.to_item(),
             "timezone": self.timezone,
-            "startAt": self.start_at,
-            "dueAt": self.due_at,
+            "startAt": start_at,
+            "dueAt": due_at,
             "ttlAt": self.ttl_at,
             "repeats": self.repeats,
             "countedAt": self.counted_at,
@@ -195,11 +212,14 @@ class Series:
         def number(name: str) -> int | None:
             return None if item.get(name) is None else int(item[name])
 
+        start_at, due_at = int(item["startAt"]), number("dueAt")
+        if item.get("schedule") is None and start_at == INSTANT_MAX == due_at:
+            start_at, due_at = 0, None
         return cls(
             schedule=None if item.get("schedule") is None else schedule_of_item(item["schedule"]),
             timezone=item["timezone"],
-            start_at=int(item["startAt"]),
-            due_at=number("dueAt"),
+            start_at=start_at,
+            due_at=due_at,
             ttl_at=number("ttlAt"),
             repeats=number("repeats"),
             counted_at=number("countedAt"),
@@ -238,8 +258,7 @@ def timeline_of(
     """The occurrences without ttl and repeats. Raises ScheduleError for what cannot be read."""
     timeline: Timeline
     if schedule is None:
-        assert due_at is not None, "a series without a schedule has a dueTime"
-        timeline = OneOff(due_at)
+        timeline = Never() if due_at is None else OneOff(due_at)
     else:
         beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
         timeline = parse(schedule).form.timeline(beginning)

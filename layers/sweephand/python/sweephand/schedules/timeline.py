@@ -1,4 +1,4 @@
-"""What every form can be asked once zone and beginning are known, and the two that need no calendar."""
+"""What every form can be asked once zone and beginning are known, and the three that need no calendar."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,6 +66,29 @@ class Form(Protocol):
     def timeline(self, beginning: Beginning) -> Timeline:
         """Its occurrences from a beginning on."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """No instant at all: a job that fires only on demand."""
+
+    is_finite: ClassVar[bool] = True
+
+    def instants(self, after: Instant) -> Iterator[Instant]:  # noqa: ARG002 - every timeline is asked alike
+        """None."""
+        return iter(())
+
+    def count(self, after: Instant, through: Instant) -> int:  # noqa: ARG002 - same
+        """None."""
+        return 0
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - same
+        """None."""
+        return None
+
+    def last_through(self, through: Instant) -> Instant | None:  # noqa: ARG002 - same
+        """None."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sweephand.limits import (
     RUN_DAYS_MAX,
 )
 from sweephand.schedules import parse_duration_ms, series_of
+from sweephand.schedules.request import IDLE_ON_DEMAND
 from sweephand.targets.queues import JobQueues
 from sweephand.targets.registry import END_TARGET_TYPES, TARGET_TYPES, data_violations, target_violations
 from sweephand.targets.sqs import ESCAPES, read_queue_url
@@ -123,10 +124,12 @@ def judged(
     violations += _queue_violations(dead_letter_queue, allow_insecure=allow_insecure_targets)
     violations += _label_violations(sound.get("labels", {}))
     violations += _idle_violations(sound, written.keys() if said is None else said)
+    violations += _on_demand_violations(written)
     if not violations:
         violations += _size_violations(written)
     if violations:
-        return Taken(None, (*violations, *timing_violations(written, sound, requested_at)))
+        timing = timing_violations(written, sound, requested_at, may_be_on_demand=True)
+        return Taken(None, (*violations, *timing))
     return Taken(Definition(written, payload))
 
 
@@ -219,6 +222,19 @@ def _idle_violations(sound: Mapping[str, Any], said: Collection[str]) -> list[Vi
     ]
 
 
+def _on_demand_violations(written: Mapping[str, Any]) -> list[Violation]:
+    """What is said of occurrences that a job without schedule and dueTime never has.
+
+    `repeats`, `dst` and `jitter` are refused with the other times (schedules/request.py).
+    """
+    if not written.keys().isdisjoint({"schedule", "dueTime"}):
+        return []
+    idle = [name for name in ("catchup",) if name in written]
+    if written.get("deleteAfterCompletion") is True:
+        idle.append("deleteAfterCompletion")
+    return [Violation(pointer(name), IDLE_ON_DEMAND) for name in idle]
+
+
 def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
     return [
         Violation(
@@ -230,7 +246,11 @@ def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
 
 
 def timing_violations(
-    written: Mapping[str, Any], sound: Mapping[str, Any], requested_at: Instant
+    written: Mapping[str, Any],
+    sound: Mapping[str, Any],
+    requested_at: Instant,
+    *,
+    may_be_on_demand: bool = False,
 ) -> list[Violation]:
     """What is wrong with the times of a document among its fields that are `sound` so far."""
     is_timed = "schedule" in written or "dueTime" in written
@@ -244,6 +264,8 @@ def timing_violations(
             dst=sound.get("dst"),
             jitter=sound.get("jitter"),
             requested_at=requested_at,
+            # A time that was written and cannot be read is no time left out.
+            may_be_on_demand=may_be_on_demand and not is_timed,
         )
     except InvalidError as error:
         # That a time is missing is no news where one was written that could not be read.

@@ -117,7 +117,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Backfill: make the triggers of a past span",
         description="All that the job's schedule has from `from` on and before `to`, paused or not, "
         "delivered as soon as may be and in no order. At most "
-        f"{BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Each call makes triggers with ids of their own.",
+        f"{BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Each call makes triggers with ids of their own. "
+        "409 for a job that fires only on demand: it has nothing to backfill.",
         run=backfill_job,
         accepts=Accepts(
             BackfillDocument,
@@ -125,6 +126,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
         ),
         gives={202: Gives("On their way", BackfillResource)},
-        problems=(404, 503),
+        problems=(404, 409, 503),
     ),
 )

@@ -81,7 +81,7 @@ _SCHEDULE = (
     "`@every 1h30m`, EventBridge's `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or "
     "`at(2027-03-01T09:00:00)`, or an ISO 8601 repetition such as `R4/PT3S` or "
     "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before it sets the zone. An object: cron's fields "
-    f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out for a one-off, which has a dueTime."
+    f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out of a one-off and on demand."
 )
 _FIELDS = {
     "second": "0 to 59.",
@@ -177,7 +177,7 @@ class Timing(Document):
 
 
 class JobDocument(Timing):
-    """A job as its user writes it. `target` and one of `schedule` and `dueTime` are required."""
+    """A job as its user writes it. With neither `schedule` nor `dueTime` it fires only on demand."""
 
     target: Target = Field(description="Where it is delivered to: an object with its type, http or sqs.")
     data: Any = Field(

@@ -36,6 +36,15 @@ class JobResource(TypedDict):
     ]
     pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
     pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
+    onDemand: NotRequired[
+        Annotated[
+            Literal[True],
+            Field(
+                description="It has neither schedule nor dueTime: it fires only by hand or in a chain. Left "
+                "out of other jobs."
+            ),
+        ]
+    ]
     createdAt: Time
     updatedAt: Time
     owner: Annotated[str, Field(description="The id of the key that created it.")]
@@ -280,6 +289,7 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         "rev": job.rev,
         "state": view.state,
         "nextRun": time_or_none(view.next_run_at),
+        **({"onDemand": True} if job.series.is_on_demand else {}),
         "createdAt": rfc3339(job.created_at),
         "updatedAt": rfc3339(job.updated_at),
         "owner": job.owner,

@@ -36,7 +36,8 @@ _TIME_FIELDS: Final = 3
 def describe(series: Series) -> str:
     """A schedule in English, without zone and bounds: "At 02:30, Monday through Friday"."""
     if series.schedule is None:
-        assert series.due_at is not None, "a series without a schedule has a dueTime"
+        if series.due_at is None:
+            return "Only on demand"
         return f"Once, at {rfc3339(series.due_at)}"
     match parse(series.schedule).form:
         case Cron(fields=CronFields() as fields) | NamedFields(cron=Cron(fields=CronFields() as fields)):
