@@ -4,13 +4,15 @@ from contextlib import suppress
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, Worker, cancel, running
-from tests.fakes.deliveries import run_of
-from tests.fakes.faults import killed_at
+from tests.fakes.deliveries import due, run_of
+from tests.fakes.faults import failing, killed_at
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.errors import ConflictError, GoneError
 from sweephand.ports import Answer, Attempt
+from sweephand.runs.batch import Received
+from sweephand.wheel.codec import encode
 from sweephand.wheel.trigger import Failure
 
 HOUR = 3_600_000
@@ -134,6 +136,28 @@ def test_a_run_that_was_completed_is_not_given_up_by_the_answer_to_its_request(l
     assert job.paused_at is None
     assert not world.queue.buried
     assert [attempt.ended_after for attempt in told] == [1]
+
+
+def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_its_job_claims_no_more() -> (
+    None
+):
+    world = World()
+
+    def answering(attempt: Attempt) -> Answer:
+        if attempt.run_token is None:
+            return Answer(succeeded=False, code=400, is_final=True)
+        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+        world.patch(completion="sync")
+        failing(world, "runs.record", times=1)
+        return Answer(succeeded=False, error="The answer was lost.")
+
+    message = due(world, completion="async", retry={"maxAttempts": 1})
+    world.consumers.answering = answering
+    (handled,) = world.deliver([Received("1", "1", 1, encode(message))])
+    assert handled.delivered.outcome == "fault"
+    world.run_until(NOON + HOUR)
+    assert (run_of(world).state, world.queue.buried) == ("succeeded", [])
+    assert len(world.consumers.attempts) == 1
 
 
 def test_a_completion_that_meets_its_deadline_is_refused_or_keeps_the_run_from_being_given_up() -> None:

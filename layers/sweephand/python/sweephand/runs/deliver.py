@@ -280,6 +280,7 @@ class Deliverer:
         # A function that crashed over it may have left a claim, by what the job was then, and one that waited
         # may have another copy: the claim shows both.
         is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
+        is_claimed = is_claimed or self._is_left_by_a_fault(message)
         expires_at = self._clock.now() + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
@@ -307,6 +308,14 @@ class Deliverer:
             answer=made.answer.text,
         )
         return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
+
+    def _is_left_by_a_fault(self, message: TriggerMessage) -> bool:
+        """Whether a run is stored of a first attempt that was put back because a call failed.
+
+        The job may have asked for claims when that attempt began, and ask for none now. Its consumer may have
+        reported on it since. Only a claim shows what became of it.
+        """
+        return message.faults > 0 and self._runs.of(message.trigger) is not None
 
     def _refused(self, message: TriggerMessage, stored: Run, job: Job) -> Delivered:
         if stored.state == "running" and stored.attempts < message.attempt:
