@@ -107,6 +107,13 @@ _UNTIL_THEN: Final = (
     replace(_RETRYING, at=NOON + 300_200, before="claimed", state="skipped"),
 )
 
+_RELEASED: Final = (
+    replace(_RETRYING, state="claimed"),
+    replace(_RETRYING, at=NOON + 160_000, before="claimed", state="released"),
+    replace(_RETRYING, at=NOON + 310_000, state="claimed"),
+    replace(_RETRYING, at=NOON + 320_000, before="claimed", state="skipped"),
+)
+
 #: What is no reason to complain.
 EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
     # It was deleted, or another took its place.
@@ -135,6 +142,8 @@ EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
     ),
     # One that was over was still on its way by what was read a moment before.
     (gone_with_its_last_run, with_(*_UNTIL_THEN)),
+    # A claim was released before: nobody knows of a run that has no record and has not begun.
+    (gone_with_its_last_run, with_(*_RELEASED)),
     # Where successes leave no record nobody knows of an earlier one that has not begun.
     (
         gone_without_records,

@@ -124,10 +124,14 @@ def _is_over(tale: Tale, life: Life, due_at: int, at: int) -> bool:
 
 
 def _goes_on(stored: list[RunStored], since: int, at: int) -> bool:
-    """Whether a run was not over at any moment between two, by its record."""
+    """Whether a run had a record, and was not over, at any moment between two.
+
+    A claim that was released leaves no record: its run is one that has not begun.
+    """
     before = [each for each in stored if each.at <= since]
     meanwhile = [each for each in stored if since < each.at <= at]
-    return bool(before) and all(each.state not in OVER for each in (before[-1], *meanwhile))
+    ended = {*OVER, "released"}
+    return bool(before) and all(each.state not in ended for each in (before[-1], *meanwhile))
 
 
 def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
