@@ -156,3 +156,14 @@ def test_a_job_stays_until_the_claim_is_over_of_an_attempt_whose_holder_died() -
     assert job is not None
     # The attempt is made again then, and may have to be tried again.
     assert (job.expires_at or 0) >= claimed_until + 30_000
+
+
+def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_late() -> None:
+    world = World()
+    answers(world, FAILED)
+    message = due(world, retention="1s", retry={"maxAge": "30s", "initialDelay": "5s"})
+    assert handle(world, message).outcome == "retrying"
+    retry_at, job = run_of(world).next_attempt_at, world.jobs.get(key_of())
+    assert retry_at is not None
+    assert job is not None
+    assert (job.expires_at or 0) >= retry_at + HOUR_MS

@@ -81,6 +81,11 @@ SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
 #: A trigger that should have been delivered this long ago and has no record is not said to be on its way.
 PENDING_MAX_MS: Final = 60 * MINUTE_MS
 
+#: An attempt that was sent for an instant begins by then plus this at the latest in ordinary trouble: a
+#: function that died holds its claim for three minutes, and an account can be short of functions for a
+#: while. So long a job is kept beyond what it is known to wait for.
+ATTEMPT_DELAY_MAX_MS: Final = 60 * MINUTE_MS
+
 #: A change of a job is kept for this long, whatever becomes of the job.
 CHANGE_RETENTION_MS: Final = 90 * DAY_MS
 

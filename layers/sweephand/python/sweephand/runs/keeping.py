@@ -8,7 +8,7 @@ from sweephand.instants import DAY_MS, INSTANT_MAX, Instant
 from sweephand.jobs.job import Job
 from sweephand.ports import Clock, Ids, JobStore, RunStore
 from sweephand.runs.run import Run
-from sweephand.timing import TIMER_RETENTION_MS
+from sweephand.timing import ATTEMPT_DELAY_MAX_MS, TIMER_RETENTION_MS
 
 #: Others can write a job between reading and writing it; after so many the message comes again.
 _WRITES_MAX: Final = 5
@@ -24,13 +24,16 @@ class Keeping:
         self._ids = ids
 
     def keep_job(self, job: Job, until: Instant) -> None:
-        """Have a job whose end is known, and its name, stay until then at least.
+        """Have a job whose end is known, and its name, stay for an hour after that instant at least.
+
+        The hour is for an attempt that begins late.
 
         `expires_at` counts one run from the last due time, but runs that take turns come one after the other.
         One write puts it off for a day more than is needed, or for the job's retention if that is longer. A
         job that is gone or another one by now is left alone. StoreError: it may go too early.
         """
         stored: Job | None = job
+        until = until + ATTEMPT_DELAY_MAX_MS
         for _ in range(_WRITES_MAX):
             if stored is None or stored.uid != job.uid or stored.expires_at is None:
                 return
