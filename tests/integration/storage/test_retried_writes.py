@@ -107,7 +107,7 @@ def test_a_shard_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
         lease = leases.claim(free, OWNER, NOON, UNTIL)
     assert sent.times == 2
-    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL, judged_at=NOON)
+    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL, judged_at=NOON, tries=1)
     assert leases.state().leases == (lease,)
 
 
@@ -129,7 +129,7 @@ def test_a_cursor_is_committed_and_a_shard_released(dynamo: Dynamo, leases: Dyna
     assert lease is not None
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
         committed = leases.commit(lease, Cursor("key"), UNTIL + 10)
-        assert committed == lease._replace(cursor=Cursor("key"), lease_until=UNTIL + 10)
+        assert committed == lease._replace(cursor=Cursor("key"), lease_until=UNTIL + 10, tries=0)
         leases.release(committed, 3, NOON + 5)
     assert sent.times == 4
     [released] = leases.state().leases

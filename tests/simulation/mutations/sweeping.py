@@ -213,9 +213,7 @@ def claims_what_is_held() -> Iterator[None]:
         yield
 
 
-@mutation(
-    "The horizon is one minute short", masked_by="the cursor: the next tick finds what this one left, late"
-)
+@mutation("The horizon is one minute short")
 def sees_no_further_than_its_minute() -> Iterator[None]:
     with everywhere("HORIZON_MS", 60_000):
         yield
