@@ -54,10 +54,6 @@ class Connection:
         """End it."""
         self.sock.close()
 
-    def __del__(self) -> None:
-        # With those who kept it: nothing else ends what they kept.
-        self.close()
-
 
 class Connections:
     """Connections through the egress guard, kept for scheme, host and port. Safe to use from many threads."""

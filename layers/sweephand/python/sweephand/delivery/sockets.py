@@ -35,6 +35,11 @@ class _Bounded(_Socket):
     _armed_s: float | None = None
     _received: int = 0
 
+    def __del__(self) -> None:
+        # A kept connection ends with the pool that kept it. The socket closes itself: among objects that
+        # refer to each other Python may finalize the socket before whatever else would close it.
+        self.close()
+
     def settimeout(self, value: float | None, /) -> None:
         """End all further calls this many seconds from now (None: never), and count bytes from zero."""
         self._ends = None if value is None else monotonic() + value

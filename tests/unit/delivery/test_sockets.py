@@ -1,0 +1,21 @@
+"""A socket to a consumer does not outlive what kept it."""
+
+import gc
+import os
+
+import pytest
+
+from sweephand.delivery.sockets import BoundedSocket
+
+
+def test_a_socket_that_nobody_refers_to_is_closed_without_a_warning() -> None:
+    # Among objects that refer to each other Python chooses which one it finalizes first.
+    kept: dict[str, object] = {"socket": BoundedSocket()}
+    kept["itself"] = kept
+    sock = kept["socket"]
+    assert isinstance(sock, BoundedSocket)
+    descriptor = sock.fileno()
+    del sock, kept
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
