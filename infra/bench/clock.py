@@ -3,7 +3,7 @@
 import random
 import string
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 
 _ALPHABET = string.digits + string.ascii_lowercase
 

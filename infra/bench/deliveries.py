@@ -13,9 +13,9 @@ from infra.bench import consumer
 from infra.bench.function import BATCH_MAX, DATA, Function, alone, event
 from infra.bench.report import OVER, Report
 
-from sweephand.delivery.signing import delivery_headers
+from sweephand.delivery.http.signing import delivery_headers
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt
-from sweephand.wheel.trigger import TriggerMessage
 
 #: Deliveries per second of the function, to those of the pool: at least.
 _AIM: Final = 0.6

@@ -17,12 +17,12 @@ import boto3
 from infra.bench.consumer import SLOW_PATH
 from infra.bench.instant_dynamodb import InstantDynamoDB
 
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.wire import encode
 from sweephand.ports import JobStore
 from sweephand.schedules import Series
-from sweephand.wheel.codec import encode
-from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from infra.bench.report import Report, against, is_within
 
-from sweephand.errors import InvalidError
-from sweephand.instants import INSTANT_MAX, Instant
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.schedules import ScheduleError, Series, series_of
+from sweephand.schedules.clock.zones import zone_names
 from sweephand.schedules.durations import parse_duration_ms
-from sweephand.schedules.zones import zone_names
 
 #: What one input may take of a function's time.
 _SLOWEST_MS_MAX: Final = 50

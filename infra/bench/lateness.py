@@ -17,9 +17,9 @@ from infra.local import stack
 from infra.local.client import Client, RefusedError
 from infra.local.places import Place
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, rfc3339
-from sweephand.limits import JOBS_PER_BULK_MAX
-from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
+from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand.base.timing import DIRECT_WINDOW_MS
 
 _TICKING: Final = 100
 _PERIOD_MS: Final = 5 * SECOND_MS

@@ -11,8 +11,8 @@ from infra.bench.punctuality import Punctuality, judge
 from infra.local.deploy import outputs, session
 from infra.local.places import Place
 
-from sweephand.instants import MINUTE_MS, SECOND_MS
-from sweephand.timing import HORIZON_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.timing import HORIZON_MS
 
 #: When tick wakes, counted from the start of each minute in turn. The tick after second 59.8 slips over the
 #: end of its minute: what is due at `:00` is late then, if a sweep reads less far ahead.

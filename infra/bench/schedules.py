@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from infra.bench.report import Report, against, is_within
 
-from sweephand.instants import from_datetime
+from sweephand.base.instants import from_datetime
 from sweephand.schedules import Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.notations.parsing import parse_schedule
 
 #: Ten that jobs have most: with five fields, since croniter would read six in another order.
 _EXPRESSIONS: Final = (

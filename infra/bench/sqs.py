@@ -8,8 +8,8 @@ from typing import Any
 from infra.bench.clock import HandClock
 from infra.bench.meter import Meter
 
-from sweephand.instants import SECOND_MS, Instant
-from sweephand.runs.batch import Received
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.runs.intake import Received
 
 #: Messages that a poller of Lambda's takes, and deletes, at once.
 BATCH_MAX = 10

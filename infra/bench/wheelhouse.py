@@ -11,28 +11,28 @@ from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs
 
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.queue import SqsQueue
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import JobKey
 from sweephand.jobs.write import Writer
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import JobKey
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.batch import BatchHandler, Handled
+from sweephand.runs.auto_pause import JobPauses
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.pauses import JobPauses
+from sweephand.runs.intake import BatchHandler, Handled
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.overlap import DynamoSlots
+from sweephand.storage.lines import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.wheel.codec import decode, encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker

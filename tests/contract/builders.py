@@ -3,16 +3,16 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.access.key import Key
-from sweephand.access.signing import SigningSecret, SigningSecrets
-from sweephand.instants import MINUTE_MS, Instant
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import Job, JobKey, Revision
-from sweephand.runs.overlap import Held, Line, Slot
-from sweephand.runs.run import Run
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.model.api_key import Key
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.run import Run
+from sweephand.model.signing_secret import SigningSecret, SigningSecrets
+from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
+from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Final[Instant] = 1_795_262_400_000
@@ -123,12 +123,12 @@ def trigger_message(
     return TriggerMessage(trigger, not_before=due_at)._replace(**changed)
 
 
-def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> Slot:
+def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> StoredLine:
     """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
-    holder = Held(trigger_message(is_owed=True), NOON + 20)
+    holder = Holder(trigger_message(is_owed=True), NOON + 20)
     dues = (NOON + 1_000 * (each + 1) for each in range(waiting))
     line = Line(holder, tuple(trigger_message(due_at, is_owed=True) for due_at in dues))
-    return Slot(JobKey("default", "backup"), UID, version, line)._replace(**changed)
+    return StoredLine(JobKey("default", "backup"), UID, version, line)._replace(**changed)
 
 
 def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:

@@ -4,8 +4,8 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
-from sweephand.jobs.change import Change, FieldChange
-from sweephand.jobs.job import JobKey
+from sweephand.model.change import Change, FieldChange
+from sweephand.model.job import JobKey
 from sweephand.ports import ChangeStore
 
 KEY = JobKey("default", "backup")

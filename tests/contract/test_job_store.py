@@ -15,10 +15,10 @@ from tests.contract.builders import (
 )
 from tests.fakes.engines import Stores
 
-from sweephand.errors import StoreError
-from sweephand.jobs.change import Change, FieldChange
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.base.errors import StoreError
+from sweephand.model.change import Change, FieldChange
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey, Revision
 from sweephand.ports import JobStore
 
 MANY_NAMES = [

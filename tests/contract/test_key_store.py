@@ -4,7 +4,7 @@ import pytest
 from tests.contract.builders import api_key
 from tests.fakes.engines import Stores
 
-from sweephand.access.key import Key
+from sweephand.model.api_key import Key
 from sweephand.ports import KeyStore
 
 

@@ -6,9 +6,9 @@ import pytest
 from tests.contract.builders import NOON
 from tests.fakes.engines import Stores
 
+from sweephand.model.timer import Cursor, Lease, WheelState
 from sweephand.ports import LeaseStore
 from sweephand.schedules import Occurrence
-from sweephand.wheel.timer import Cursor, Lease, WheelState
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 UNTIL = NOON + 30_000

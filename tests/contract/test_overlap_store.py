@@ -6,11 +6,11 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, slot, trigger_message
 from tests.fakes.engines import Stores
 
-from sweephand.jobs.job import JobKey
-from sweephand.limits import WAIT_LIMIT_MAX
+from sweephand.base.limits import WAIT_LIMIT_MAX
+from sweephand.model.job import JobKey
+from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.trigger import Redrive
 from sweephand.ports import OverlapStore
-from sweephand.runs.overlap import Held, Line, Slot
-from sweephand.wheel.trigger import Redrive
 
 MINE, OTHERS = "version000000001", "version000000002"
 KEY = JobKey("default", "backup")
@@ -31,17 +31,17 @@ def slots(stores: Stores) -> OverlapStore:
         slot(),
         slot(waiting=100, expires_at=NOON + 1_001),
         slot(waiting=WAIT_LIMIT_MAX),
-        slot(line=Line(Held(RETRY, NOON), (REDRIVEN, trigger_message(NOON + 1, not_before=NOON + 2)))),
+        slot(line=Line(Holder(RETRY, NOON), (REDRIVEN, trigger_message(NOON + 1, not_before=NOON + 2)))),
         slot(
             key=ODD,
             line=Line(
-                Held(trigger_message(key=ODD), NOON),
+                Holder(trigger_message(key=ODD), NOON),
                 (RETRY._replace(trigger=trigger_message(key=ODD).trigger),),
             ),
         ),
     ],
 )
-def test_a_line_reads_back_as_it_was_written(slots: OverlapStore, written: Slot) -> None:
+def test_a_line_reads_back_as_it_was_written(slots: OverlapStore, written: StoredLine) -> None:
     assert slots.put(written, None)
     assert slots.get(written.key) == written
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.memory import MemoryPayloads
 
-from sweephand.limits import DATA_BYTES_MAX
+from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.ports import PayloadStore, StoredPayload
 
 UID, REF = "uid0000000000001", "0123456789abcdef-token"

@@ -9,12 +9,17 @@ from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.sqs import mocked_sqs
 from tests.fakes.sqs_client import queue_over
 
-from sweephand.delivery.queue import SqsQueue
-from sweephand.jobs.job import JobKey
+from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import (
+    DeadLetter,
+    Message,
+    Trigger,
+    TriggerMessage,
+)
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Queue
 from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import DeadLetter, Message, Trigger, TriggerMessage
 
 
 def message(number: int) -> TriggerMessage:

@@ -7,13 +7,13 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, run
 from tests.fakes.engines import Stores
 
-from sweephand.instants import MINUTE_MS
-from sweephand.jobs.definition import Payload
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand
+from sweephand.base.instants import MINUTE_MS
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.run import Run, trigger_of
+from sweephand.model.run_id import Demand
+from sweephand.model.trigger import Failure
 from sweephand.ports import RunStore
-from sweephand.runs.run import Run, trigger_of
-from sweephand.wheel.trigger import Failure
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")

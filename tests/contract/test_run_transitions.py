@@ -7,10 +7,10 @@ import pytest
 from tests.contract.builders import NOON, run
 from tests.fakes.engines import Stores
 
-from sweephand.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS
+from sweephand.model.run import Run, State
+from sweephand.model.run_states import BEGINNINGS, TABLE
 from sweephand.ports import RunStore
-from sweephand.runs.run import Run, State
-from sweephand.runs.transitions import BEGINNINGS, TABLE
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 TOKEN = "version000000001"

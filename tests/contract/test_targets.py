@@ -10,8 +10,8 @@ from tests.fakes.consumer import Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import mocked_sqs
 
-from sweephand.delivery.clients import SqsClients
 from sweephand.delivery.registry import targets
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Targets
 from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.targets.registry import TARGET_TYPES

@@ -6,14 +6,19 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry_timer, timer
 from tests.fakes.engines import Stores
 
-from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.jobs.definition import CatchUp, Payload
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.model.definition import CatchUp, Payload
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
+from sweephand.model.timer import (
+    Cursor,
+    StoredTimer,
+    Timer,
+    bucket_of,
+)
+from sweephand.model.trigger import Failure, Redrive
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence
-from sweephand.wheel.timer import Cursor, StoredTimer, Timer, bucket_of
-from sweephand.wheel.trigger import Failure, Redrive
 
 SHARD = 3
 LATER = NOON + HOUR_MS

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from infra.local.receiver import Delivery
 
-from sweephand.instants import Instant, from_datetime
+from sweephand.base.instants import Instant, from_datetime
 
 #: Deliveries are asked to be on time to the second (promise 5). A machine that runs a whole AWS beside
 #: the tests may stall; what the stack itself guarantees is measured by `make bench`.

@@ -16,9 +16,9 @@ from infra.local.places import Place
 from tests.e2e.scene import Scene
 from tests.e2e.wheel import timer_keys
 
-from sweephand.instants import SECOND_MS, Instant, rfc3339
-from sweephand.limits import CATCHUP_WINDOW_S_MIN
-from sweephand.timing import DIRECT_WINDOW_MS
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339
+from sweephand.base.limits import CATCHUP_WINDOW_S_MIN
+from sweephand.base.timing import DIRECT_WINDOW_MS
 
 MODES = ("latest", "all", "none")
 

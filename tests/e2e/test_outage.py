@@ -7,7 +7,7 @@ from tests.e2e.deliveries import assert_signed_and_on_time, dues_of, instant
 from tests.e2e.outage import MISSED, MODES, Outage
 from tests.e2e.schedule import eventually
 
-from sweephand.instants import MINUTE_MS, rfc3339
+from sweephand.base.instants import MINUTE_MS, rfc3339
 
 pytestmark = pytest.mark.comes_last
 

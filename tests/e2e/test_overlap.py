@@ -9,7 +9,7 @@ from infra.local.receiver import Answer, Delivery
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
 
-from sweephand.instants import SECOND_MS, rfc3339
+from sweephand.base.instants import SECOND_MS, rfc3339
 
 JOBS: dict[str, dict[str, Any]] = {
     "skip": {"overlap": "skip"},

@@ -14,7 +14,7 @@ from infra.local.receiver import Answer, Delivery
 from tests.e2e.deliveries import dues_of, instant
 from tests.e2e.scene import Scene
 
-from sweephand.instants import SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 
 REASON = "The database moves tonight."
 LABELS = {"moved": "tonight"}

@@ -7,8 +7,8 @@ from infra.local.client import Client
 from infra.local.receiver import Answer, Delivery, Receiver
 from tests.e2e.schedule import Schedule, eventually
 
-from sweephand.instants import SECOND_MS
-from sweephand.timing import DEADLINE_GRACE_MS
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.timing import DEADLINE_GRACE_MS
 
 #: Beyond its own time-out, a silent consumer is found after what clocks may differ by.
 FOUND_S = DEADLINE_GRACE_MS // SECOND_MS + 60

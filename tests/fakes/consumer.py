@@ -10,9 +10,9 @@ from itertools import cycle, islice
 from types import TracebackType
 from typing import Any, Self
 
-from sweephand.jobs.job import JobKey
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import Trigger
 from sweephand.ports import Attempt
-from sweephand.wheel.trigger import Trigger
 
 #: How long a consumer misbehaves at most: a caller who lets it is told by a test that fails, not hangs.
 PATIENCE_S = 3

@@ -6,11 +6,11 @@ from typing import Any
 
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.run import Run
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer
-from sweephand.runs.reading import JobRead
-from sweephand.runs.run import Run
-from sweephand.runs.settle import Delivered
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.runs.job_reads import JobRead
+from sweephand.runs.outcome import Delivered
 
 UNREAD = JobRead(None, 0)
 FAILED = Answer(succeeded=False, code=503, text="busy")

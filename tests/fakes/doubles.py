@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.model.trigger import DeadLetter, Message, Sendable
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.batch import Handled, Received
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import DeadLetter, Message, Sendable
+from sweephand.runs.intake import Handled, Received
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000

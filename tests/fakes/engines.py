@@ -44,7 +44,7 @@ from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.overlap import DynamoSlots
+from sweephand.storage.lines import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets

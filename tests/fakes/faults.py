@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 from tests.fakes.world import World, quiet
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 
 
 class Killed(BaseException):

@@ -15,13 +15,13 @@ import simplejson
 from tests.fakes.memory import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
-from sweephand.access.key import Caller
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.jobs.changes import Changes
+from sweephand.jobs.change_history import Changes
 from sweephand.jobs.read import Reader
+from sweephand.model.api_key import Caller
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
-from sweephand.web import api
-from sweephand.web.app import build_handler
+from sweephand.web import operations
+from sweephand.web.http.app import build_handler
 from sweephand.web.services import Services
 
 EVENTS: Final = Path(__file__).parent.parent / "events"
@@ -181,7 +181,7 @@ def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
 @cache
 def document() -> dict[str, Any]:
     """The OpenAPI document."""
-    found: dict[str, Any] = json.loads(api.description())
+    found: dict[str, Any] = json.loads(operations.description())
     return found
 
 
@@ -194,12 +194,12 @@ def _validate(schema: Mapping[str, Any], text: str) -> None:
 
 def _operation(method: str, path: str) -> Any:
     parts = path.split("/")
-    for template, operations in document()["paths"].items():
+    for template, methods in document()["paths"].items():
         wanted = template.split("/")
         if len(wanted) == len(parts) and all(
             part if want.startswith("{") else want == part for want, part in zip(wanted, parts, strict=True)
         ):
-            return operations.get(method.lower())
+            return methods.get(method.lower())
     return None
 
 

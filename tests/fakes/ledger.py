@@ -6,8 +6,8 @@ from itertools import pairwise, takewhile
 
 from tests.fakes.world import World
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job
 from sweephand.ports import Attempt, always
 
 #: How long before a request leaves its job may have been read (promise 3).

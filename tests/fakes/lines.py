@@ -6,11 +6,11 @@ from typing import Any
 from tests.fakes.deliveries import handle
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job
+from sweephand.model.run import Run
+from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.run import Run
-from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 SUCCESS = Answer(succeeded=True, code=200)
 FAILED = Answer(succeeded=False, code=503, text="busy")

@@ -5,14 +5,14 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sweephand.access.key import Key
-from sweephand.access.signing import SigningSecrets
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
-from sweephand.jobs.change import Change
-from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Page, StoredPayload, always
-from sweephand.runs.guards import (
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.model.api_key import Key
+from sweephand.model.change import Change
+from sweephand.model.job import Job, JobKey
+from sweephand.model.line import StoredLine
+from sweephand.model.run import Run, State
+from sweephand.model.run_conditions import (
     Asked,
     asked_by_claim,
     asked_by_move,
@@ -20,10 +20,16 @@ from sweephand.runs.guards import (
     asked_by_release,
     shows,
 )
-from sweephand.runs.overlap import Slot
-from sweephand.runs.run import Run, State
-from sweephand.wheel.timer import Cursor, Lease, StoredTimer, WheelState, bucket_key
-from sweephand.wheel.trigger import Trigger
+from sweephand.model.signing_secret import SigningSecrets
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    StoredTimer,
+    WheelState,
+    bucket_key,
+)
+from sweephand.model.trigger import Trigger
+from sweephand.ports import Page, StoredPayload, always
 
 
 class MemoryJobs:
@@ -262,13 +268,13 @@ class MemorySlots:
     """ports.OverlapStore."""
 
     def __init__(self) -> None:
-        self._slots: dict[JobKey, Slot] = {}
+        self._slots: dict[JobKey, StoredLine] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: JobKey) -> Slot | None:
+    def get(self, key: JobKey) -> StoredLine | None:
         return self._slots.get(key)
 
-    def put(self, slot: Slot, replacing: str | None) -> bool:
+    def put(self, slot: StoredLine, replacing: str | None) -> bool:
         with self._lock:
             stored = self._slots.get(slot.key)
             if (stored.version if stored else None) == replacing:
@@ -276,7 +282,7 @@ class MemorySlots:
                 return True
             return stored is not None and stored.version == slot.version
 
-    def delete(self, slot: Slot) -> bool:
+    def delete(self, slot: StoredLine) -> bool:
         with self._lock:
             stored = self._slots.get(slot.key)
             if stored is not None and stored.version != slot.version:

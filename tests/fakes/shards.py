@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from tests.fakes.world import NOON, World
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.model.timer import Lease, OccurrenceTimer
+from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.schedules import Occurrence
-from sweephand.wheel.timer import Lease, OccurrenceTimer
-from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 
 def lease_of(world: World, shard: int = 0) -> Lease:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from sweephand.delivery.clients import SqsClients
+from sweephand.delivery.sqs_clients import SqsClients
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

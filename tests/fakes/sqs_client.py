@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 from tests.fakes.doubles import Letterbox
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.queue import SqsQueue
-from sweephand.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.model.trigger import DeadLetter
+from sweephand.model.wire import decode
 from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.wheel.codec import decode
-from sweephand.wheel.trigger import DeadLetter
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
-from sweephand.storage.timeliness import check_in_time
+from sweephand.storage.time_limit import check_in_time
 
 #: As storage.connect sets it: the first try and the SDK's own retries.
 TRIES_MAX: Final = 4

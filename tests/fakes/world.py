@@ -27,31 +27,31 @@ from tests.fakes.memory import (
     MemoryTimers,
 )
 
-from sweephand.instants import Instant
-from sweephand.jobs.audit import PayloadAudit
+from sweephand.base.instants import Instant
 from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.change import Change
-from sweephand.jobs.changes import Changes
+from sweephand.jobs.change_history import Changes
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.definition import CatchUpMode, Definition, Payload
-from sweephand.jobs.demand import Backfilled, Demands
-from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.expiry import Completions
+from sweephand.jobs.on_demand import Backfilled, Demands
 from sweephand.jobs.pause import Pauser
+from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, Written
+from sweephand.model.change import Change
+from sweephand.model.definition import CatchUpMode, Definition, Payload
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
+from sweephand.model.trigger import Trigger
+from sweephand.model.wire import encode
 from sweephand.ports import Clock, Page
-from sweephand.runs.batch import BatchHandler, Handled, Received
-from sweephand.runs.completion import Completions
+from sweephand.runs.auto_pause import JobPauses
+from sweephand.runs.callbacks import Reporter
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.pauses import JobPauses
+from sweephand.runs.flow.overlap_queue import Turns
+from sweephand.runs.intake import BatchHandler, Handled, Received
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.report import Reporter
-from sweephand.runs.run import Run
-from sweephand.runs.turns import Turns
-from sweephand.wheel.codec import encode
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
-from sweephand.wheel.trigger import Trigger
 
 Port = TypeVar("Port")
 

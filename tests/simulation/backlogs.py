@@ -13,7 +13,7 @@ from tests.simulation.gate import Gate, Slowness
 from tests.simulation.processes import Scheduler
 from tests.simulation.scenario import Scenario
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
 #: The ports of a sweep. Where all are slow a request takes the one time, else of the queue alone the other.
 _PORTS: Final = ("timers", "leases", "jobs", "runs", "queue")

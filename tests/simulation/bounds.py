@@ -7,9 +7,9 @@ from unittest.mock import patch
 from tests.simulation.bulks import Bulks
 from tests.simulation.faults import Mask, Troubles, stream
 
-from sweephand.instants import SECOND_MS
-from sweephand.jobs.definition import RetryPolicy
-from sweephand.runs import deliver, tell
+from sweephand.base.instants import SECOND_MS
+from sweephand.model.definition import RetryPolicy
+from sweephand.runs import deliver, notify
 from sweephand.wheel import arm, pace, sweep, tick
 
 
@@ -23,7 +23,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
         # By the defaults an end that nobody hears of is told for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
-        stack.enter_context(patch.object(tell, "_POLICY", policy))
+        stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.

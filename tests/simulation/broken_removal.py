@@ -8,7 +8,7 @@ from tests.simulation.doctored import Doctoring, changed, of, with_
 from tests.simulation.stories import NOON, UID, deleted, every_minute, in_turn, requested
 from tests.simulation.trace import Event, Removed, RunAsked, Written
 
-from sweephand.instants import DAY_MS, HOUR_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS
 
 _FIRST_RUN: Final = f"{NOON + 60_000}-0"
 _A_DAY_LATER: Final = requested(60, late_ms=DAY_MS + 60_000)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from tests.fakes.memory import MemoryPayloads
 from tests.simulation.lives import told
 
-from sweephand.instants import MINUTE_MS, Instant
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.model.job import Job, JobKey
 
 Place = tuple[str, str]
 

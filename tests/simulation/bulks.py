@@ -13,7 +13,7 @@ from unittest.mock import patch
 from tests.simulation.faults import is_at_margins, stream
 from tests.simulation.scenario import Scenario
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs import bulk
 
 #: In so many seeds clients ask in bulk.

@@ -8,11 +8,11 @@ from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Recorder
 from tests.simulation.trace import Event, Removed
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
-from sweephand.runs.overlap import Line, Slot
-from sweephand.runs.run import Run
-from sweephand.wheel.timer import (
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job
+from sweephand.model.line import Line, StoredLine
+from sweephand.model.run import Run
+from sweephand.model.timer import (
     DeadlineTimer,
     Lease,
     OccurrenceTimer,
@@ -73,7 +73,7 @@ class Chronicle(Recorder):
         elif before is not None:
             self.run_released(before)
 
-    def line_changed(self, before: Slot | None, after: Slot | None) -> None:
+    def line_changed(self, before: StoredLine | None, after: StoredLine | None) -> None:
         """A job's line was written, or is gone."""
         slot = after or before
         if slot is not None:
@@ -98,7 +98,7 @@ class Chronicle(Recorder):
         """DynamoDB has removed a run."""
         self._removed(Removed(self.now(), "run", run.key.name, run.uid, run.run_id))
 
-    def line_removed(self, slot: Slot) -> None:
+    def line_removed(self, slot: StoredLine) -> None:
         """DynamoDB has removed a line."""
         self._removed(Removed(self.now(), "line", slot.key.name, slot.uid))
 

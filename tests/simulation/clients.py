@@ -21,8 +21,8 @@ from tests.simulation.recorder import Asking
 from tests.simulation.verbs import ACTIONS, Known, Request
 from tests.simulation.weeks import Weeks
 
-from sweephand.errors import BadRequestError
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.errors import BadRequestError
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
 #: Instants at which cron schedules fire, and how far around them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS

@@ -16,13 +16,13 @@ from tests.simulation.network import Network
 from tests.simulation.overlapping import NONE, Overlapping
 from tests.simulation.processes import Scheduler
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.clients import _ask as ask_once_connected
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.delivery.wanted import WITHDRAWN
-from sweephand.instants import MINUTE_MS, SECOND_MS
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_clients import _ask as ask_once_connected
+from sweephand.model.trigger import Trigger
 from sweephand.ports import Answer, Attempt
-from sweephand.wheel.trigger import Trigger
 
 WHERE: Final = "consumers.deliver"
 

@@ -10,7 +10,7 @@ from math import log
 from random import Random
 from typing import Final, Literal, TypeAlias
 
-from sweephand.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
 
 #: The functions that are simulated.
 Role: TypeAlias = Literal["api", "tick", "sweep", "deliver"]

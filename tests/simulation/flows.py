@@ -10,7 +10,7 @@ from typing import Any, Final
 from tests.simulation.faults import stream
 from tests.simulation.scenario import Scenario
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
 #: In so many seeds jobs complete asynchronously, tell of their ends and follow one another, and in all that
 #: last for days.

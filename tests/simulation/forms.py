@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sweephand.jobs.definition import CatchUpMode
+from sweephand.model.definition import CatchUpMode
 
 #: Schedules that fire often.
 DENSE: Final[tuple[dict[str, Any], ...]] = (

@@ -15,9 +15,14 @@ from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 from tests.simulation.trace import Verb
 
-from sweephand.errors import BadRequestError, PoisonError, StoreError, UnavailableError
-from sweephand.instants import MINUTE_MS, Instant
-from sweephand.runs.batch import Received
+from sweephand.base.errors import (
+    BadRequestError,
+    PoisonError,
+    StoreError,
+    UnavailableError,
+)
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.runs.intake import Received
 
 #: How many messages SQS hands over at once, at most (template.yaml: 10).
 _BATCHES: Final = (1, 3, 10, 10)

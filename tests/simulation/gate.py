@@ -18,8 +18,8 @@ from tests.simulation.faults import (
 )
 from tests.simulation.processes import LIMITS_MS, Killed, Scheduler
 
-from sweephand.errors import StoreError
-from sweephand.instants import SECOND_MS, Instant
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
 
 Port = TypeVar("Port")
 

@@ -10,9 +10,9 @@ from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Troubles
 from tests.simulation.processes import Scheduler
 
-from sweephand.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.timing import HORIZON_MS
-from sweephand.wheel.timer import Lease, Timer
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.timing import HORIZON_MS
+from sweephand.model.timer import Lease, Timer
 
 #: Where the wheel has nothing to do, tick wakes after so long at most.
 _IDLE_MS: Final = 12 * HOUR_MS

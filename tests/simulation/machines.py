@@ -11,23 +11,23 @@ from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Schedul
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
-from sweephand.jobs.audit import PayloadAudit
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.demand import Demands
+from sweephand.jobs.expiry import Completions
+from sweephand.jobs.on_demand import Demands
 from sweephand.jobs.pause import Pauser
+from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
+from sweephand.model.wire import encode
 from sweephand.ports import Ids, RunStore, Sweepers
-from sweephand.runs.batch import BatchHandler
-from sweephand.runs.completion import Completions
+from sweephand.runs.auto_pause import JobPauses
+from sweephand.runs.callbacks import Reporter
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.pauses import JobPauses
+from sweephand.runs.flow.overlap_queue import Turns
+from sweephand.runs.intake import BatchHandler
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.report import Reporter
-from sweephand.runs.turns import Turns
 from sweephand.runtime import api, delivery, wheel
-from sweephand.wheel.codec import encode
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker

@@ -7,7 +7,7 @@ from tests.fakes.fifo import URL
 from tests.simulation.faults import is_at_margins, stream
 from tests.simulation.scenario import Scenario
 
-from sweephand.instants import SECOND_MS, Instant
+from sweephand.base.instants import SECOND_MS, Instant
 
 #: In so many seeds jobs deliver to FIFO queues and change their mode, in so many connections take up to a
 #: minute.

@@ -10,8 +10,8 @@ from tests.simulation.faults import fraction, mixed
 from tests.simulation.modes import Modes
 from tests.simulation.processes import Machine, Scheduler
 
-from sweephand.delivery.clients import CONNECT_TIMEOUT_S
-from sweephand.instants import SECOND_MS, Instant
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.delivery.sqs_clients import CONNECT_TIMEOUT_S
 from sweephand.ports import Attempt
 
 #: How long connecting normally takes, and one that is slow: up to its time-out.

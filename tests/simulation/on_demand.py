@@ -9,7 +9,7 @@ from tests.simulation.flows import FAST, SLOW
 from tests.simulation.leaving import FIELD
 from tests.simulation.scenario import Scenario
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 
 #: In so many seeds there are such jobs.
 _SEEDS: Final = 1 / 5

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.simulation.faults import fraction, mixed, stream
 
-from sweephand.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS
 
 #: In so many seeds jobs take turns, the others are as they would be without.
 _SEEDS: Final = 1 / 3

@@ -10,7 +10,7 @@ from typing import Final
 from greenlet import getcurrent, greenlet
 from tests.simulation.faults import CallFaults, Role, fraction
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
 #: The time limits of the functions, as template.yaml sets them (tests/simulation/test_platform.py).
 LIMITS_MS: Final[dict[Role, int]] = {

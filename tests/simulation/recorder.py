@@ -30,13 +30,13 @@ from tests.simulation.trace import (
     Written,
 )
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job, JobKey
+from sweephand.model.line import Line
+from sweephand.model.run import Run
+from sweephand.model.timer import Lease, OccurrenceTimer, Timer
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.overlap import Line
-from sweephand.runs.run import Run
-from sweephand.wheel.timer import Lease, OccurrenceTimer, Timer
-from sweephand.wheel.trigger import TriggerMessage
 
 #: The consumer will report: 202 Accepted, and what a queue has taken.
 _ACCEPTED: Final = (202, None)

@@ -15,7 +15,7 @@ from tests.fakes.dynamodb_tables import Place, Tables
 from tests.simulation.faults import fraction, mixed, stream
 from tests.simulation.processes import Scheduler
 
-from sweephand.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
 
 #: When the items of a seed go: as soon as they may, each at a time of its own up to the latest, or just after
 #: production code has read one, which then acts on what is gone.

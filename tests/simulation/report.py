@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.simulation.faults import Mask
 
-from sweephand.instants import DAY_MS, MINUTE_MS
+from sweephand.base.instants import DAY_MS, MINUTE_MS
 
 #: Each figure of the report, and which counts of the seeds are added up for it.
 FIGURES: Final[Mapping[str, Sequence[str]]] = {

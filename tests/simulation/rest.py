@@ -5,8 +5,14 @@ from typing import Final
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.sqs import Sqs
 
-from sweephand.instants import Instant
-from sweephand.wheel.trigger import DeadlineMessage, NoticeMessage, SpanMessage, Trigger, TriggerMessage
+from sweephand.base.instants import Instant
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    NoticeMessage,
+    SpanMessage,
+    Trigger,
+    TriggerMessage,
+)
 
 #: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
 _FOLLOWING: Final = (DeadlineMessage, NoticeMessage)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.trace import RunAsked, Verb
 
+from sweephand.model.run import Run
+from sweephand.model.run_states import State
 from sweephand.runs.redrive import Progress
-from sweephand.runs.run import Run
-from sweephand.runs.transitions import State
 
 if TYPE_CHECKING:
     from tests.simulation.verbs import Request

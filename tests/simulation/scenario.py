@@ -6,7 +6,7 @@ from typing import Final
 from tests.simulation.faults import FIRST_FOR_WEEKS as FIRST_FOR_WEEKS  # noqa: PLC0414 - said again
 from tests.simulation.faults import is_at_margins, is_backlogged, stream
 
-from sweephand.instants import DAY_MS, Instant
+from sweephand.base.instants import DAY_MS, Instant
 
 #: 2026-11-21T12:00:00Z: when seeds begin, or up to a day later.
 BEGIN: Final[Instant] = 1_795_262_400_000

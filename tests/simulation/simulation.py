@@ -35,8 +35,14 @@ from tests.simulation.weeks import SETTLING_MS, Weeks
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
 
-from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
+from sweephand.base.instants import (
+    DAY_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    SECOND_MS,
+    Instant,
+)
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 
 Mutation = Callable[[], AbstractContextManager[object]]
 

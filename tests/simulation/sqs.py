@@ -13,11 +13,11 @@ from tests.simulation.faults import Troubles, fraction, mixed
 from tests.simulation.processes import Scheduler
 from tests.simulation.trace import Buried
 
-from sweephand.errors import NewerError, PoisonError
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.runs.batch import Received
-from sweephand.wheel.codec import VERSION, decode
-from sweephand.wheel.trigger import Message, SpanMessage
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.trigger import Message, SpanMessage
+from sweephand.model.wire import VERSION, decode
+from sweephand.runs.intake import Received
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS

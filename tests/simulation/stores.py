@@ -19,9 +19,15 @@ from tests.simulation.gate import Gate
 from tests.simulation.sqs import Sqs
 from tests.simulation.watched import Expiring, Watched
 
-from sweephand.errors import StoreError
-from sweephand.jobs.audit import AuditStore
-from sweephand.jobs.job import Job
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.model.job import Job
+from sweephand.model.line import StoredLine
+from sweephand.model.run import Run
+from sweephand.model.timer import StoredTimer
+from sweephand.model.trigger import DeadLetter, Sendable
+from sweephand.model.wire import encode
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -32,14 +38,8 @@ from sweephand.ports import (
     RunStore,
     TimerStore,
 )
-from sweephand.runs.overlap import Slot
-from sweephand.runs.run import Run
 from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.item import expiry
-from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.codec import encode
-from sweephand.wheel.timer import StoredTimer
-from sweephand.wheel.trigger import DeadLetter, Sendable
 
 Entry = TypeVar("Entry")
 
@@ -105,7 +105,7 @@ def _removal_of(job: Job) -> int | None:
     return stored_jobs._removal(job)
 
 
-def _expiry_of(item: Run | Slot) -> int | None:
+def _expiry_of(item: Run | StoredLine) -> int | None:
     return expiry(item.expires_at)
 
 

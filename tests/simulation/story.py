@@ -29,11 +29,22 @@ from tests.simulation.trace import (
     Written,
 )
 
-from sweephand.instants import MINUTE_MS, Instant, from_datetime, rfc3339
-from sweephand.jobs.job import Job, JobKey
-from sweephand.runs.run import Run
-from sweephand.wheel.timer import Cursor, DeadlineTimer, Lease, OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import (
+from sweephand.base.instants import (
+    MINUTE_MS,
+    Instant,
+    from_datetime,
+    rfc3339,
+)
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
+from sweephand.model.timer import (
+    Cursor,
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+)
+from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
     NoticeMessage,

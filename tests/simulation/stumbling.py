@@ -10,10 +10,10 @@ from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Troubles, fraction
 from tests.simulation.processes import Scheduler
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.schedules import Occurrence
 from sweephand.wheel import expand
-from sweephand.wheel.timer import OccurrenceTimer
 
 #: The chance of a timer, at level 1. It is another one in each process, so that it fails once.
 _CHANCE: Final = 0.08

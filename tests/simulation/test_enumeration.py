@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.simulation.enumeration import Occurrences, begun, counted_from, gone_on
 
-from sweephand.errors import InvalidError
-from sweephand.instants import DAY_MS, HOUR_MS, rfc3339
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import DAY_MS, HOUR_MS, rfc3339
 from sweephand.schedules import Series, series_of
 
 NOON = 1_795_262_400_000  # 2026-11-21T12:00:00Z

@@ -11,7 +11,7 @@ from tests.simulation.stories import NOON
 from tests.simulation.stories_of_ends import TRIGGER, silent
 from tests.simulation.trace import Dropped, Requested, RunAnswered, Written
 
-from sweephand.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS
 
 #: So many of the first seeds show all of it.
 SEEDS = range(80)

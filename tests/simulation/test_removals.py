@@ -18,7 +18,7 @@ from tests.simulation.tale import Tale
 from tests.simulation.trace import Event, Removed, Written
 from tests.simulation.watched import Expiring
 
-from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 
 #: So many seeds show all of it.
 SEEDS = range(FIRST_FOR_WEEKS, FIRST_FOR_WEEKS + 12)

@@ -7,7 +7,7 @@ from tests.simulation.faults import KINDS, CallFaults, RoleFaults, Troubles
 from tests.simulation.processes import NEVER, Machine, Process, Scheduler
 from tests.simulation.threads import in_strands
 
-from sweephand.instants import HOUR_MS
+from sweephand.base.instants import HOUR_MS
 from sweephand.runtime import api, delivery
 
 UNTROUBLED = RoleFaults("api", Troubles(dict.fromkeys(KINDS, 0.0)))

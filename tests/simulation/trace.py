@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 
 Verb: TypeAlias = Literal[
     "create",

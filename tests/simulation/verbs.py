@@ -36,10 +36,15 @@ from tests.simulation.trace import Verb
 from tests.simulation.weeks import PATCHES as PATCHES_FOR_WEEKS
 from tests.simulation.weeks import Weeks
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import JobKey
+from sweephand.base.instants import (
+    MINUTE_MS,
+    SECOND_MS,
+    Instant,
+    rfc3339,
+)
 from sweephand.jobs.write import Written
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import JobKey
 
 #: Whose key all clients have.
 CLIENT: Final = "client"

@@ -13,7 +13,12 @@ from tests.simulation.faults import stream
 from tests.simulation.flows import CANCEL, COMPLETE, REDRIVE
 from tests.simulation.scenario import is_for_weeks
 
-from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.instants import (
+    DAY_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    Instant,
+)
 
 #: Nothing fails, nobody asks and every consumer answers at once for so long before the calm: longer than any
 #: retry, run or deadline that began before.

@@ -23,9 +23,16 @@ from tests.simulation.removals import ExpiringTables
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
-from sweephand.errors import StoreError
-from sweephand.instants import SECOND_MS
-from sweephand.storage import changes, jobs, leases, overlap, runs, timers
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
+from sweephand.storage import (
+    changes,
+    jobs,
+    leases,
+    lines,
+    runs,
+    timers,
+)
 from sweephand.storage.table import Table
 
 if TYPE_CHECKING:
@@ -65,7 +72,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers=_told(gate, timers.DynamoTimers(table("timers", "timers")), "timers"),
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
-        slots=_told(gate, overlap.DynamoSlots(table("slots", "jobs")), "slots"),
+        slots=_told(gate, lines.DynamoSlots(table("slots", "jobs")), "slots"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=_told(gate, queue, "queue"),
@@ -129,7 +136,7 @@ class Watch:
             case "runs":
                 chronicle.run_changed(_read(runs._run, before), _read(runs._run, after))
             case "overlap":
-                chronicle.line_changed(_read(overlap._slot, before), _read(overlap._slot, after))
+                chronicle.line_changed(_read(lines._slot, before), _read(lines._slot, after))
             case "shard":
                 for timer in timers._timers(after) if after else ():
                     chronicle.timer_changed(None, timer)
@@ -145,7 +152,7 @@ class Watch:
             case "runs":
                 chronicle.run_removed(runs._run(item))
             case "overlap":
-                chronicle.line_removed(overlap._slot(item))
+                chronicle.line_removed(lines._slot(item))
             case "shard":
                 for timer in timers._timers(item):
                     chronicle.timer_removed(timer)

@@ -14,11 +14,11 @@ from tests.simulation.recorder import Asking
 from tests.simulation.scenario import is_for_weeks
 from tests.simulation.trace import RunAsked, Verb
 
-from sweephand.errors import BadRequestError
-from sweephand.instants import HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand.jobs.job import JobKey
+from sweephand.base.errors import BadRequestError
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.job import JobKey
+from sweephand.model.run import Run
 from sweephand.ports import Attempt
-from sweephand.runs.run import Run
 
 
 class Manner(NamedTuple):

@@ -3,7 +3,7 @@
 import pytest
 from tests.template.stack import Stack, told
 
-from sweephand.runs.batch import CRASHES_MAX
+from sweephand.runs.intake import CRASHES_MAX
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])

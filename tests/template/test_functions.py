@@ -5,8 +5,8 @@ import re
 import pytest
 from tests.template.stack import FUNCTIONS, Stack, told
 
-from sweephand import limits, timing
-from sweephand.instants import SECOND_MS
+from sweephand.base import limits, timing
+from sweephand.base.instants import SECOND_MS
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.fakes.consumer import Connection, Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 
-from sweephand.delivery.http import HttpTargets
-from sweephand.delivery.sockets import RECEIVED_BYTES_MAX
+from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
+from sweephand.delivery.http.targets import HttpTargets
 from sweephand.ports import Answer
 
 Behaviour = Callable[[Connection], None]

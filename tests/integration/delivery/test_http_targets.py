@@ -9,13 +9,13 @@ from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
-from sweephand.delivery.connections import IDLE_MAX_S
-from sweephand.delivery.egress import Address, Egress
-from sweephand.delivery.http import HttpTargets
-from sweephand.delivery.signing import delivery_headers
-from sweephand.delivery.sockets import BoundedSocket
-from sweephand.errors import StoreError
-from sweephand.instants import SECOND_MS, to_datetime
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, to_datetime
+from sweephand.delivery.http.connections import IDLE_MAX_S
+from sweephand.delivery.http.egress import Address, Egress
+from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.sockets import BoundedSocket
+from sweephand.delivery.http.targets import HttpTargets
 from sweephand.ports import Answer
 
 
@@ -245,7 +245,7 @@ def test_a_consumer_that_says_that_it_closes_is_connected_to_anew(targets: HttpT
 def test_a_connection_that_was_idle_for_too_long_is_not_used_again(
     targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweephand.delivery.connections.IDLE_MAX_S", -1)
+    monkeypatch.setattr("sweephand.delivery.http.connections.IDLE_MAX_S", -1)
     with Consumer() as consumer:
         assert all(targets.deliver(attempt_of(consumer.spec())).succeeded for _ in range(3))
         assert consumer.accepted == 3
@@ -257,7 +257,7 @@ def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
     with Consumer() as consumer:
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         thawed_at = time() + IDLE_MAX_S + 1
-        monkeypatch.setattr("sweephand.delivery.connections.time", lambda: thawed_at)
+        monkeypatch.setattr("sweephand.delivery.http.connections.time", lambda: thawed_at)
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         assert consumer.accepted == 2
 
@@ -265,7 +265,7 @@ def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
 def test_a_host_not_asked_for_longest_gives_its_connections_up(
     targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sweephand.delivery.connections.HOSTS_MAX", 2)
+    monkeypatch.setattr("sweephand.delivery.http.connections.HOSTS_MAX", 2)
     with Consumer() as first, Consumer() as second, Consumer() as third:
         for consumer in (first, second, first, third, first, second):
             assert targets.deliver(attempt_of(consumer.spec())).succeeded

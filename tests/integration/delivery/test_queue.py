@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.queue import CALL_BYTES_MAX, CALLS_MAX, TRIES_MAX, SqsQueue
-from sweephand.errors import StoreError
-from sweephand.jobs.job import JobKey
+from sweephand.base.errors import StoreError
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import (
+    CALL_BYTES_MAX,
+    CALLS_MAX,
+    TRIES_MAX,
+    SqsQueue,
+)
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import DeadLetter, Trigger, TriggerMessage
+from sweephand.model.wire import decode, encode
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import DeadLetter, Trigger, TriggerMessage
 
 STACK = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
 DEAD = "https://sqs.eu-west-1.amazonaws.com/123456789012/dead"

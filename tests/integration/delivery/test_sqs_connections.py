@@ -9,16 +9,16 @@ import pytest
 import urllib3.util.connection
 from tests.fakes.consumer import Connection, Consumer, attempt_of
 
-from sweephand.delivery.clients import (
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
+from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.sqs_clients import (
     CONNECT_TIMEOUT_S,
     READ_TIMEOUT_S,
     SEND_S_MAX,
     TRIES_MAX,
     SqsClients,
 )
-from sweephand.delivery.sqs import SqsTargets
-from sweephand.errors import StoreError
-from sweephand.instants import SECOND_MS
 from sweephand.ports import Answer, Attempt, always
 from sweephand.targets.sqs import ATTEMPT_MS_MAX
 

@@ -10,12 +10,12 @@ from botocore.exceptions import EndpointConnectionError
 from tests.fakes.consumer import attempt_of
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
-from sweephand.delivery.clients import SqsClients
+from sweephand.base.instants import INSTANT_MAX
+from sweephand.base.limits import CHAIN_LENGTH_MAX, REPEATS_MAX, SQS_DATA_BYTES_MAX
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.instants import INSTANT_MAX
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand
-from sweephand.limits import CHAIN_LENGTH_MAX, REPEATS_MAX, SQS_DATA_BYTES_MAX
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
 from sweephand.ports import Answer
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 

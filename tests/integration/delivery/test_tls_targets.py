@@ -17,11 +17,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, obliging
 from tests.fakes.doubles import HandClock
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.egress import Address, Egress
-from sweephand.delivery.http import HttpTargets
-from sweephand.delivery.sockets import tls_context
+from sweephand.delivery.http.egress import Address, Egress
+from sweephand.delivery.http.sockets import tls_context
+from sweephand.delivery.http.targets import HttpTargets
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt
 
 

@@ -2,8 +2,8 @@
 
 from tests.fakes.engines import Dynamo
 
-from sweephand.storage.audits import DynamoAudits
 from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.payload_audits import DynamoAudits
 
 
 def test_the_position_reads_back_and_is_none_of_the_leases(dynamo: Dynamo) -> None:

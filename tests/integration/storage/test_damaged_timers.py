@@ -7,8 +7,8 @@ import pytest
 from tests.contract.builders import NOON, deadline_timer, retry_timer, timer
 from tests.fakes.engines import Dynamo
 
-from sweephand.instants import HOUR_MS, MINUTE_MS
-from sweephand.wheel.timer import Cursor, Timer, UnreadTimer
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.model.timer import Cursor, Timer, UnreadTimer
 
 DAMAGES: tuple[Mapping[str, Any], ...] = ({"q": {"S": "x"}}, {"d": {"S": "soon"}}, {"u": {"NULL": True}})
 

@@ -21,14 +21,14 @@ from tests.contract.builders import (
 )
 from tests.fakes.engines import BUCKET, Dynamo
 
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, JobKey
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
+from sweephand.model.timer import Cursor, OccurrenceTimer
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect
 from sweephand.storage.jobs import JobItem
 from sweephand.storage.payloads import S3Payloads
-from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -6,10 +6,15 @@ import pytest
 from tests.contract.builders import NOON, deadline_timer, retry_timer, timer
 from tests.fakes.engines import Dynamo
 
-from sweephand.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.timer import (
+    Cursor,
+    OccurrenceTimer,
+    Timer,
+    UnreadTimer,
+)
 from sweephand.storage import timers as storage
-from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import Cursor, OccurrenceTimer, Timer, UnreadTimer
 
 PUT_OFF_MS = 5 * MINUTE_MS
 #: What only the newer version knows, of every kind that there is.

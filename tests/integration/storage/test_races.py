@@ -10,8 +10,8 @@ from tests.contract.builders import NOON, job, next_revision, paused, run
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import answers_lost
 
-from sweephand.runs.run import Run, State, trigger_of
-from sweephand.wheel.timer import Cursor, Lease
+from sweephand.model.run import Run, State, trigger_of
+from sweephand.model.timer import Cursor, Lease
 
 RIVALS = 4
 CHANCE = random.Random(42)  # noqa: S311 (no secret: it decides which answers get lost)

@@ -7,9 +7,9 @@ from tests.contract.builders import NOON, job, next_revision, run, timer
 from tests.fakes.engines import Dynamo, Stores
 from tests.fakes.wire import capacity_counted, watched
 
-from sweephand.instants import HOUR_MS
-from sweephand.jobs.job import JobKey
-from sweephand.wheel.timer import Cursor, Lease
+from sweephand.base.instants import HOUR_MS
+from sweephand.model.job import JobKey
+from sweephand.model.timer import Cursor, Lease
 
 OWNER = "owner00000000001"
 NAMES = [f"job-{number}" for number in range(10)]

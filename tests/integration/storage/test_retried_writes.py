@@ -7,14 +7,14 @@ from tests.contract.builders import NOON, api_key, job, next_revision, run, secr
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import repeated_by_the_sdk, watched
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.model.timer import Cursor, Lease
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.timers import DynamoTimers
-from sweephand.wheel.timer import Cursor, Lease
 
 OWNER = "owner00000000001"
 UNTIL = NOON + 30_000

@@ -5,7 +5,7 @@ from tests.contract.builders import NOON
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import followed, refused, without_waiting
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 
 OWNER = "owner00000000001"
 

@@ -8,10 +8,10 @@ from tests.contract.builders import NOON, api_key, job, run, secrets, timer
 from tests.fakes.engines import BUCKET, Dynamo, Stores
 from tests.fakes.wire import cut_off, damaged_once, refused, without_waiting
 
-from sweephand.errors import StoreError
-from sweephand.jobs.job import JobKey
+from sweephand.base.errors import StoreError
+from sweephand.model.job import JobKey
+from sweephand.model.timer import Cursor, Lease
 from sweephand.storage.payloads import S3Payloads
-from sweephand.wheel.timer import Cursor, Lease
 
 OWNER = "owner00000000001"
 KEY = JobKey("default", "backup")

@@ -5,12 +5,12 @@ from tests.contract.builders import NOON, job, timer
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import HalfBatches, idle, interrupted, watched
 
-from sweephand.errors import StoreError
-from sweephand.instants import HOUR_MS
-from sweephand.jobs.job import JobKey
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import HOUR_MS
+from sweephand.model.job import JobKey
+from sweephand.model.timer import Cursor, Timer
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.timers import DynamoTimers
-from sweephand.wheel.timer import Cursor, Timer
 
 
 @pytest.fixture

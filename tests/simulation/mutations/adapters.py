@@ -7,11 +7,11 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Instead, mutation
 from tests.simulation.wire import wire
 
-from sweephand.delivery.queue import SqsQueue
+from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.model.timer import Cursor, Lease
 from sweephand.storage import jobs, leases, runs
 from sweephand.storage.leases import DynamoLeases, ShardsItem
 from sweephand.storage.table import Refusal, Stretch, Table
-from sweephand.wheel.timer import Cursor, Lease
 
 
 @mutation("An entry that SQS refused is not sent again", stores=wire)

@@ -8,15 +8,15 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 from tests.simulation.processes import LIMITS_MS
 
-from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.jobs import commit
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import Job, Revision
 from sweephand.jobs.write import Writer
+from sweephand.model.definition import Definition
+from sweephand.model.job import Job, Revision
+from sweephand.model.trigger import Message, SpanMessage
 from sweephand.ports import always
 from sweephand.wheel.arm import split
-from sweephand.wheel.trigger import Message, SpanMessage
 
 
 @mutation("A job is committed before it is armed")

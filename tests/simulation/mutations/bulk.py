@@ -11,11 +11,11 @@ from greenlet import greenlet
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 from tests.simulation.processes import Killed, Scheduler, Strand
 
-from sweephand.errors import BadRequestError, StoreError, UnavailableError
-from sweephand.instants import Instant
+from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
+from sweephand.base.instants import Instant
 from sweephand.jobs import bulk
 from sweephand.jobs.bulk import Bulk, Done, Filter
-from sweephand.jobs.job import Job
+from sweephand.model.job import Job
 from sweephand.ports import Page
 
 

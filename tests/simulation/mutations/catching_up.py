@@ -5,12 +5,12 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.model.timer import OccurrenceTimer
+from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.reading import JobRead
-from sweephand.runs.settle import Delivered
-from sweephand.wheel.timer import OccurrenceTimer
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.runs.job_reads import JobRead
+from sweephand.runs.outcome import Delivered
 
 
 @mutation("Catch-up is decided when a trigger is delivered: what had to wait is a misfire, too")

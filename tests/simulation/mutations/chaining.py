@@ -6,14 +6,14 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import JobKey
+from sweephand.base.instants import Instant
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import NoticeMessage, TriggerMessage
 from sweephand.ports import Answer
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.reading import JobRead
-from sweephand.runs.settle import Delivered
-from sweephand.runs.tell import Teller
-from sweephand.wheel.trigger import NoticeMessage, TriggerMessage
+from sweephand.runs.job_reads import JobRead
+from sweephand.runs.notify import Teller
+from sweephand.runs.outcome import Delivered
 
 
 @mutation("What follows a run that was late is a misfire, too, by the catch-up of its own job")

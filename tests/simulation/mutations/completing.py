@@ -11,19 +11,14 @@ from tests.fakes import memory
 from tests.simulation.mutations.delivering import _at_the_end
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
-from sweephand.instants import HOUR_MS, Instant
-from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Answer
-from sweephand.runs import guards, notice, report, settle, tell, watch
-from sweephand.runs.guards import Asked, Guard
-from sweephand.runs.redrive import Redriver
-from sweephand.runs.report import Reporter
-from sweephand.runs.run import Run
-from sweephand.runs.settle import Delivered, Settler
-from sweephand.runs.transitions import TABLE, State
-from sweephand.runs.watch import Watch
-from sweephand.wheel.trigger import (
+from sweephand.base.instants import HOUR_MS, Instant
+from sweephand.model import run_conditions
+from sweephand.model.definition import Definition
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
+from sweephand.model.run_conditions import Asked, Guard
+from sweephand.model.run_states import TABLE, State
+from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
     NoticeMessage,
@@ -31,6 +26,18 @@ from sweephand.wheel.trigger import (
     TriggerMessage,
     end_id,
 )
+from sweephand.ports import Answer
+from sweephand.runs import (
+    callbacks,
+    deadlines,
+    notification,
+    notify,
+    outcome,
+)
+from sweephand.runs.callbacks import Reporter
+from sweephand.runs.deadlines import Watch
+from sweephand.runs.outcome import Delivered, Settler
+from sweephand.runs.redrive import Redriver
 
 #: All that a run may be.
 _ANY: frozenset[State] = frozenset(TABLE)
@@ -47,7 +54,7 @@ def ignores_heartbeats() -> Iterator[None]:
 
 @mutation("A deadline asks for no heartbeat: its first look at a run is its last")
 def fails_at_first_look() -> Iterator[None]:
-    with patch.object(watch, "DEADLINE_GRACE_MS", -HOUR_MS):
+    with patch.object(deadlines, "DEADLINE_GRACE_MS", -HOUR_MS):
         yield
 
 
@@ -120,7 +127,7 @@ def runs_for_ever() -> Iterator[None]:
 
 @mutation("A report is taken with the token of any attempt")
 def takes_any_token() -> Iterator[None]:
-    with patch.object(report, "_is_of", lambda run, _: run.token is not None):
+    with patch.object(callbacks, "_is_of", lambda run, _: run.token is not None):
         yield
 
 
@@ -137,7 +144,7 @@ def _moves_anything() -> AbstractContextManager[object]:
 
 @mutation("A report is taken whatever has become of its run")
 def takes_late_reports() -> Iterator[None]:
-    with _moves_anything(), patch.object(report, "_refuse", lambda *_: None):
+    with _moves_anything(), patch.object(callbacks, "_refuse", lambda *_: None):
         yield
 
 
@@ -158,7 +165,7 @@ def records_in_spite() -> Iterator[None]:
 
 @mutation("The attempt of a holder that died is claimed with another token")
 def changes_tokens() -> Iterator[None]:
-    asked_by_claim = guards.asked_by_claim
+    asked_by_claim = run_conditions.asked_by_claim
 
     def careless(run: Run, now: int) -> Asked:
         asked = asked_by_claim(run, now)
@@ -173,7 +180,7 @@ def changes_tokens() -> Iterator[None]:
 
 @mutation("A cancelled run is tried again if its next attempt was on its way")
 def claims_what_was_cancelled() -> Iterator[None]:
-    asked_by_claim = guards.asked_by_claim
+    asked_by_claim = run_conditions.asked_by_claim
 
     def careless(run: Run, now: int) -> Asked:
         asked = asked_by_claim(run, now)
@@ -271,13 +278,13 @@ def names_ends_anew() -> Iterator[None]:
 
 @mutation("An end is told before it has come true")
 def tells_too_early() -> Iterator[None]:
-    with patch.object(tell, "is_told_of", lambda *_: True):
+    with patch.object(notify, "is_told_of", lambda *_: True):
         yield
 
 
 @mutation("An end whose record is not there yet is not looked at again")
 def tells_only_at_once() -> Iterator[None]:
-    with patch.object(tell.Teller, "_unrecorded", lambda *_: Delivered("dropped")):
+    with patch.object(notify.Teller, "_unrecorded", lambda *_: Delivered("dropped")):
         yield
 
 
@@ -286,19 +293,21 @@ def names_chains_by_their_moment() -> Iterator[None]:
     def named(key: JobKey, uid: str, rev: str, _: Instant, **fields: Any) -> Trigger:
         return Trigger(key, uid, rev, fields["armed_at"], **fields)
 
-    with patch.object(tell, "Trigger", named):
+    with patch.object(notify, "Trigger", named):
         yield
 
 
 @mutation("A failure without a record is told at once, as a success is")
 def tells_unrecorded_failures() -> Iterator[None]:
-    with patch.object(tell, "is_told_of", lambda told, run: run is None or notice.is_told_of(told, run)):
+    with patch.object(
+        notify, "is_told_of", lambda told, run: run is None or notification.is_told_of(told, run)
+    ):
         yield
 
 
 @mutation("A later attempt begins when its policy says, though its trigger is not due by that clock")
 def retries_early() -> Iterator[None]:
-    with patch.object(settle, "max", lambda first, _: first, create=True):
+    with patch.object(outcome, "max", lambda first, _: first, create=True):
         yield
 
 

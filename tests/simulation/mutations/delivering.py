@@ -6,17 +6,22 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
-from sweephand.errors import PoisonError
-from sweephand.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand.base.errors import PoisonError
+from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand.model.trigger import Message, Sendable, TriggerMessage
 from sweephand.ports import Answer, Attempt, always
-from sweephand.runs import later as waiting
+from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
-from sweephand.runs.batch import CRASHES_MAX, BatchHandler, Handled, Received
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.reading import JobRead, liveness_of
-from sweephand.runs.settle import Delivered
-from sweephand.wheel.trigger import Message, Sendable, TriggerMessage
+from sweephand.runs.intake import (
+    CRASHES_MAX,
+    BatchHandler,
+    Handled,
+    Received,
+)
+from sweephand.runs.job_reads import JobRead, liveness_of
+from sweephand.runs.outcome import Delivered
 
 
 def _handling(change: Callable[[Deliverer, Message], Message]) -> Any:

@@ -8,12 +8,12 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
 
-from sweephand.instants import DAY_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, SECOND_MS
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.wheel import tick
 from sweephand.wheel.expand import TRIGGERS_MAX, Expansion
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, Portion
 from sweephand.wheel.sweep import Sweeper, Swept
-from sweephand.wheel.timer import OccurrenceTimer
 
 
 def _in_order(shards: Sequence[int], _: int) -> Sequence[int]:

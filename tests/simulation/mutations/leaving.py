@@ -8,16 +8,16 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Ports, built, mutation
 
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.jobs import expiry
+from sweephand.jobs.expiry import Completions
 from sweephand.jobs.resume import Resumer
-from sweephand.runs import completion
-from sweephand.runs.completion import Completions
-from sweephand.runs.report import Reporter
-from sweephand.runs.run import Run
-from sweephand.runs.spans import Spans
-from sweephand.runs.watch import Watch
+from sweephand.model.job import Job
+from sweephand.model.run import Run
+from sweephand.runs.callbacks import Reporter
+from sweephand.runs.deadlines import Watch
+from sweephand.runs.trigger_ranges import Spans
 
 
 class _Nobody:
@@ -76,7 +76,7 @@ def goes_with_the_first() -> Iterator[None]:
         return job.definition.deletes_after_completion and job.paused_at is None and not job.is_gone(now)
 
     with (
-        patch.object(completion, "_is_ending", wants),
+        patch.object(expiry, "_is_ending", wants),
         patch.object(Completions, "_are_over", lambda *_: True),
     ):
         yield
@@ -119,13 +119,13 @@ def goes_while_paused() -> Iterator[None]:
         wants = job.definition.deletes_after_completion
         return wants and not job.is_gone(now) and job.series.next_after(now) is None
 
-    with patch.object(completion, "_is_ending", ending):
+    with patch.object(expiry, "_is_ending", ending):
         yield
 
 
 @mutation("A job goes that never asked for it")
 def goes_unasked() -> Iterator[None]:
-    with patch("sweephand.jobs.definition.Definition.deletes_after_completion", property(lambda _: True)):
+    with patch("sweephand.model.definition.Definition.deletes_after_completion", property(lambda _: True)):
         yield
 
 
@@ -136,7 +136,7 @@ def goes_by_name() -> Iterator[None]:
             return
         with suppress(StoreError):
             now = self._clock.now()
-            if completion._is_ending(job, now) and self._are_over(job, run, now):
+            if expiry._is_ending(job, now) and self._are_over(job, run, now):
                 for _ in range(5):
                     stored = self._jobs.get(job.key)
                     if stored is None:
@@ -157,7 +157,7 @@ def goes_as_it_was() -> Iterator[None]:
         with suppress(StoreError):
             now = self._clock.now()
             stored = self._jobs.get(job.key)
-            if stored is not None and completion._is_ending(job, now) and self._are_over(job, run, now):
+            if stored is not None and expiry._is_ending(job, now) and self._are_over(job, run, now):
                 expired = replace(job, version=self._ids.token(), expires_at=now)
                 self._jobs.put(expired, stored.version)
 

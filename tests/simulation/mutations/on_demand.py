@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 from sweephand.jobs import draft
-from sweephand.jobs.definition import Definition
+from sweephand.model.definition import Definition
 from sweephand.schedules import Series
 
 

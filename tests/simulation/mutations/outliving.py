@@ -8,10 +8,10 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.network import Network
 
 from sweephand.jobs import commit
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt, always
 from sweephand.runs.attempt import Attempts
 from sweephand.runtime import api
-from sweephand.wheel.trigger import TriggerMessage
 
 
 @mutation("A bulk call that fails leaves threads behind, and a commit does not ask how old its arming is")

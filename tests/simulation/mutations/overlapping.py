@@ -7,16 +7,22 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
 
-from sweephand.instants import INSTANT_MAX, MINUTE_MS, Instant
-from sweephand.jobs.definition import Overlap
-from sweephand.jobs.job import Job, JobKey
-from sweephand.runs import turns
+from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
+from sweephand.model.definition import Overlap
+from sweephand.model.job import Job, JobKey
+from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.run import Run
+from sweephand.model.trigger import Message, TriggerMessage
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.overlap import Arrival, Held, Line, Slot, arrived, gives_up_at, is_over
-from sweephand.runs.run import Run
-from sweephand.runs.settle import Delivered
-from sweephand.runs.turns import Turns
-from sweephand.wheel.trigger import Message, TriggerMessage
+from sweephand.runs.flow import overlap_queue
+from sweephand.runs.flow.overlap import (
+    Arrival,
+    arrived,
+    gives_up_at,
+    is_over,
+)
+from sweephand.runs.flow.overlap_queue import Turns
+from sweephand.runs.outcome import Delivered
 
 #: Where no limit is.
 _NO_LIMIT = 10**9
@@ -28,7 +34,7 @@ def _arriving(change: Callable[[Line, TriggerMessage, Overlap, Arrival], Arrival
     def changed(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
         return change(line, message, rule, arrived(line, message, rule, **kwargs))
 
-    return patch.object(turns, "arrived", changed)
+    return patch.object(overlap_queue, "arrived", changed)
 
 
 @mutation("A run that is over does not free its job's line")
@@ -82,7 +88,7 @@ def passes_those_that_wait() -> Iterator[None]:
             return Arrival("go", line.held_by(message, now))
         return arrived(line, message, rule, has_ended=has_ended, now=now, **kwargs)
 
-    with patch.object(turns, "arrived", passed):
+    with patch.object(overlap_queue, "arrived", passed):
         yield
 
 
@@ -92,7 +98,7 @@ def waits_without_limit() -> Iterator[None]:
         limit = _NO_LIMIT if rule.mode == "wait" else rule.wait_max
         return arrived(line, message, rule._replace(wait_max=limit), **kwargs)
 
-    with patch.object(turns, "arrived", unbounded):
+    with patch.object(overlap_queue, "arrived", unbounded):
         yield
 
 
@@ -101,7 +107,7 @@ def waits_for_less() -> Iterator[None]:
     def bounded(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
         return arrived(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
 
-    with patch.object(turns, "arrived", bounded):
+    with patch.object(overlap_queue, "arrived", bounded):
         yield
 
 
@@ -133,13 +139,13 @@ def takes_without_condition() -> Iterator[None]:
             slot = slots.get(key)
             return slot.version if slot is not None else None
 
-        def put(slot: Slot, replacing: str | None) -> bool:
+        def put(slot: StoredLine, replacing: str | None) -> bool:
             del replacing
             while not slots.put(slot, stored(slot.key)):
                 pass
             return True
 
-        def delete(slot: Slot) -> bool:
+        def delete(slot: StoredLine) -> bool:
             while not slots.delete(slot._replace(version=stored(slot.key) or slot.version)):
                 pass
             return True
@@ -167,13 +173,13 @@ def lets_retries_overlap() -> Iterator[None]:
     def over(message: TriggerMessage, run: Run | None) -> bool:
         return is_over(message, run) or (run is not None and run.state == "retrying")
 
-    with patch.object(turns, "is_over", over):
+    with patch.object(overlap_queue, "is_over", over):
         yield
 
 
 @mutation("A run whose claim has ended is taken for over")
 def takes_claims_for_turns() -> Iterator[None]:
-    def given_up(holder: Held, run: Run | None, job: Job) -> Instant:
+    def given_up(holder: Holder, run: Run | None, job: Job) -> Instant:
         if run is not None and run.state == "claimed" and run.claimed_until is not None:
             return run.claimed_until
         return gives_up_at(holder, run, job)
@@ -250,7 +256,7 @@ def skips_what_was_asked_for() -> Iterator[None]:
         arrival = arrived(line, fresh, rule, **kwargs)
         return arrival if arrival.verdict == "skip" else arrived(line, message, rule, **kwargs)
 
-    with patch.object(turns, "arrived", plain):
+    with patch.object(overlap_queue, "arrived", plain):
         yield
 
 
@@ -265,8 +271,8 @@ def keeps_lines_of_the_deleted() -> Iterator[None]:
     def change(ports: Ports) -> None:
         slots = ports["slots"]
 
-        def get(key: JobKey) -> Slot | None:
-            slot: Slot | None = slots.get(key)
+        def get(key: JobKey) -> StoredLine | None:
+            slot: StoredLine | None = slots.get(key)
             return slot and slot._replace(uid=_Any(slot.uid))
 
         ports["slots"] = Instead(slots, get=get)

@@ -9,12 +9,12 @@ from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.job import Job
-from sweephand.jobs.live import Liveness, live
 from sweephand.jobs.series import restarted
-from sweephand.runs.reading import JobRead, liveness_of
+from sweephand.model.job import Job
+from sweephand.model.liveness import Liveness, live
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.job_reads import JobRead, liveness_of
 from sweephand.wheel.catchup import Misfires, misfires
-from sweephand.wheel.trigger import TriggerMessage
 
 
 def _resuming(change: Any) -> Any:

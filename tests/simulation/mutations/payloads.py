@@ -5,13 +5,13 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.jobs import audit
-from sweephand.jobs.audit import Audited, PayloadAudit
+from sweephand.jobs import payload_audit
+from sweephand.jobs.payload_audit import Audited, PayloadAudit
 
 
 @mutation("The audit takes a job of the same name for the one that wrote the data")
 def audits_by_name() -> Iterator[None]:
-    with patch.object(audit, "refers", lambda job, *_: job is not None):
+    with patch.object(payload_audit, "refers", lambda job, *_: job is not None):
         yield
 
 

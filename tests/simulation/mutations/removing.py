@@ -7,8 +7,8 @@ from tests.simulation.mutations.registry import mutation
 from tests.simulation.scenario import FIRST_FOR_WEEKS
 
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.keeping import Keeping
-from sweephand.runs.turns import Turns
+from sweephand.runs.flow.overlap_queue import Turns
+from sweephand.runs.retention import Keeping
 
 
 @mutation("A job is kept no longer for what waits, runs or is tried again", first=FIRST_FOR_WEEKS)

@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 from sweephand.jobs import commit, series
-from sweephand.jobs.job import Job
+from sweephand.model.job import Job
 
 
 @mutation("An update forgets that more jitter has put its job ahead of the request")

@@ -7,16 +7,23 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
-from sweephand.errors import StoreError
-from sweephand.instants import MINUTE_MS, Instant
-from sweephand.jobs.live import ruling
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.timing import BUCKET_MS
+from sweephand.model.liveness import ruling
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    bucket_of,
+    position_key,
+)
+from sweephand.model.trigger import Message
 from sweephand.schedules import Occurrence
-from sweephand.timing import BUCKET_MS
 from sweephand.wheel import expand, sweep
 from sweephand.wheel.expand import Expansion
 from sweephand.wheel.sweep import Sweeper
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, bucket_of, position_key
-from sweephand.wheel.trigger import Message
 
 _EXPAND: Final[Any] = expand.expand
 

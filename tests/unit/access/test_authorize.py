@@ -5,7 +5,7 @@ from tests.fakes.memory import MemoryKeys
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
-from sweephand.access.key import Caller, Key, digest_of
+from sweephand.model.api_key import Caller, Key, digest_of
 
 KEY = Key("k1", digest_of("abc"), "ns", "write", NOON, expires_at=NOON + 1_000)
 

@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 from tests.fakes.http_events import fixture
 
-from sweephand.access.key import Caller
 from sweephand.access.run_token import run_token
-from sweephand.web.admission import caller_of
+from sweephand.model.api_key import Caller
+from sweephand.web.http.admission import caller_of
 
 HANDLER = Path(__file__).parents[3] / "functions" / "authorizer" / "handler.py"
 

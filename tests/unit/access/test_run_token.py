@@ -2,8 +2,8 @@
 
 import pytest
 
-from sweephand.access.key import written
 from sweephand.access.run_token import run_token, sent_run_token
+from sweephand.model.api_key import written
 
 TOKEN = run_token("aB3" * 14 + "z")
 

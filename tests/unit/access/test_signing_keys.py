@@ -7,11 +7,11 @@ from standardwebhooks import Webhook
 from tests.fakes.doubles import CountingIds, HandClock
 from tests.fakes.memory import MemorySecrets
 
-from sweephand.access.signing import SigningSecrets
 from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
-from sweephand.errors import ConflictError
-from sweephand.instants import HOUR_MS
-from sweephand.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
+from sweephand.base.errors import ConflictError
+from sweephand.base.instants import HOUR_MS
+from sweephand.base.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
+from sweephand.model.signing_secret import SigningSecrets
 
 
 class Counting(MemorySecrets):

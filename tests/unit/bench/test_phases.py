@@ -3,7 +3,7 @@
 from infra.bench.consumer import Arrival
 from infra.bench.phases import PHASES_MS, Tick, by_phase, reaching
 
-from sweephand.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS
 
 NOON = 1_795_262_400_000
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.delivery.answers import answer_to, retry_after_at
-from sweephand.instants import INSTANT_MAX
+from sweephand.base.instants import INSTANT_MAX
+from sweephand.delivery.http.answers import answer_to, retry_after_at
 
 NOW = 1_795_262_400_123
 

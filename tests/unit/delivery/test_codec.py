@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.errors import NewerError, PoisonError
-from sweephand.jobs.definition import Payload
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand
-from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.codec import decode, encode, encode_letter
-from sweephand.wheel.trigger import (
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
+from sweephand.model.trigger import (
     DeadLetter,
     DeadlineMessage,
     Failure,
@@ -26,6 +24,8 @@ from sweephand.wheel.trigger import (
     Trigger,
     TriggerMessage,
 )
+from sweephand.model.wire import decode, encode, encode_letter
+from sweephand.schedules import Occurrence, Series
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
 MESSAGE = TriggerMessage(

@@ -6,7 +6,12 @@ from time import monotonic
 import pytest
 from tests.fakes.consumer import Consumer, obliging
 
-from sweephand.delivery.egress import Address, Egress, EgressError, resolve
+from sweephand.delivery.http.egress import (
+    Address,
+    Egress,
+    EgressError,
+    resolve,
+)
 
 
 def addresses(*ips: str, port: int = 443) -> list[Address]:
@@ -37,7 +42,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         asked.append(address)
         raise ConnectionRefusedError("no connection leaves a test")
 
-    monkeypatch.setattr("sweephand.delivery.sockets.BoundedSocket.connect", connect)
+    monkeypatch.setattr("sweephand.delivery.http.sockets.BoundedSocket.connect", connect)
     return asked
 
 

@@ -6,7 +6,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from tests.fakes.consumer import SECRET, attempt_of
 
-from sweephand.delivery.signing import delivery_headers, signatures
+from sweephand.delivery.http.signing import delivery_headers, signatures
 
 OTHER = "whsec_" + b64encode(bytes(range(24))).decode()
 

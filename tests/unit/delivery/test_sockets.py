@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from sweephand.delivery.sockets import BoundedSocket
+from sweephand.delivery.http.sockets import BoundedSocket
 
 
 def test_a_socket_that_nobody_refers_to_is_closed_without_a_warning() -> None:

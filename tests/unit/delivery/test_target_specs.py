@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand import limits
+from sweephand.base import limits
+from sweephand.base.errors import Violation
 from sweephand.delivery.registry import targets
-from sweephand.errors import Violation
 from sweephand.targets.http import http_target
 from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.targets.registry import TARGET_TYPES, target_violations

@@ -12,12 +12,12 @@ from tests.fakes.engines import Stores, on_fake
 from tests.fakes.sqs_client import DELIVERY_URL, FakeSqs, queue_over
 from tests.fakes.wire_trouble import Fate, Trouble, failing
 
-from sweephand.delivery.queue import TRIES_MAX
-from sweephand.errors import StoreError
-from sweephand.instants import HOUR_MS
-from sweephand.jobs.job import JobKey
-from sweephand.wheel.timer import Cursor, Lease, Timer
-from sweephand.wheel.trigger import Trigger, TriggerMessage
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import HOUR_MS
+from sweephand.delivery.sqs_queue import TRIES_MAX
+from sweephand.model.job import JobKey
+from sweephand.model.timer import Cursor, Lease, Timer
+from sweephand.model.trigger import Trigger, TriggerMessage
 
 OWNER = "owner00000000001"
 LATER = NOON + HOUR_MS

@@ -6,10 +6,10 @@ import pytest
 from tests.fakes.faults import failing
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import API_PATIENCE_MS, BULK_PATIENCE_MS
 from sweephand.jobs.bulk import Done, Filter
-from sweephand.limits import BULK_EXAMINED_MAX
-from sweephand.timing import API_PATIENCE_MS, BULK_PATIENCE_MS
 
 ALL = Filter("ns", prefix="job")
 

@@ -8,9 +8,14 @@ import pytest
 from tests.fakes.faults import calls_of, failing, killed_at, working
 from tests.fakes.world import NOON, World, definition, key_of
 
-from sweephand.errors import NotFoundError, PreconditionError, StoreError
-from sweephand.instants import DAY_MS
-from sweephand.jobs.change import SWEEPHAND, FieldChange, What, changed_fields
+from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
+from sweephand.base.instants import DAY_MS
+from sweephand.model.change import (
+    SWEEPHAND,
+    FieldChange,
+    What,
+    changed_fields,
+)
 from sweephand.ports import Answer
 
 

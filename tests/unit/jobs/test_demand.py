@@ -6,12 +6,12 @@ import pytest
 from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import InvalidError, NotFoundError
-from sweephand.instants import DAY_MS, HOUR_MS
-from sweephand.jobs.naming import Demand, RunName, read_run_name
-from sweephand.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.base.errors import InvalidError, NotFoundError
+from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.model.run_id import Demand, RunName, read_run_name
+from sweephand.model.trigger import SpanMessage
 from sweephand.ports import Answer
-from sweephand.wheel.trigger import SpanMessage
 
 MINUTE = 60_000
 LARGE = '"' + "x" * 3_000 + '"'

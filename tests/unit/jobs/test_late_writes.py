@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.world import World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 
 
 @pytest.mark.parametrize("verb", ["put", "patch", "pause", "resume", "delete"])

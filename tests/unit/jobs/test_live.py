@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.fakes.world import NOON, job_of
 
-from sweephand.jobs.job import Job, Revision
-from sweephand.jobs.live import Liveness, live, live_again
+from sweephand.model.job import Job, Revision
+from sweephand.model.liveness import Liveness, live, live_again
 
 #: Ruled first from -100 s to noon, then to 100 s after it, now the third.
 JOB = replace(

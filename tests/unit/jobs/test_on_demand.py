@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, InvalidError
-from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
-from sweephand.jobs.definition import RETENTION_DEFAULT_MS
-from sweephand.jobs.job import Job
+from sweephand.base.errors import ConflictError, InvalidError
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.jobs.read import view
+from sweephand.model.definition import RETENTION_DEFAULT_MS
+from sweephand.model.job import Job
 
 
 def shown(world: World, job: Job) -> tuple[str, int | None]:

@@ -6,10 +6,10 @@ import pytest
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import InvalidError, NotFoundError, PreconditionError
-from sweephand.instants import DAY_MS
-from sweephand.jobs.job import Job
+from sweephand.base.errors import InvalidError, NotFoundError, PreconditionError
+from sweephand.base.instants import DAY_MS
 from sweephand.jobs.read import view
+from sweephand.model.job import Job
 
 LARGE = '"' + "x" * 3_000 + '"'
 

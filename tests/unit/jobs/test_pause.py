@@ -4,11 +4,16 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
-from sweephand.jobs.change import SWEEPHAND
+from sweephand.base.errors import (
+    NotFoundError,
+    PreconditionError,
+    StoreError,
+    UnavailableError,
+)
+from sweephand.base.timing import API_PATIENCE_MS
 from sweephand.jobs.read import view
+from sweephand.model.change import SWEEPHAND
 from sweephand.ports import Answer
-from sweephand.timing import API_PATIENCE_MS
 
 MINUTE = 60_000
 

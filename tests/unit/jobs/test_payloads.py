@@ -6,13 +6,13 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.instants import DAY_MS, HOUR_MS, SECOND_MS
-from sweephand.jobs.audit import AUDITED_MAX, Audited, owner_of
-from sweephand.jobs.definition import Payload
-from sweephand.jobs.job import Job
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
+from sweephand.base.timing import PAYLOAD_GRACE_MS
+from sweephand.jobs.payload_audit import AUDITED_MAX, Audited, owner_of
+from sweephand.model.definition import Payload
+from sweephand.model.job import Job
 from sweephand.ports import always
-from sweephand.timing import PAYLOAD_GRACE_MS
 
 LARGE = '"' + "x" * 3_000 + '"'
 

@@ -10,12 +10,17 @@ from tests.fakes.faults import calls_of, failing, kill_everywhere, killed_at, wo
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
-from sweephand.instants import DAY_MS
-from sweephand.jobs.definition import CatchUpMode
+from sweephand.base.errors import (
+    NotFoundError,
+    PreconditionError,
+    StoreError,
+    UnavailableError,
+)
+from sweephand.base.instants import DAY_MS
+from sweephand.base.timing import API_PATIENCE_MS
 from sweephand.jobs.read import view
-from sweephand.timing import API_PATIENCE_MS
-from sweephand.wheel.trigger import SpanMessage
+from sweephand.model.definition import CatchUpMode
+from sweephand.model.trigger import SpanMessage
 
 MINUTE = 60_000
 

@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.http_events import JOB, Client
 from tests.fakes.world import NOON, World
 
-from sweephand.errors import InvalidError
-from sweephand.instants import HOUR_MS, MINUTE_MS, rfc3339
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, rfc3339
 from sweephand.schedules.jitter import offset_ms
 
 #: Where the job ns/job lies in a window of an hour, and in one of ten minutes.

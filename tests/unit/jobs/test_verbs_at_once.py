@@ -9,9 +9,9 @@ from tests.fakes.interleave import every_interleaving
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.jobs.definition import CatchUpMode
+from sweephand.model.definition import CatchUpMode
 from sweephand.ports import Answer
-from sweephand.runs.batch import Received
+from sweephand.runs.intake import Received
 
 MINUTE = 60_000
 

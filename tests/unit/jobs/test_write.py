@@ -9,10 +9,16 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, definition, key_of
 
-from sweephand.errors import InvalidError, NotFoundError, PreconditionError, StoreError, UnavailableError
-from sweephand.instants import Instant
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job
-from sweephand.timing import API_PATIENCE_MS, PAYLOAD_GRACE_MS
+from sweephand.base.errors import (
+    InvalidError,
+    NotFoundError,
+    PreconditionError,
+    StoreError,
+    UnavailableError,
+)
+from sweephand.base.instants import Instant
+from sweephand.base.timing import API_PATIENCE_MS, PAYLOAD_GRACE_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job
 
 LARGE = '"' + "x" * 3_000 + '"'
 

@@ -6,10 +6,10 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import GoneError
+from sweephand.base.errors import GoneError
+from sweephand.base.timing import DEADLINE_GRACE_MS
+from sweephand.model.timer import DeadlineTimer
 from sweephand.ports import Answer, Attempt
-from sweephand.timing import DEADLINE_GRACE_MS
-from sweephand.wheel.timer import DeadlineTimer
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -10,9 +10,9 @@ from tests.fakes.faults import kill_everywhere
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World
 
-from sweephand.errors import ConflictError, GoneError, NotFoundError
+from sweephand.base.errors import ConflictError, GoneError, NotFoundError
+from sweephand.model.trigger import DeadlineMessage
 from sweephand.ports import Answer
-from sweephand.wheel.trigger import DeadlineMessage
 
 MINUTE = 60_000
 

@@ -6,11 +6,16 @@ from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, meanwhi
 from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, GoneError, NotFoundError, StoreError
+from sweephand.base.errors import (
+    ConflictError,
+    GoneError,
+    NotFoundError,
+    StoreError,
+)
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.trigger import DeadlineMessage, FailureMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.settle import deadline_of
-from sweephand.timing import ATTEMPT_CLAIM_MS
-from sweephand.wheel.trigger import DeadlineMessage, FailureMessage
+from sweephand.runs.outcome import deadline_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

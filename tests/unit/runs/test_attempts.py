@@ -7,13 +7,13 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
+from sweephand.model.timer import RetryTimer
+from sweephand.model.trigger import Failure, TriggerMessage
+from sweephand.model.wire import decode
 from sweephand.ports import Answer
-from sweephand.runs.settle import Delivered
-from sweephand.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
-from sweephand.wheel.codec import decode
-from sweephand.wheel.timer import RetryTimer
-from sweephand.wheel.trigger import Failure, TriggerMessage
+from sweephand.runs.outcome import Delivered
 
 
 def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:

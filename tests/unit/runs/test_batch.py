@@ -7,14 +7,20 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.jobs.definition import CatchUp
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.errors import StoreError
+from sweephand.model.definition import CatchUp
+from sweephand.model.job import Job, JobKey
+from sweephand.model.trigger import SpanMessage, TriggerMessage
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.batch import ALONE_RESERVE_MS, FAULTS_MAX, BatchHandler, Handled, Received
+from sweephand.runs.intake import (
+    ALONE_RESERVE_MS,
+    FAULTS_MAX,
+    BatchHandler,
+    Handled,
+    Received,
+)
 from sweephand.wheel.arm import Armable, arm
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import SpanMessage, TriggerMessage
 
 HOUR = 3_600_000
 

@@ -8,8 +8,8 @@ from tests.fakes.deliveries import FAILED
 from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.run import Run
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.run import Run
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

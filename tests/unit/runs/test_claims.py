@@ -8,8 +8,8 @@ from tests.fakes.deliveries import FAILED, answers, run_of
 from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.runs.run import Run
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.model.run import Run
+from sweephand.model.trigger import TriggerMessage
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

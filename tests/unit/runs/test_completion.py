@@ -7,11 +7,11 @@ import pytest
 from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, NotFoundError
+from sweephand.base.errors import ConflictError, NotFoundError
+from sweephand.base.timing import BULK_PATIENCE_MS
 from sweephand.jobs.read import Reader
+from sweephand.model.run import Run
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.run import Run
-from sweephand.timing import BULK_PATIENCE_MS
 
 MINUTE = 60_000
 

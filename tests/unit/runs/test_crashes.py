@@ -6,11 +6,11 @@ from typing import Any
 from tests.fakes.faults import crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
-from sweephand.runs.batch import CRASHES_MAX, Received
-from sweephand.timing import ATTEMPT_CLAIM_MS
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.runs.intake import CRASHES_MAX, Received
 
 TOLD = {"type": "http", "url": "https://example.com/told"}
 

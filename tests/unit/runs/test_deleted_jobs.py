@@ -8,8 +8,8 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
 from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.runs.batch import CRASHES_MAX
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.intake import CRASHES_MAX
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

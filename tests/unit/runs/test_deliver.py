@@ -8,12 +8,12 @@ from tests.fakes.deliveries import LARGE, answers, change, due, handle, meanwhil
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
+from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import READS_MAX
-from sweephand.runs.reading import JobRead
-from sweephand.runs.settle import Delivered
-from sweephand.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.runs.job_reads import JobRead
+from sweephand.runs.outcome import Delivered
 
 
 @pytest.mark.parametrize("early_ms", [1_000, 1_001, 5_500, 240_000, 900_000, 5_000_000])

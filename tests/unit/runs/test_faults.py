@@ -5,10 +5,10 @@ from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting
 from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.runs.batch import FAULTS_MAX, Received
-from sweephand.wheel.codec import encode
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.base.errors import StoreError
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.wire import encode
+from sweephand.runs.intake import FAULTS_MAX, Received
 
 RUN = f"{NOON + 10_000}-0"
 

@@ -7,9 +7,9 @@ from tests.fakes.deliveries import run_of
 from tests.fakes.fifo import URL, FifoQueue
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import HOUR_MS
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.errors import StoreError
-from sweephand.instants import HOUR_MS
 from sweephand.ports import Answer, Attempt
 
 TARGET = {"type": "sqs", "queueUrl": URL}

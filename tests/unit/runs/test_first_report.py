@@ -9,11 +9,11 @@ from tests.fakes.faults import failing, killed_at
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, GoneError
+from sweephand.base.errors import ConflictError, GoneError
+from sweephand.model.trigger import Failure
+from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.batch import Received
-from sweephand.wheel.codec import encode
-from sweephand.wheel.trigger import Failure
+from sweephand.runs.intake import Received
 
 HOUR = 3_600_000
 TOLD = {"type": "http", "url": "https://told.example/"}

@@ -7,10 +7,10 @@ from tests.fakes.deliveries import FAILED, answers, change, due, handle, meanwhi
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.run import Run
 from sweephand.ports import Answer
-from sweephand.runs.run import Run
-from sweephand.timing import ATTEMPT_CLAIM_MS
 
 SUCCESS = Answer(succeeded=True, code=200)
 FINAL = FAILED._replace(is_final=True)

@@ -8,10 +8,10 @@ from tests.fakes.deliveries import FAILED, answers, handle
 from tests.fakes.lines import MINUTE, message_of, states, stored, triggers
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
-from sweephand.runs.overlap import Slot
-from sweephand.storage.overlap import _item
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
+from sweephand.model.line import StoredLine
+from sweephand.model.trigger import TriggerMessage
+from sweephand.storage.lines import _item
 
 #: DynamoDB: an item's names and values.
 ITEM_BYTES_MAX = 400 * 1_024
@@ -20,7 +20,7 @@ ITEM_BYTES_MAX = 400 * 1_024
 QUOTES = json.dumps('"' * (DATA_INLINE_BYTES_MAX // 2 - 1))
 
 
-def size_of(slot: Slot) -> int:
+def size_of(slot: StoredLine) -> int:
     raw = _item(slot).serialize()
     return sum(len(name) + len(str(value)) for name, typed in raw.items() for value in typed.values())
 
@@ -37,7 +37,7 @@ def crowded(world: World, asked: int, data: str | None, **written: Any) -> None:
         assert all(each.error is None for each in world.deliver(batch))
 
 
-def slot_of(world: World) -> Slot:
+def slot_of(world: World) -> StoredLine:
     slot = world.slots.get(key_of())
     assert slot is not None
     return slot

@@ -7,18 +7,18 @@ from tests.fakes.deliveries import due, run_of, waiting
 from tests.fakes.faults import failing
 from tests.fakes.world import NOON, World
 
-from sweephand.errors import NewerError
-from sweephand.instants import DAY_MS, SECOND_MS
-from sweephand.runs.batch import Received
-from sweephand.timing import NEWER_MS
-from sweephand.wheel import codec
-from sweephand.wheel.codec import encode
-from sweephand.wheel.trigger import NewerMessage, TriggerMessage
+from sweephand.base.errors import NewerError
+from sweephand.base.instants import DAY_MS, SECOND_MS
+from sweephand.base.timing import NEWER_MS
+from sweephand.model import wire
+from sweephand.model.trigger import NewerMessage, TriggerMessage
+from sweephand.model.wire import encode
+from sweephand.runs.intake import Received
 
 
 def as_newer(message: TriggerMessage) -> str:
     """The message as the next version would write it."""
-    return json.dumps(json.loads(encode(message)) | {"v": codec.VERSION + 1})
+    return json.dumps(json.loads(encode(message)) | {"v": wire.VERSION + 1})
 
 
 def test_a_message_of_a_newer_version_is_put_back_as_it_is_and_its_neighbours_are_delivered() -> None:
@@ -49,7 +49,7 @@ def test_it_is_never_buried_however_long_it_waits_and_delivered_when_it_can_be_r
     world.clock.time += 20 * DAY_MS
     world.deliver(world.queue.take())
     assert not world.queue.buried
-    monkeypatch.setattr(codec, "VERSION", codec.VERSION + 1)
+    monkeypatch.setattr(wire, "VERSION", wire.VERSION + 1)
     world.run_until(world.clock.time + NEWER_MS + SECOND_MS, ticking=False)
     assert run_of(world).state == "succeeded"
     assert not world.queue.waiting

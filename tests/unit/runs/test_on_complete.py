@@ -12,12 +12,12 @@ from tests.fakes.faults import calls_of, failing, kill_everywhere, working
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, GoneError, StoreError
+from sweephand.base.errors import ConflictError, GoneError, StoreError
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.trigger import NoticeMessage
+from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.notice import body_of, notice_of
-from sweephand.timing import ATTEMPT_CLAIM_MS
-from sweephand.wheel.codec import decode
-from sweephand.wheel.trigger import NoticeMessage
+from sweephand.runs.notification import body_of, notice_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -22,7 +22,7 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.runs.reading import JobRead
+from sweephand.runs.job_reads import JobRead
 
 MODES = ("skip", "wait", "waitLatest")
 

@@ -23,11 +23,12 @@ from tests.fakes.lines import (
 from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.jobs.job import Revision
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.model.job import Revision
+from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer
-from sweephand.runs.overlap import ABANDONED_MS, Held, Line, Slot
-from sweephand.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
-from sweephand.wheel.trigger import TriggerMessage
+from sweephand.runs.flow.overlap import ABANDONED_MS
 
 MODES = ("skip", "wait", "waitLatest")
 
@@ -187,7 +188,7 @@ def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_pause
     assert delivered(world) == [0, 0, 0, 0, 1]
 
 
-def slot_of(world: World) -> Slot:
+def slot_of(world: World) -> StoredLine:
     slot = world.slots.get(key_of())
     assert slot is not None
     return slot
@@ -197,7 +198,7 @@ def slot_taken_just_before(world: World, due_at: int) -> None:
     """Let a trigger hold the line whose delivery function died before it claimed the run."""
     job = stored(world)
     message = message_of(job, (due_at - NOON) // 1_000)
-    slot = Slot(job.key, job.uid, "taken", Line(Held(message, world.clock.time)))
+    slot = StoredLine(job.key, job.uid, "taken", Line(Holder(message, world.clock.time)))
     assert world.slots.put(slot, None)
 
 

@@ -22,9 +22,9 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.wheel.trigger import TriggerMessage
 
 MODES = ("skip", "wait", "waitLatest")
 

@@ -7,7 +7,7 @@ from tests.fakes.deliveries import change, due, handle, waiting
 from tests.fakes.doubles import SkewedClock
 from tests.fakes.world import NOON, World
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 
 
 @dataclass

@@ -8,15 +8,15 @@ from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import ConflictError, NotFoundError, StoreError
-from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.base.errors import ConflictError, NotFoundError, StoreError
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, BULK_PATIENCE_MS
+from sweephand.model.timer import RetryTimer
+from sweephand.model.trigger import Redrive
+from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
-from sweephand.runs.batch import FAULTS_MAX, Received
+from sweephand.runs.intake import FAULTS_MAX, Received
 from sweephand.runs.redrive import Progress, Redriven
-from sweephand.timing import ATTEMPT_CLAIM_MS, BULK_PATIENCE_MS
-from sweephand.wheel.codec import decode, encode
-from sweephand.wheel.timer import RetryTimer
-from sweephand.wheel.trigger import Redrive
 
 RUN = f"{NOON + 10_000}-0"
 HOUR = 3_600_000

@@ -9,8 +9,8 @@ from tests.fakes.faults import failing, working
 from tests.fakes.lines import MINUTE, delivered, triggers
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.ports import Answer, Attempt
 
 RUN = f"{NOON + 10_000}-0"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.world import NOON
 
-from sweephand.jobs.definition import RetryPolicy
+from sweephand.model.definition import RetryPolicy
 from sweephand.ports import Answer
 from sweephand.runs.retry import GiveUp, Retry, after_failure, delay_after
 

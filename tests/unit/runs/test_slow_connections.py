@@ -6,12 +6,12 @@ import pytest
 from tests.fakes.deliveries import UNREAD, due, run_of, waiting
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.instants import HOUR_MS, SECOND_MS
+from sweephand.base.instants import HOUR_MS, SECOND_MS
+from sweephand.base.timing import POSTPONED_MS, SETTLING_MS
+from sweephand.model.trigger import NoticeMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.settle import Delivered
+from sweephand.runs.outcome import Delivered
 from sweephand.targets.registry import attempt_ms_max
-from sweephand.timing import POSTPONED_MS, SETTLING_MS
-from sweephand.wheel.trigger import NoticeMessage, TriggerMessage
 
 #: The delivery function's time limit (template.yaml).
 FUNCTION_MS = 90 * SECOND_MS

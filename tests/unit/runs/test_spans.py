@@ -3,10 +3,10 @@
 from tests.fakes.deliveries import UNREAD
 from tests.fakes.world import NOON, World
 
-from sweephand.instants import DAY_MS, MINUTE_MS
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX
-from sweephand.timing import UNKNOWN_GRACE_MS
-from sweephand.wheel.trigger import SpanMessage, TriggerMessage
+from sweephand.base.instants import DAY_MS, MINUTE_MS
+from sweephand.base.timing import UNKNOWN_GRACE_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX
+from sweephand.model.trigger import SpanMessage, TriggerMessage
 
 
 def resumed() -> tuple[World, SpanMessage]:

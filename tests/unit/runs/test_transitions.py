@@ -5,7 +5,14 @@ from typing import get_args
 
 import pytest
 
-from sweephand.runs.transitions import BEGINNINGS, OVER, TABLE, State, Way, sources
+from sweephand.model.run_states import (
+    BEGINNINGS,
+    OVER,
+    TABLE,
+    State,
+    Way,
+    sources,
+)
 
 STATES: tuple[State, ...] = get_args(State)
 WAYS: tuple[Way, ...] = get_args(Way)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 from sweephand.runtime import api
 
 

@@ -4,17 +4,17 @@ import pytest
 from tests.fakes.doubles import NOON, HandClock
 from tests.fakes.world import World
 
-from sweephand.instants import HOUR_MS, MINUTE_MS
-from sweephand.jobs.audit import Audited
-from sweephand.runtime import auditing, parts, wheel
-from sweephand.timing import AUDIT_MINUTE
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import AUDIT_MINUTE
+from sweephand.jobs.payload_audit import Audited
+from sweephand.runtime import parts, payload_audit, wheel
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
     clock = HandClock()
     monkeypatch.setattr(parts, "clock", lambda: clock)
-    monkeypatch.setattr(auditing, "payloads", World().audit)
+    monkeypatch.setattr(payload_audit, "payloads", World().audit)
     return clock
 
 

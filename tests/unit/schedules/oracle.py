@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from sweephand.instants import Instant, from_datetime, to_datetime
-from sweephand.schedules.dst import DEFAULT, DstRule
+from sweephand.base.instants import Instant, from_datetime, to_datetime
+from sweephand.schedules.clock.dst import DEFAULT, DstRule
 
 _GAP_MADE_UP_BELOW = dt.timedelta(hours=3)
 

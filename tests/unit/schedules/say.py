@@ -6,7 +6,7 @@ from itertools import islice
 
 from hypothesis import HealthCheck, settings
 
-from sweephand.instants import Instant, from_datetime, to_datetime
+from sweephand.base.instants import Instant, from_datetime, to_datetime
 from sweephand.schedules import Series, Written, series_of
 
 #: For properties: a busy machine is no fault of ours.

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from sweephand.instants import DAY_MS, Instant, rfc3339
+from sweephand.base.instants import DAY_MS, Instant, rfc3339
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.cron import MACROS
-from sweephand.schedules.dst import DstRule
-from sweephand.schedules.parsing import Schedule, Written, read_schedule
-from sweephand.schedules.zones import zone_named
+from sweephand.schedules.clock.dst import DstRule
+from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.notations.cron import MACROS
+from sweephand.schedules.notations.parsing import Schedule, Written, read_schedule
 
 #: Zones with transitions of half an hour, at midnight, of a whole day, of three hours, twice within a month.
 ZONES = (

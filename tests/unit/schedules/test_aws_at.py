@@ -3,9 +3,9 @@
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.errors import InvalidError
+from sweephand.base.errors import InvalidError
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.notations.parsing import parse_schedule
 
 
 def dues(series: Series) -> list[str]:

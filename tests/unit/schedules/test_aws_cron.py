@@ -3,9 +3,9 @@
 import pytest
 from tests.unit.schedules.say import asked, at, fires
 
-from sweephand.errors import InvalidError
+from sweephand.base.errors import InvalidError
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.notations.parsing import parse_schedule
 
 YEAR = "2027-01-01T00:00:00Z"
 

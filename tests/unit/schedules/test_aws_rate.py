@@ -6,7 +6,7 @@ import pytest
 from tests.unit.schedules.say import asked, at, said
 
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.notations.parsing import parse_schedule
 
 NOW = at("2026-11-21T07:00:00Z")
 

@@ -4,9 +4,9 @@ import pytest
 from tests.unit.schedules.say import fires
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.cron import MACROS, parse_cron
-from sweephand.schedules.cron_days import MonthKind, kind_of, kinds_of
-from sweephand.schedules.wall import WallPattern
+from sweephand.schedules.clock.wall_pattern import WallPattern
+from sweephand.schedules.notations.cron import MACROS, parse_cron
+from sweephand.schedules.notations.cron_days import MonthKind, kind_of, kinds_of
 
 YEAR = "2026-01-01T00:00:00Z"
 

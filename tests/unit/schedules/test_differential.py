@@ -17,11 +17,11 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import unhurried
 from tests.unit.schedules.strategies import aws_crons, crons, starts
 
-from sweephand.instants import DAY_MS, from_datetime, to_datetime
+from sweephand.base.instants import DAY_MS, from_datetime, to_datetime
 from sweephand.schedules import Series
-from sweephand.schedules.cron import parse_cron
-from sweephand.schedules.cron_days import MonthKind, kinds_of
-from sweephand.schedules.wall import WallPattern
+from sweephand.schedules.clock.wall_pattern import WallPattern
+from sweephand.schedules.notations.cron import parse_cron
+from sweephand.schedules.notations.cron_days import MonthKind, kinds_of
 
 #: Not Lord Howe, where cronsim misses what follows half an hour after a whole one, and no zone that moved by
 #: three hours or more, which cronsim makes up.

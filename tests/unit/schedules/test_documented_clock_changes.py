@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.unit.schedules.say import at
 
-from sweephand.instants import DAY_MS, Instant
+from sweephand.base.instants import DAY_MS, Instant
 from sweephand.schedules import Series
-from sweephand.schedules.dst import read_dst
-from sweephand.schedules.zones import zone_named
+from sweephand.schedules.clock.dst import read_dst
+from sweephand.schedules.clock.zones import zone_named
 
 PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
 _ROW = re.compile(

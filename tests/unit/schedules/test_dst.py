@@ -11,7 +11,7 @@ from cronsim import CronSim
 from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at, fires, said
 
-from sweephand.instants import from_datetime
+from sweephand.base.instants import from_datetime
 from sweephand.schedules import Series
 
 #: zone, schedule, after, what fires.

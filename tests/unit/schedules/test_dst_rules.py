@@ -7,7 +7,7 @@ import pytest
 from tests.unit.schedules.say import at, said
 
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.dst import DEFAULT, DstRule, read_dst
+from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 
 SKIP = DstRule(gap="skip")
 LAST = DstRule(overlap="last")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.schedules.say import at, said
 
-from sweephand.errors import InvalidError
-from sweephand.instants import DAY_MS, INSTANT_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import DAY_MS, INSTANT_MAX
 from sweephand.schedules import ScheduleError, Series, series_of
 from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.errors import InvalidError
-from sweephand.instants import rfc3339
-from sweephand.limits import INSTANTS_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import rfc3339
+from sweephand.base.limits import INSTANTS_MAX
 from sweephand.schedules import Occurrence, Series
 
 NOW = at("2026-11-21T07:00:00Z")

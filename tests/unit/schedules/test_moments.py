@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.schedules.say import at, said
 
-from sweephand.instants import INSTANT_MAX
+from sweephand.base.instants import INSTANT_MAX
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.moments import parse_moment
-from sweephand.schedules.zones import zone_named
+from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.time_points import parse_moment
 
 NOW = at("2026-11-21T07:00:00Z")
 

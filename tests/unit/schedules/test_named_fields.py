@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.unit.schedules.say import asked, at, fires
 
-from sweephand.errors import InvalidError
-from sweephand.limits import SCHEDULE_LENGTH_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.named_fields import parse_fields
+from sweephand.schedules.notations.named_fields import parse_fields
 
 
 @pytest.mark.parametrize(

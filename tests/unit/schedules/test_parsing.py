@@ -5,17 +5,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.schedules.say import at, unhurried
 
-from sweephand.errors import InvalidError
-from sweephand.limits import SCHEDULE_LENGTH_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules import ScheduleError, parse_duration_ms, series_of
-from sweephand.schedules.aws_at import At
-from sweephand.schedules.aws_rate import Rate
-from sweephand.schedules.cron import Cron
-from sweephand.schedules.every import Every
-from sweephand.schedules.listed import Instants
-from sweephand.schedules.named_fields import NamedFields
-from sweephand.schedules.parsing import parse_schedule, read_schedule
-from sweephand.schedules.repetition import Repetition
+from sweephand.schedules.notations.aws_at import At
+from sweephand.schedules.notations.aws_rate import Rate
+from sweephand.schedules.notations.cron import Cron
+from sweephand.schedules.notations.every import Every
+from sweephand.schedules.notations.instant_list import Instants
+from sweephand.schedules.notations.named_fields import NamedFields
+from sweephand.schedules.notations.parsing import parse_schedule, read_schedule
+from sweephand.schedules.notations.repetition import Repetition
 
 NOW = at("2026-11-21T07:00:00Z")
 

@@ -22,13 +22,13 @@ from tests.unit.schedules.strategies import (
     zones,
 )
 
-from sweephand.instants import DAY_MS, INSTANT_MAX, to_datetime
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, to_datetime
 from sweephand.schedules import Series
-from sweephand.schedules.dst import DstRule
-from sweephand.schedules.on_the_wall import WallTimeline
-from sweephand.schedules.repetition import Begun
+from sweephand.schedules.clock.dst import DstRule
+from sweephand.schedules.clock.wall_timeline import WallTimeline
+from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.notations.repetition import Begun
 from sweephand.schedules.series import timeline_of
-from sweephand.schedules.zones import zone_named
 
 START = at("2027-01-01T02:30:00")
 

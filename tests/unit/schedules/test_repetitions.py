@@ -5,10 +5,10 @@ from itertools import islice
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.errors import InvalidError
-from sweephand.limits import REPEATS_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.limits import REPEATS_MAX
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import parse_schedule
+from sweephand.schedules.notations.parsing import parse_schedule
 
 NOW = at("2026-11-21T07:00:00Z")
 

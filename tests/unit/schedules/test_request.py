@@ -6,9 +6,9 @@ import sys
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.errors import InvalidError
-from sweephand.instants import HOUR_MS, INSTANT_MAX
-from sweephand.limits import REPEATS_MAX
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import HOUR_MS, INSTANT_MAX
+from sweephand.base.limits import REPEATS_MAX
 from sweephand.schedules import Series, series_of
 
 NOW = at("2026-11-21T07:00:00Z")

@@ -8,12 +8,12 @@ from itertools import islice
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.instants import DAY_MS, INSTANT_MAX
+from sweephand.base.instants import DAY_MS, INSTANT_MAX
 from sweephand.schedules import Occurrence, ScheduleError, Series
-from sweephand.schedules.on_the_wall import WallTimeline
+from sweephand.schedules.clock.wall_pattern import WallPattern
+from sweephand.schedules.clock.wall_timeline import WallTimeline
+from sweephand.schedules.clock.zones import Zone
 from sweephand.schedules.series import timeline_of
-from sweephand.schedules.wall import WallPattern
-from sweephand.schedules.zones import Zone
 
 NOW = at("2026-11-21T07:00:00Z")
 

@@ -9,8 +9,14 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.tzif import Transition, read_tzif
-from sweephand.schedules.zones import _PROBE_S, _REACH_S, year_like, zone_named, zone_names
+from sweephand.schedules.clock.tzif import Transition, read_tzif
+from sweephand.schedules.clock.zones import (
+    _PROBE_S,
+    _REACH_S,
+    year_like,
+    zone_named,
+    zone_names,
+)
 
 
 def seconds(text: str) -> int:

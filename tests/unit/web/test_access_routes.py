@@ -8,7 +8,7 @@ from tests.fakes.http_events import ADMIN, NS_ADMIN, STRANGER, Client
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
-from sweephand.access.key import Caller
+from sweephand.model.api_key import Caller
 
 
 def opened(client: Client, key: str) -> Caller | None:

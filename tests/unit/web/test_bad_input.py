@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import JOB, TARGET, Client, event_of
 
-from sweephand.limits import (
+from sweephand.base.limits import (
     BODY_BYTES_MAX,
     DATA_BYTES_MAX,
     DEFINITION_BYTES_MAX,

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import pytest
 from tests.fakes.http_events import JOB, Client
 
-from sweephand.errors import StoreError, UnavailableError
-from sweephand.jobs.job import JobKey
-from sweephand.timing import API_PATIENCE_MS
-from sweephand.web.app import build_handler
+from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.model.job import JobKey
+from sweephand.web.http.app import build_handler
 
 Result = TypeVar("Result")
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.http_events import JOB, READER, TARGET, Client
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 
 NAMES = ["a", "a.b", "~x", "a+b", "a=b", "a@b", "a:b", "a-b", "...", "A_0", "x" * 128, ".a", "=", "+", "@"]
 

@@ -10,9 +10,9 @@ from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document, event_of
 from tests.fakes.world import NOON
 
-from sweephand import limits
-from sweephand.timing import HEARTBEAT_AGE_MAX_MS
-from sweephand.web.api import OPERATIONS
+from sweephand.base import limits
+from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.web.operations import OPERATIONS
 
 
 def test_health_is_good_while_the_stack_ticks() -> None:

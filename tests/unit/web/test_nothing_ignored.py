@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import JOB, Client
 
-from sweephand.web.api import OPERATIONS
-from sweephand.web.operation import Operation
+from sweephand.web.http.operation import Operation
+from sweephand.web.operations import OPERATIONS
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 RUN = "1795262410000-0"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import document
 
-from sweephand.web.api import OPERATIONS
+from sweephand.web.operations import OPERATIONS
 
 _READER = Path(__file__).with_name("page.cjs")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.http_events import JOB, TARGET, Answered, Client
 from tests.unit.web.test_properties import ANYTHING, JOBS, SOME
 
-from sweephand.web.patch import merged
+from sweephand.web.routes.patch import merged
 
 URL = "/v1/namespaces/ns/jobs/job"
 

@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON, key_of
 
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 from sweephand.ports import Answer
-from sweephand.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import Answered, Client
 
-from sweephand.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX
+from sweephand.base.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX
 from sweephand.targets.queues import JobQueues
 
 LISTED = JobQueues(arns=("arn:aws:sqs:eu-west-1:123456789012:sweephand-*",))

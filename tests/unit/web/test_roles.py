@@ -13,8 +13,8 @@ from tests.fakes.http_events import (
     Client,
 )
 
-from sweephand.access.key import Caller, Key
-from sweephand.web.api import OPERATIONS
+from sweephand.model.api_key import Caller, Key
+from sweephand.web.operations import OPERATIONS
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"

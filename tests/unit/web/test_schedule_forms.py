@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON
 
-from sweephand.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS
 
 FORMS: list[Any] = [
     "0 30 2 * * MON-FRI",

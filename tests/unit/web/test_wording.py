@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.unit.schedules.say import asked, at, unhurried
 
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.parsing import read_schedule
-from sweephand.web.wording import describe
+from sweephand.schedules.notations.parsing import read_schedule
+from sweephand.web.schemas.schedule_description import describe
 
 
 @pytest.mark.parametrize(

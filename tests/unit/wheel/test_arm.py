@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.jobs.definition import CatchUp
-from sweephand.jobs.job import JobKey
+from sweephand.model.definition import CatchUp
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import Message, SpanMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
-from sweephand.wheel.trigger import Message, SpanMessage, TriggerMessage
 
 WINDOW = 300_000
 

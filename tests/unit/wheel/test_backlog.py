@@ -8,11 +8,11 @@ from tests.fakes.faults import working
 from tests.fakes.shards import crowded, lease_of, meanwhile_each, sent, written
 from tests.fakes.world import NOON, World
 
-from sweephand.instants import MINUTE_MS
-from sweephand.timing import LEASE_MS
+from sweephand.base.instants import MINUTE_MS
+from sweephand.base.timing import LEASE_MS
+from sweephand.model.trigger import Sendable
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import VISIT_MS
-from sweephand.wheel.trigger import Sendable
 
 
 class Ended(BaseException):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.instants import DAY_MS, HOUR_MS, Instant
-from sweephand.jobs.definition import CatchUp, CatchUpMode
+from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.model.definition import CatchUp, CatchUpMode
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.catchup import Misfires, Span, late, misfires
 

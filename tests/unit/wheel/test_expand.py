@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.world import NOON, job_of
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job, Revision
-from sweephand.schedules import Occurrence, ScheduleError
-from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
-from sweephand.wheel.timer import (
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job, Revision
+from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
     Lease,
@@ -21,7 +19,9 @@ from sweephand.wheel.timer import (
     Timer,
     bucket_of,
 )
-from sweephand.wheel.trigger import DeadlineMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
+from sweephand.schedules import Occurrence, ScheduleError
+from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
 
 MINUTE = 60_000
 BEGINNING = Cursor()

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.jobs.definition import CatchUpMode
+from sweephand.model.definition import CatchUpMode
 from sweephand.ports import Answer
 
 MINUTE = 60_000

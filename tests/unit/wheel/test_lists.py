@@ -3,8 +3,13 @@
 import pytest
 from tests.fakes.world import NOON, World, definition, key_of
 
-from sweephand.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.jobs.definition import CatchUp
+from sweephand.base.instants import (
+    MINUTE_MS,
+    SECOND_MS,
+    Instant,
+    rfc3339,
+)
+from sweephand.model.definition import CatchUp
 from sweephand.schedules import Occurrence
 from sweephand.schedules.series import PARCEL_MAX
 from sweephand.wheel.arm import Armable, arm

@@ -1,4 +1,4 @@
-"""The margins of timing.py: the latest commit under the greatest skew, and many updates in a row."""
+"""The margins of base/timing.py: the latest commit under the greatest skew, and many updates in a row."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,7 @@ import pytest
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World
 
-from sweephand.jobs.job import Job
-from sweephand.ports import always
-from sweephand.timing import (
+from sweephand.base.timing import (
     API_LIMIT_MS,
     API_PATIENCE_MS,
     BUCKET_MS,
@@ -20,6 +18,8 @@ from sweephand.timing import (
     QUEUE_DELAY_MAX_MS,
     UNKNOWN_GRACE_MS,
 )
+from sweephand.model.job import Job
+from sweephand.ports import always
 from sweephand.wheel.expand import PUT_OFF_MS
 
 MINUTE = 60_000

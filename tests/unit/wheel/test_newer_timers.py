@@ -5,10 +5,17 @@ from typing import Any
 import pytest
 from tests.fakes.world import NOON, World, job_of
 
-from sweephand.errors import NewerError
-from sweephand.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.base.errors import NewerError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    OccurrenceTimer,
+    UnreadTimer,
+    instant_at,
+    position_key,
+)
 from sweephand.wheel.expand import PUT_OFF_MS, expand
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, UnreadTimer, instant_at, position_key
 
 SHARD = 0
 

@@ -9,7 +9,7 @@ from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.runs.run import Run
+from sweephand.model.run import Run
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

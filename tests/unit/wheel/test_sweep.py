@@ -7,14 +7,19 @@ from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.shards import crowded, lease_of, meanwhile, sent, written
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
-from sweephand.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+)
+from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.wheel import pace
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import horizon
-from sweephand.wheel.timer import Cursor, Lease, OccurrenceTimer, RetryTimer
-from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 MINUTE = 60_000
 

@@ -6,10 +6,10 @@ import pytest
 from tests.fakes.faults import calls_of, failing
 from tests.fakes.world import NOON, World
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
+from sweephand.model.timer import Cursor, Lease, WheelState
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.tick import FINDINGS_AGE_MAX_MS, TRIGGERS_PER_SWEEPER, sweepers_needed
-from sweephand.wheel.timer import Cursor, Lease, WheelState
 
 
 def found(*numbers: int, swept_at: int = NOON) -> WheelState:

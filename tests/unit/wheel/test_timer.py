@@ -6,10 +6,17 @@ from itertools import combinations
 import pytest
 from tests.fakes.world import NOON, job_of
 
-from sweephand.jobs.job import JobKey
+from sweephand.model.job import JobKey
+from sweephand.model.timer import (
+    OccurrenceTimer,
+    RetryTimer,
+    Timer,
+    bucket_key,
+    bucket_of,
+    position_key,
+)
+from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.schedules import Occurrence
-from sweephand.wheel.timer import OccurrenceTimer, RetryTimer, Timer, bucket_key, bucket_of, position_key
-from sweephand.wheel.trigger import Trigger, TriggerMessage
 
 JOB = job_of(schedule="@every 10s")
 TIMER = OccurrenceTimer(0, JOB.key, JOB.uid, "1-a", JOB.series, Occurrence(NOON + 10_000, 1), NOON)

@@ -6,11 +6,11 @@ import pytest
 from tests.fakes.shards import lease_of, sent, written
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.errors import StoreError
-from sweephand.instants import MINUTE_MS
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import MINUTE_MS
+from sweephand.model.job import Job, JobKey
+from sweephand.model.timer import OccurrenceTimer, UnreadTimer, position_key
 from sweephand.wheel.expand import PUT_OFF_MS
-from sweephand.wheel.timer import OccurrenceTimer, UnreadTimer, position_key
 
 
 def test_a_damaged_timer_is_copied_ahead_and_keeps_no_other_waiting() -> None:

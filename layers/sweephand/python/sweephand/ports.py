@@ -10,20 +10,30 @@ succeeded. StoreError means that it is not known whether the write happened.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sweephand.instants import Instant
-from sweephand.jobs.definition import StoredPayload as StoredPayload  # noqa: PLC0414 - as Page
-from sweephand.jobs.job import Job, JobKey
-from sweephand.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
-from sweephand.runs.run import Run, State
-from sweephand.wheel.timer import Cursor, Lease, StoredTimer, WheelState
-from sweephand.wheel.trigger import DeadLetter, Sendable, Trigger, end_id
+from sweephand.base.instants import Instant
+from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: PLC0414 - as Page
+from sweephand.model.job import Job, JobKey
+from sweephand.model.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
+from sweephand.model.run import Run, State
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    StoredTimer,
+    WheelState,
+)
+from sweephand.model.trigger import (
+    DeadLetter,
+    Sendable,
+    Trigger,
+    end_id,
+)
 
 if TYPE_CHECKING:
     # What only some functions store: tick and sweep start without it.
-    from sweephand.access.key import Key
-    from sweephand.access.signing import SigningSecrets
-    from sweephand.jobs.change import Change
-    from sweephand.runs.overlap import Slot
+    from sweephand.model.api_key import Key
+    from sweephand.model.change import Change
+    from sweephand.model.line import StoredLine
+    from sweephand.model.signing_secret import SigningSecrets
 
 
 def always() -> bool:
@@ -174,7 +184,7 @@ class LeaseStore(Protocol):
 
 
 class RunStore(Protocol):
-    """Runs, one item each; what may follow what is said by runs/transitions.py alone.
+    """Runs, one item each; what may follow what is said by model/run_states.py alone.
 
     Tokens: `owner`, unlike for every handling of a message, with the attempt; of a move, `version`.
     """
@@ -233,15 +243,15 @@ class RunStore(Protocol):
 class OverlapStore(Protocol):
     """The lines of jobs whose runs take turns, one item each. Token: `version`."""
 
-    def get(self, key: JobKey) -> "Slot | None":
+    def get(self, key: JobKey) -> "StoredLine | None":
         """The line of the job of that key, or of an earlier one of its name; None if there is none."""
         ...
 
-    def put(self, slot: "Slot", replacing: str | None) -> bool:
+    def put(self, slot: "StoredLine", replacing: str | None) -> bool:
         """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
         ...
 
-    def delete(self, slot: "Slot") -> bool:
+    def delete(self, slot: "StoredLine") -> bool:
         """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 

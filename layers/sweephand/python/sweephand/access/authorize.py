@@ -5,8 +5,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from sweephand.access.key import ADMIN_KEY_ID, EVERY_NAMESPACE, Caller, digest_of, parted
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.model.api_key import (
+    ADMIN_KEY_ID,
+    EVERY_NAMESPACE,
+    Caller,
+    digest_of,
+    parted,
+)
 
 if TYPE_CHECKING:  # the ports bring every room with them, and the authorizer needs none
     from sweephand.ports import KeyStore

@@ -4,12 +4,12 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from sweephand.access.signing import SigningSecret, SigningSecrets
-from sweephand.errors import ConflictError
-from sweephand.instants import Instant, rfc3339
-from sweephand.limits import SIGNING_SECRETS_MAX
+from sweephand.base.errors import ConflictError
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.limits import SIGNING_SECRETS_MAX
+from sweephand.base.timing import SECRETS_AGE_MAX_MS
+from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.ports import Clock, Ids, SecretStore
-from sweephand.timing import SECRETS_AGE_MAX_MS
 
 #: Namespaces remembered in one process; beyond it the process forgets them all and reads again.
 REMEMBERED_MAX: Final = 1_000

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.http import HttpTargets
+from sweephand.delivery.http.targets import HttpTargets
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import JobQueues
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.delivery.clients import SEND_S_MAX, SqsClients, UnsentError
-from sweephand.delivery.wanted import WITHDRAWN, WithdrawnError, is_wanted
-from sweephand.instants import SECOND_MS, rfc3339
-from sweephand.jobs.job import JobKey
+from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.delivery.preflight import WITHDRAWN, WithdrawnError, is_wanted
+from sweephand.delivery.sqs_clients import SEND_S_MAX, SqsClients, UnsentError
+from sweephand.model.job import JobKey
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues, not_listed
 from sweephand.targets.sqs import ESCAPES, QueueUrl, read_queue_url

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient

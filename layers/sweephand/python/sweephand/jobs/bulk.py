@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
-from sweephand.errors import NotFoundError
-from sweephand.instants import Instant
-from sweephand.jobs.definition import CatchUpMode
-from sweephand.jobs.job import Job
+from sweephand.base.errors import NotFoundError
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import BULK_PATIENCE_MS
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.model.definition import CatchUpMode
+from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
-from sweephand.timing import BULK_PATIENCE_MS
 
 #: Jobs that are read at once, and dealt with before the next are.
 _PAGE_MAX: Final = 100

@@ -4,11 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from sweephand.errors import StoreError, UnavailableError
-from sweephand.instants import Instant
-from sweephand.jobs.audit import may_come_back, refers
-from sweephand.jobs.job import EARLIER_REVISIONS_MAX, Job, Revision
-from sweephand.jobs.patience import check_patience, in_time
+from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.base.instants import Instant
+from sweephand.jobs.payload_audit import may_come_back, refers
+from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
 from sweephand.wheel.catchup import Span
@@ -81,7 +81,7 @@ class Commits:
 
         The SDK may have repeated a write of `loser` after another's: then the job is back, or somebody took
         its data over. So the job is read again. A creation can be repeated for a while yet. The data of a job
-        that is so young is left to the audit (jobs/audit.py).
+        that is so young is left to the audit (jobs/payload_audit.py).
         """
         payload = loser.definition.payload if loser else None
         if loser is None or payload is None or payload.ref is None or _has_payload(winner, payload.ref):

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Literal
 
-from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.jobs.audit import ref_of
-from sweephand.jobs.change import Change, changed_fields
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.jobs.commit import Draft
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.jobs.payload_audit import ref_of
 from sweephand.jobs.series import begun, begun_instead, goes_on, patched, restarted
+from sweephand.model.change import Change, changed_fields
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey, Revision
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import Span
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sweephand.errors import NotFoundError, PreconditionError
-from sweephand.instants import Instant
-from sweephand.jobs.change import Change
-from sweephand.jobs.expected import check_revision, present
-from sweephand.jobs.job import Job, JobKey
-from sweephand.jobs.patience import check_patience, in_time
+from sweephand.base.errors import NotFoundError, PreconditionError
+from sweephand.base.instants import Instant
+from sweephand.jobs.preconditions import check_revision, present
+from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.model.change import Change
+from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 

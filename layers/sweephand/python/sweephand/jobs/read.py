@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from sweephand.instants import Instant
-from sweephand.jobs.expected import present
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.instants import Instant
+from sweephand.jobs.preconditions import present
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
 from sweephand.ports import JobStore, Page, PayloadStore, RunStore
-from sweephand.runs.run import Run
 
 JobState = Literal["active", "paused", "completed"]
 

@@ -2,18 +2,18 @@
 
 from contextlib import suppress
 
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.definition import CatchUpMode
 from sweephand.jobs.draft import resumed
-from sweephand.jobs.expected import check_revision, present
-from sweephand.jobs.job import Job, JobKey
+from sweephand.jobs.expiry import Completions
+from sweephand.jobs.preconditions import check_revision, present
+from sweephand.model.definition import CatchUpMode
+from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
-from sweephand.runs.completion import Completions
-from sweephand.runs.skipping import record_skipped
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import Span, misfires
+from sweephand.wheel.misfires import record_skipped
 
 
 class Resumer:

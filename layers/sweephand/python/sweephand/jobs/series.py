@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from sweephand.errors import InvalidError, Violation
-from sweephand.instants import INSTANT_MAX, Instant, rfc3339
-from sweephand.jobs.definition import Definition
-from sweephand.jobs.job import Job, JobKey
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
+from sweephand.model.definition import Definition
+from sweephand.model.job import Job, JobKey
 from sweephand.schedules import Series, series_of
 
 

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sweephand.errors import PreconditionError
-from sweephand.instants import Instant
-from sweephand.jobs.change import Change
+from sweephand.base.errors import PreconditionError
+from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.definition import Definition
 from sweephand.jobs.draft import amended, created, replaced
-from sweephand.jobs.expected import check_revision, present
-from sweephand.jobs.job import Job, JobKey
-from sweephand.jobs.patience import check_patience, in_time
+from sweephand.jobs.preconditions import check_revision, present
 from sweephand.jobs.series import is_over
+from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.model.change import Change
+from sweephand.model.definition import Definition
+from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 #: What a patch makes of a definition; InvalidError for what it cannot be made.

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
+from sweephand.model.job import Job
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
-from sweephand.runs.reading import JobRead, Reading, liveness_of
+from sweephand.runs.job_reads import JobRead, Reading, liveness_of
 from sweephand.targets.registry import attempt_ms_max
-from sweephand.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
-from sweephand.wheel.trigger import TriggerMessage
 
 #: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
 READS_MAX = 5

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from sweephand.access.run_token import run_token
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.run import Run, State
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids, RunStore
-from sweephand.runs.run import Run, State
-from sweephand.timing import ATTEMPT_CLAIM_MS
-from sweephand.wheel.trigger import TriggerMessage
 
 
 class Claims:

@@ -4,9 +4,33 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.instants import DAY_MS, INSTANT_MAX, SECOND_MS, Instant
-from sweephand.jobs.definition import HISTORY_RETENTION_DEFAULT_MS
-from sweephand.jobs.job import Job
+from sweephand.base.instants import (
+    DAY_MS,
+    INSTANT_MAX,
+    SECOND_MS,
+    Instant,
+)
+from sweephand.base.timing import (
+    COMMIT_WAIT_MS,
+    DEADLINE_GRACE_MS,
+    EARLY_WAIT_MAX_MS,
+    OVERTAKEN_PATIENCE_MS,
+    POSTPONED_MS,
+    UNKNOWN_DELAY_MS,
+    UNKNOWN_GRACE_MS,
+)
+from sweephand.jobs.expiry import Completions
+from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
+from sweephand.model.job import Job
+from sweephand.model.run import Run
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NoticeMessage,
+    SpanMessage,
+    TriggerMessage,
+)
 from sweephand.ports import (
     Clock,
     Ids,
@@ -20,34 +44,20 @@ from sweephand.ports import (
 )
 from sweephand.runs.attempt import Attempts, Postponed, Signing, Withdrawn
 from sweephand.runs.claims import Claims
-from sweephand.runs.completion import Completions
-from sweephand.runs.keeping import Keeping
-from sweephand.runs.later import Later
-from sweephand.runs.overlap import is_over
-from sweephand.runs.reading import JobRead, Reading, liveness_of
-from sweephand.runs.run import Run
-from sweephand.runs.settle import Delivered, Letters, Pauses, Settler
-from sweephand.runs.spans import Spans
-from sweephand.runs.tell import Teller
-from sweephand.runs.turns import Turns
-from sweephand.runs.watch import Watch
-from sweephand.timing import (
-    COMMIT_WAIT_MS,
-    DEADLINE_GRACE_MS,
-    EARLY_WAIT_MAX_MS,
-    OVERTAKEN_PATIENCE_MS,
-    POSTPONED_MS,
-    UNKNOWN_DELAY_MS,
-    UNKNOWN_GRACE_MS,
+from sweephand.runs.deadlines import Watch
+from sweephand.runs.flow.overlap import is_over
+from sweephand.runs.flow.overlap_queue import Turns
+from sweephand.runs.job_reads import JobRead, Reading, liveness_of
+from sweephand.runs.notify import Teller
+from sweephand.runs.outcome import (
+    Delivered,
+    Letters,
+    Pauses,
+    Settler,
 )
-from sweephand.wheel.trigger import (
-    DeadlineMessage,
-    FailureMessage,
-    Message,
-    NoticeMessage,
-    SpanMessage,
-    TriggerMessage,
-)
+from sweephand.runs.requeue import Later
+from sweephand.runs.retention import Keeping
+from sweephand.runs.trigger_ranges import Spans
 
 #: What becomes of a message that does not get a turn, nor waits for one.
 NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}

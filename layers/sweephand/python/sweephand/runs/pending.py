@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job
-from sweephand.jobs.naming import RunName
-from sweephand.runs.overlap import Line
-from sweephand.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
+from sweephand.base.instants import Instant
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
+from sweephand.model.job import Job
+from sweephand.model.line import Line
+from sweephand.model.run_id import RunName
 
 #: `scheduled`: due later; `enqueued`: due, and on its way; `waiting`: held back, and why.
 PendingState = Literal["scheduled", "enqueued", "waiting"]

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sweephand.errors import ConflictError, NotFoundError
-from sweephand.instants import Instant
-from sweephand.jobs.job import Job, JobKey
-from sweephand.limits import BULK_EXAMINED_MAX
+from sweephand.base.errors import ConflictError, NotFoundError
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import BULK_PATIENCE_MS
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run, trigger_of
+from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports import Clock, JobStore, Queue, RunStore
-from sweephand.runs.run import Run, trigger_of
-from sweephand.timing import BULK_PATIENCE_MS
-from sweephand.wheel.trigger import Redrive, TriggerMessage
 
 #: Jobs or runs that are read at once.
 _PAGE_MAX: Final = 100

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from sweephand.instants import Instant
-from sweephand.jobs.definition import RetryPolicy
+from sweephand.base.instants import Instant
+from sweephand.model.definition import RetryPolicy
 from sweephand.ports import Answer
 
 

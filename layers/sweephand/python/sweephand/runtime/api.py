@@ -7,20 +7,20 @@ from typing import TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.changes import Changes
+from sweephand.jobs.change_history import Changes
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.demand import Demands
+from sweephand.jobs.expiry import Completions
+from sweephand.jobs.on_demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.runs.completion import Completions
+from sweephand.runs.callbacks import Reporter
+from sweephand.runs.flow.overlap_queue import Turns
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.report import Reporter
-from sweephand.runs.turns import Turns
 from sweephand.runtime import parts, stores
 from sweephand.storage.api_keys import DynamoKeys
-from sweephand.web.app import Handler, build_handler
+from sweephand.web.http.app import Handler, build_handler
 from sweephand.web.services import Services
 from sweephand.wheel.shards import ShardCount
 

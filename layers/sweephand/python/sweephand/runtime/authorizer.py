@@ -5,7 +5,7 @@ from functools import cache
 from aws_lambda_powertools.utilities.parameters import SecretsProvider
 
 from sweephand.access.authorize import authorize
-from sweephand.access.key import Caller
+from sweephand.model.api_key import Caller
 from sweephand.runtime import tables
 from sweephand.storage.api_keys import DynamoKeys
 

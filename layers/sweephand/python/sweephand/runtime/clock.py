@@ -2,7 +2,7 @@
 
 import time
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
 
 
 class SystemClock:

@@ -8,11 +8,11 @@ from typing import Any
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.delivery.registry import targets
-from sweephand.runs.batch import BatchHandler, Handled, Received
+from sweephand.model.wire import decode, encode
+from sweephand.runs.auto_pause import JobPauses
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.pauses import JobPauses
+from sweephand.runs.intake import BatchHandler, Handled, Received
 from sweephand.runtime import parts, stores
-from sweephand.wheel.codec import decode, encode
 
 #: Messages of one batch that are delivered at once: all of it, since SQS hands over ten at most.
 DELIVERIES_AT_ONCE = 10

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from sweephand.delivery.clients import SqsClients
-from sweephand.delivery.queue import SqsQueue
-from sweephand.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
 from sweephand.storage.jobs import DynamoJobs

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sweephand.errors import SweephandError
+from sweephand.base.errors import SweephandError
 from sweephand.targets.queues import JobQueues, read_arns
 
 

@@ -4,7 +4,7 @@ from functools import cache
 
 from sweephand.runtime import parts
 from sweephand.storage.changes import DynamoChanges
-from sweephand.storage.overlap import DynamoSlots
+from sweephand.storage.lines import DynamoSlots
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.signing_secrets import DynamoSecrets
 

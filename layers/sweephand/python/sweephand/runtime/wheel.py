@@ -5,16 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import AUDIT_MINUTE
 from sweephand.delivery.sweepers import LambdaSweepers
-from sweephand.instants import HOUR_MS, MINUTE_MS
 from sweephand.runtime import parts
-from sweephand.timing import AUDIT_MINUTE
 from sweephand.wheel.pace import RECORDS_AT_ONCE
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked, Ticker
 
 if TYPE_CHECKING:
-    from sweephand.jobs.audit import Audited
+    from sweephand.jobs.payload_audit import Audited
 
 
 @cache
@@ -67,9 +67,9 @@ def audit() -> "Audited | None":
     if parts.clock().now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
         return None
     # Tick starts without what S3 needs: it is wanted once an hour.
-    from sweephand.runtime import auditing  # noqa: PLC0415
+    from sweephand.runtime import payload_audit  # noqa: PLC0415
 
-    return auditing.payloads().step()
+    return payload_audit.payloads().step()
 
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:

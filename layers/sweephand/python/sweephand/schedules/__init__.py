@@ -2,7 +2,7 @@
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.parsing import Written
+from sweephand.schedules.notations.parsing import Written
 from sweephand.schedules.request import series_of
 from sweephand.schedules.series import Occurrence, Series
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sweephand.errors import BadRequestError
+from sweephand.base.errors import BadRequestError
 
 #: How much of what was written a message repeats.
 QUOTED_CHARS_MAX = 80

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from sweephand.instants import INSTANT_MAX, SECOND_MS, Instant
-from sweephand.limits import JITTER_S_MAX
-from sweephand.schedules.dst import ClockEffect, OnTheWall
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant
+from sweephand.base.limits import JITTER_S_MAX
+from sweephand.schedules.clock.dst import ClockEffect, OnTheWall
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Timeline

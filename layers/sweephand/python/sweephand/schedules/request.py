@@ -4,16 +4,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.errors import InvalidError, Violation
-from sweephand.instants import Instant, rfc3339
-from sweephand.limits import REPEATS_MAX
-from sweephand.schedules.dst import DEFAULT, DstRule, read_dst
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.limits import REPEATS_MAX
+from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
+from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
-from sweephand.schedules.moments import parse_moment
-from sweephand.schedules.parsing import Schedule, Written, parse, read_schedule
+from sweephand.schedules.notations.parsing import (
+    Schedule,
+    Written,
+    parse,
+    read_schedule,
+)
 from sweephand.schedules.series import Series, timeline_of
-from sweephand.schedules.zones import Zone, zone_named
+from sweephand.schedules.time_points import parse_moment
 
 #: Why a field is refused that says something about occurrences of a job that has none.
 IDLE_ON_DEMAND: Final = (
@@ -185,7 +190,7 @@ class _Reader:
 
 def _why_none(series: Series) -> str:
     """Why a series without occurrences has none."""
-    from sweephand.schedules.listed import Instants  # noqa: PLC0415 - as in parsing.py
+    from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - as in parsing.py
 
     if isinstance(series.schedule, Instants):
         latest, number = rfc3339(series.schedule.listed[-1]), len(series.schedule.listed)

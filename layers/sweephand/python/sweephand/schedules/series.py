@@ -10,12 +10,17 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
-from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.dst import DEFAULT, ClockEffect, DstRule, OnTheWall
+from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.schedules.clock.dst import (
+    DEFAULT,
+    ClockEffect,
+    DstRule,
+    OnTheWall,
+)
+from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.jitter import Later
-from sweephand.schedules.parsing import Schedule, parse, schedule_of_item
+from sweephand.schedules.notations.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, Never, OneOff, Timeline
-from sweephand.schedules.zones import zone_named
 
 #: Of calendar: as far as an instant can lie ahead.
 _MONTHS_MAX: Final = 12 * 10_000
@@ -168,7 +173,7 @@ class Series:
         if self.schedule is None or isinstance(self.schedule, str):
             yield self, first
             return
-        from sweephand.schedules.listed import Instants  # noqa: PLC0415 - rare, as in parsing.py
+        from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - rare, as in parsing.py
 
         if not isinstance(self.schedule, Instants):
             yield self, first

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar, NamedTuple, Protocol
 
-from sweephand.instants import INSTANT_MAX, Instant
-from sweephand.schedules.dst import DEFAULT, DstRule
+from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.schedules.clock.dst import DEFAULT, DstRule
+from sweephand.schedules.clock.zones import Zone
 from sweephand.schedules.durations import MS_NS
-from sweephand.schedules.zones import Zone
 
 
 class Beginning(NamedTuple):

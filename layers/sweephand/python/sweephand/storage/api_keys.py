@@ -4,8 +4,8 @@ from typing import Final, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.access.key import Key, Role
-from sweephand.page import Page
+from sweephand.model.api_key import Key, Role
+from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 

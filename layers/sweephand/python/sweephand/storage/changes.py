@@ -4,12 +4,17 @@ from typing import cast
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.jobs.change import Change, What, fields_from_item, fields_to_item
-from sweephand.jobs.job import JobKey
+from sweephand.base.timing import CHANGE_RETENTION_MS
+from sweephand.model.change import (
+    Change,
+    What,
+    fields_from_item,
+    fields_to_item,
+)
+from sweephand.model.job import JobKey
 from sweephand.ports import Page
 from sweephand.storage.item import Item, JsonAttribute, expiry
 from sweephand.storage.table import Table
-from sweephand.timing import CHANGE_RETENTION_MS
 
 
 class ChangeItem(Item):

@@ -9,7 +9,7 @@ import boto3
 from botocore.config import Config
 
 from sweephand import __version__
-from sweephand.storage import timeliness
+from sweephand.storage import time_limit
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -40,7 +40,7 @@ def dynamodb() -> "DynamoDBClient":
     client = boto3.client("dynamodb", config=_CONFIG)
     for operation in _READING:
         client.meta.events.register(f"before-parse.dynamodb.{operation}", _take_as_it_is)
-    timeliness.bound(client.meta.events)
+    time_limit.bound(client.meta.events)
     return client
 
 

@@ -10,8 +10,8 @@ from pynamodb.attributes import Attribute, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
 from pynamodb.models import Model
 
-from sweephand.instants import SECOND_MS, Instant
-from sweephand.jobs.definition import Payload
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.model.definition import Payload
 
 
 class IntegerAttribute(Attribute[int]):

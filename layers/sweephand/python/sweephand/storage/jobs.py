@@ -7,16 +7,16 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.jobs.change import Change, fields_from_item, fields_to_item
-from sweephand.jobs.definition import Definition, Payload
-from sweephand.jobs.job import Job, JobKey, Revision
+from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
+from sweephand.model.change import Change, fields_from_item, fields_to_item
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey, Revision
 from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.storage.timeliness import only_while
-from sweephand.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
+from sweephand.storage.time_limit import only_while
 
 #: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16

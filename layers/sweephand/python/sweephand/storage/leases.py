@@ -5,11 +5,11 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.model.timer import Cursor, Lease, WheelState
 from sweephand.schedules import Occurrence
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
-from sweephand.wheel.timer import Cursor, Lease, WheelState
 
 _PARTITION: Final = "leases"
 _TICK: Final[ItemKey] = (_PARTITION, "tick")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.errors import StoreError
-from sweephand.instants import from_datetime
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import from_datetime
 from sweephand.ports import Page, StoredPayload
 from sweephand.storage import connect
 

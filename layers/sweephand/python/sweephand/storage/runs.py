@@ -4,11 +4,10 @@ from typing import Any, Final, NamedTuple, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.instants import Instant
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand, RunName, read_run_name
-from sweephand.ports import Page
-from sweephand.runs.guards import (
+from sweephand.base.instants import Instant
+from sweephand.model.job import JobKey
+from sweephand.model.run import Run, State
+from sweephand.model.run_conditions import (
     Asked,
     Guard,
     asked_by_claim,
@@ -17,7 +16,9 @@ from sweephand.runs.guards import (
     asked_by_release,
     shows,
 )
-from sweephand.runs.run import Run, State
+from sweephand.model.run_id import Demand, RunName, read_run_name
+from sweephand.model.trigger import Failure, Trigger
+from sweephand.ports import Page
 from sweephand.storage.item import (
     IntegerAttribute,
     Item,
@@ -28,7 +29,6 @@ from sweephand.storage.item import (
     payload_of,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.wheel.trigger import Failure, Trigger
 
 #: Sorts after every character of a uid. What was asked for has it before its own part of the key.
 _AFTER_UIDS: Final = "~"

@@ -4,7 +4,7 @@ from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.access.signing import SigningSecret, SigningSecrets
+from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.storage.item import Item, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
 

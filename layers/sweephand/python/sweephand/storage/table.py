@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, T
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.expressions.update import Action, Update
 
-from sweephand.errors import StoreError
+from sweephand.base.errors import StoreError
 from sweephand.storage.item import Item
 
 if TYPE_CHECKING:

@@ -7,15 +7,12 @@ from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.instants import Instant
-from sweephand.jobs.definition import CATCH_UP_DEFAULT, CatchUp
-from sweephand.jobs.job import JobKey
-from sweephand.jobs.naming import Demand
-from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
-from sweephand.storage.table import RawItem, Table
-from sweephand.timing import TIMER_RETENTION_MS
-from sweephand.wheel.timer import (
+from sweephand.base.instants import Instant
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUp
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
+from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
     OccurrenceTimer,
@@ -26,7 +23,16 @@ from sweephand.wheel.timer import (
     bucket_key,
     instant_at,
 )
-from sweephand.wheel.trigger import DeadlineMessage, Failure, Redrive, Trigger, TriggerMessage
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    Failure,
+    Redrive,
+    Trigger,
+    TriggerMessage,
+)
+from sweephand.schedules import Occurrence, Series
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
+from sweephand.storage.table import RawItem, Table
 
 #: Raised, and then written, for a new kind of timer, and when an attribute means something else than before:
 #: an older version leaves such a timer as it is. An item without it is of version 1.

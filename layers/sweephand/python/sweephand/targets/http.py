@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.errors import BadRequestError, Violation
-from sweephand.instants import SECOND_MS
-from sweephand.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.errors import BadRequestError, Violation, pointer_part
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.spelling import suggestion
 from sweephand.schedules import parse_duration_ms
-from sweephand.spelling import suggestion
-from sweephand.targets.pointers import pointer_part
 from sweephand.targets.url import Url, UrlError, read_url
 
 FIELDS: Final = ("type", "url", "method", "headers", "timeout")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sweephand.errors import Violation
-from sweephand.limits import NAME_LENGTH_MAX
-from sweephand.spelling import suggestion
+from sweephand.base.errors import Violation
+from sweephand.base.limits import NAME_LENGTH_MAX
+from sweephand.base.spelling import suggestion
 
 FIELDS: Final = ("type", "name", "when")
 

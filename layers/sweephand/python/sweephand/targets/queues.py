@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from sweephand.errors import Violation
+from sweephand.base.errors import Violation
 from sweephand.targets.sqs import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
 

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from sweephand.errors import Violation
-from sweephand.instants import SECOND_MS
-from sweephand.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
-from sweephand.spelling import suggestion
+from sweephand.base.errors import Violation, pointer_part
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.spelling import suggestion
 from sweephand.targets import http, job, sqs
-from sweephand.targets.pointers import pointer_part
 
 
 class Violations(Protocol):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.errors import Violation
-from sweephand.instants import SECOND_MS
+from sweephand.base.errors import Violation
+from sweephand.base.instants import SECOND_MS
 from sweephand.targets.url import UrlError, read_url
 
 FIELDS: Final = ("type", "queueUrl", "messageGroupId")

@@ -5,7 +5,7 @@ from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final, NamedTuple
 
-from sweephand.limits import URL_LENGTH_MAX
+from sweephand.base.limits import URL_LENGTH_MAX
 from sweephand.targets.addresses import refusal
 
 #: Backslashes are read as slashes by some and as themselves by others; nothing else here is ambiguous.

@@ -6,15 +6,15 @@ from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.changes import Changes
-from sweephand.jobs.demand import Demands
+from sweephand.jobs.change_history import Changes
+from sweephand.jobs.on_demand import Demands
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunStore
+from sweephand.runs.callbacks import Reporter
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.report import Reporter
 from sweephand.targets.queues import NO_QUEUE, JobQueues
 
 Result = TypeVar("Result")

@@ -4,14 +4,20 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from sweephand.instants import Instant
-from sweephand.jobs.definition import CatchUp
-from sweephand.jobs.job import JobKey
+from sweephand.base.instants import Instant
+from sweephand.base.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
+from sweephand.model.definition import CatchUp
+from sweephand.model.job import JobKey
+from sweephand.model.timer import OccurrenceTimer, onward
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    Message,
+    SpanMessage,
+    TriggerMessage,
+    message_of,
+)
 from sweephand.schedules import Occurrence, Series
-from sweephand.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
 from sweephand.wheel.catchup import Span
-from sweephand.wheel.timer import OccurrenceTimer, onward
-from sweephand.wheel.trigger import DeadlineMessage, Message, SpanMessage, TriggerMessage, message_of
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sweephand.instants import Instant
-from sweephand.jobs.definition import CatchUp, CatchUpMode
-from sweephand.jobs.job import Job
-from sweephand.runs.run import Run
+from sweephand.base.instants import Instant
+from sweephand.model.definition import CatchUp, CatchUpMode
+from sweephand.model.job import Job
+from sweephand.model.run import Run
+from sweephand.model.trigger import OfRevision
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.trigger import OfRevision
 
 
 @dataclass(frozen=True, slots=True)

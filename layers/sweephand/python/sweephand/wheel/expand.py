@@ -4,16 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sweephand.errors import NewerError, StoreError
-from sweephand.instants import MINUTE_MS, Instant
-from sweephand.jobs.job import Job, JobKey, Revision
-from sweephand.jobs.live import ruling
-from sweephand.runs.run import Run
-from sweephand.schedules import Occurrence
-from sweephand.timing import BUCKET_MS
-from sweephand.wheel.arm import span_message
-from sweephand.wheel.catchup import late, skipped_run
-from sweephand.wheel.timer import (
+from sweephand.base.errors import NewerError, StoreError
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.timing import BUCKET_MS
+from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.liveness import ruling
+from sweephand.model.run import Run
+from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
     Lease,
@@ -24,7 +21,15 @@ from sweephand.wheel.timer import (
     bucket_of,
     onward,
 )
-from sweephand.wheel.trigger import DeadlineMessage, SpanMessage, TriggerMessage, message_of
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    SpanMessage,
+    TriggerMessage,
+    message_of,
+)
+from sweephand.schedules import Occurrence
+from sweephand.wheel.arm import span_message
+from sweephand.wheel.catchup import late, skipped_run
 
 #: At most this many triggers and skipped spans between two commits: what a crash repeats, and what memory
 #: holds.

@@ -1,8 +1,8 @@
 """Over how many shards new jobs are spread: the stored number, which is only ever raised."""
 
-from sweephand.instants import Instant
+from sweephand.base.instants import Instant
+from sweephand.base.timing import SHARDS_AGE_MAX_MS
 from sweephand.ports import Clock, LeaseStore
-from sweephand.timing import SHARDS_AGE_MAX_MS
 
 
 class ShardCount:

@@ -6,22 +6,27 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from sweephand.errors import StoreError
-from sweephand.instants import SECOND_MS, Instant
-from sweephand.jobs.job import Job, JobKey
-from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
-from sweephand.timing import (
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.timing import (
     BUCKET_MS,
     HORIZON_MS,
     LEASE_MS,
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
+from sweephand.model.job import Job, JobKey
+from sweephand.model.timer import (
+    Lease,
+    StoredTimer,
+    UnreadTimer,
+    bucket_of,
+)
+from sweephand.model.trigger import Message
+from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
-from sweephand.wheel.timer import Lease, StoredTimer, UnreadTimer, bucket_of
-from sweephand.wheel.trigger import Message
 
 #: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
 #: backlog must not keep those behind it waiting.

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sweephand.errors import StoreError
-from sweephand.instants import Instant
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import BUCKET_MS
+from sweephand.model.timer import Lease, WheelState
 from sweephand.ports import Clock, LeaseStore, Sweepers
-from sweephand.timing import BUCKET_MS
 from sweephand.wheel.sweep import Sweeper, Swept
-from sweephand.wheel.timer import Lease, WheelState
 
 #: Triggers that one sweeper sends well within a minute, with several times to spare.
 TRIGGERS_PER_SWEEPER = 20_000

@@ -1,0 +1,1 @@
+"""What every room may use: errors, limits, instants, and the constants of time. Pure."""

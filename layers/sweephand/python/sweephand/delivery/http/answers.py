@@ -1,0 +1,57 @@
+"""What a consumer's response means: done, not now, or never; and when to come back."""
+
+import re
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from math import ceil
+from typing import Final
+
+from sweephand.base.instants import (
+    INSTANT_MAX,
+    SECOND_MS,
+    Instant,
+    from_datetime,
+)
+from sweephand.ports import Answer
+
+#: The request itself is what is wrong with these (400, 413, 422), or the consumer is gone for good (410).
+FINAL_CODES: Final = frozenset({400, 410, 413, 422})
+
+#: What is kept of a response's body.
+TEXT_BYTES_MAX: Final = 512
+
+_SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+
+
+def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> Answer:
+    """What a response with that status says. 2xx alone is success; redirects are failures, not followed."""
+    text = body[:TEXT_BYTES_MAX].decode(errors="replace")
+    if code // 100 == 2:  # noqa: PLR2004 - the class of status that means success (RFC 9110, 15.3)
+        return Answer(succeeded=True, code=code, text=text)
+    return Answer(
+        succeeded=False,
+        code=code,
+        text=text,
+        retry_after_at=retry_after_at(retry_after, now),
+        is_final=code in FINAL_CODES,
+    )
+
+
+def retry_after_at(header: str | None, now: Instant) -> Instant | None:
+    """The instant that a Retry-After header asks for (RFC 9110, 10.2.3); None if it asks for none.
+
+    Seconds with a fraction, which some send, count as the next whole second.
+    """
+    if header is None:
+        return None
+    written = header.strip()
+    if _SECONDS.fullmatch(written):
+        return min(now + ceil(float(written)) * SECOND_MS, INSTANT_MAX)
+    try:
+        moment = parsedate_to_datetime(written)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        # The obsolete asctime form names no zone; it is UTC (RFC 9110, 5.6.7).
+        return from_datetime(moment.replace(tzinfo=UTC))
+    return from_datetime(moment)

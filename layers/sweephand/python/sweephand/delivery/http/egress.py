@@ -1,0 +1,124 @@
+"""Which address a request connects to: resolved once, judged, and then connected to as judged.
+
+A name that resolves differently the next time gains nothing, since nobody asks a second time: the
+connection goes to the address that was judged. All of it (resolving, trying each address) ends by one
+deadline.
+"""
+
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from ipaddress import ip_address
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import monotonic
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sweephand.base.errors import SweephandError
+from sweephand.delivery.http.sockets import BoundedSocket
+from sweephand.targets.addresses import refusal
+
+
+class Address(NamedTuple):
+    """Where a socket can connect to: no name in it."""
+
+    family: socket.AddressFamily
+    location: tuple[Any, ...]
+
+    @property
+    def ip(self) -> str:
+        """The IP address alone."""
+        return str(self.location[0])
+
+
+Resolver: TypeAlias = Callable[[str, int], Sequence[Address]]
+
+#: What is tried of a name's addresses: enough for any honest one, little for one with hundreds.
+ADDRESSES_MAX: Final = 8
+
+
+class EgressError(SweephandError):
+    """No connection is made: the host has no address, or none that may be connected to."""
+
+
+def resolve(host: str, port: int) -> Sequence[Address]:
+    """The addresses of a host, in the order of the system's preference; OSError if it has none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [Address(family, location) for family, _, _, _, location in found]
+
+
+class Egress:
+    """The one door through which connections to consumers leave. Safe to use from many threads."""
+
+    def __init__(self, *, allow_loopback: bool, resolver: Resolver = resolve) -> None:
+        self._allow_loopback = allow_loopback
+        self._resolver = resolver
+
+    def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
+        """A socket connected to a permitted address of the host; what is left of the time is its deadline.
+
+        The addresses are tried in order, each for its share of the time that is left. Raises EgressError
+        if there is none to try, TimeoutError when the time is up, and the last address's OSError if none
+        answers.
+        """
+        ends = monotonic() + timeout_s
+        addresses = self._permitted(host, self._resolved(host, port, timeout_s))[:ADDRESSES_MAX]
+        failure: OSError | None = None
+        for tried, address in enumerate(addresses):
+            share_s = (ends - monotonic()) / (len(addresses) - tried)
+            if share_s <= 0:
+                break
+            try:
+                sock = _connected(address, share_s)
+            except OSError as error:
+                failure = error
+            else:
+                # Zero would mean "do not wait"; the least that means "at once" is as good here.
+                sock.settimeout(max(ends - monotonic(), 0.001))
+                return sock
+        raise failure or TimeoutError("timed out")
+
+    def _permitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
+        permitted: list[Address] = []
+        reasons: list[str] = []
+        for address in addresses:
+            reason = refusal(ip_address(address.ip), allow_loopback=self._allow_loopback)
+            if reason is None:
+                permitted.append(address)
+            else:
+                reasons.append(f"{address.ip} is {reason}")
+        if not permitted:
+            told = "; ".join(reasons[:ADDRESSES_MAX]) or "it has none"
+            raise EgressError(f"{host} has no address that may be connected to: {told}.")
+        return permitted
+
+    def _resolved(self, host: str, port: int, timeout_s: float) -> Sequence[Address]:
+        """The host's addresses; resolving takes no time-out, so it is left behind when it is up."""
+        answer: SimpleQueue[Sequence[Address] | OSError | UnicodeError] = SimpleQueue()
+
+        def look_up() -> None:
+            try:
+                answer.put(self._resolver(host, port))
+            except (OSError, UnicodeError) as error:
+                answer.put(error)
+
+        Thread(target=look_up, name=f"resolve {host}", daemon=True).start()
+        try:
+            found = answer.get(timeout=timeout_s)
+        except Empty:
+            raise TimeoutError("timed out") from None
+        if isinstance(found, Exception):
+            raise EgressError(f"{host} could not be resolved: {found}.") from found
+        return found
+
+
+def _connected(address: Address, timeout_s: float) -> BoundedSocket:
+    sock = BoundedSocket(address.family, socket.SOCK_STREAM)
+    try:
+        # A request is one or two small writes: waiting to fill a packet only adds lateness.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.settimeout(timeout_s)
+        sock.connect(address.location)
+    except BaseException:
+        sock.close()
+        raise
+    return sock

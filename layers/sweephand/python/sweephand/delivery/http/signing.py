@@ -1,0 +1,50 @@
+"""What headers a delivery carries, the signature among them (Standard Webhooks 1.0, scheme v1)."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from standardwebhooks.webhooks import Webhook
+
+from sweephand.base.instants import (
+    SECOND_MS,
+    Instant,
+    rfc3339,
+    to_datetime,
+)
+from sweephand.ports import Attempt
+
+#: Secrets that are kept as read: those of the namespaces that a function delivers for, rotated ones beside.
+_SIGNERS_MAX: Final = 2_048
+
+
+def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
+    """One signature of the body for each secret, in their order, separated by spaces."""
+    moment = to_datetime(sent_at)
+    text = body.decode()
+    return " ".join(_signer(secret).sign(trigger_id, moment, text) for secret in secrets)
+
+
+@lru_cache(_SIGNERS_MAX)
+def _signer(secret: str) -> Webhook:
+    return Webhook(secret)
+
+
+def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
+    """The headers that Sweephand sets for itself; `body` is what the request carries and is signed."""
+    trigger = attempt.trigger
+    token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
+    return {
+        "webhook-id": attempt.id,
+        "webhook-timestamp": str(attempt.sent_at // SECOND_MS),
+        "webhook-signature": signatures(attempt.secrets, attempt.id, attempt.sent_at, body),
+        "sweephand-namespace": trigger.key.namespace,
+        "sweephand-job": trigger.key.name,
+        "sweephand-run": trigger.run_id,
+        "sweephand-due": rfc3339(trigger.due_at),
+        "sweephand-attempt": str(attempt.number),
+        "sweephand-sequence": str(trigger.sequence),
+        "sweephand-batch-index": str(trigger.index),
+        **token,
+        **({} if attempt.ended_after is None else {"sweephand-event": "end"}),
+    }

@@ -1,0 +1,31 @@
+"""Reading what was changed of a job: what was filed, and the latest change, which is in the job."""
+
+from sweephand.base.errors import NotFoundError
+from sweephand.model.change import Change
+from sweephand.model.job import JobKey
+from sweephand.ports import ChangeStore, JobStore, Page
+
+
+class Changes:
+    """Answers for the changes of jobs, also of those that are gone."""
+
+    def __init__(self, *, jobs: JobStore, changes: ChangeStore) -> None:
+        self._jobs = jobs
+        self._changes = changes
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+        """Up to `limit` changes of the jobs of a key, newest first, after the position `before` ("": newest).
+
+        NotFoundError if nothing is known of such a job.
+        """
+        job = self._jobs.get(key)
+        filed = self._changes.page(key, before, limit)
+        found = {each.position: each for each in filed.items}
+        if job is not None and job.change is not None and (not before or job.change.position < before):
+            # It may have been filed already, by somebody who then lost to another or was killed.
+            found[job.change.position] = job.change
+        if job is None and not found and not before:
+            raise NotFoundError(f"Nothing is known of a job {key.name} in namespace {key.namespace}.")
+        shown = tuple(found[position] for position in sorted(found, reverse=True)[:limit])
+        has_more = filed.next is not None or len(found) > len(shown)
+        return Page(shown, shown[-1].position if has_more else None)

@@ -1,0 +1,125 @@
+"""Whether the last run of a job is over, with which the job may want to go (`deleteAfterCompletion`)."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.timing import BULK_PATIENCE_MS, CLOCK_SKEW_MAX_MS
+from sweephand.model.job import Job
+from sweephand.model.run import Run
+from sweephand.ports import Clock, Ids, JobStore, RunStore
+
+#: Runs that are read at once.
+_PAGE_MAX: Final = 1_000
+
+#: What a job makes due lies at most so long before its creation: a `dueTime` that is just past counts as now.
+_PAST_MS: Final = MINUTE_MS + CLOCK_SKEW_MAX_MS
+
+#: A job that others keep writing is left to its retention.
+_WRITES_MAX: Final = 5
+
+
+class Completions:
+    """Lets jobs expire when all of their runs are over, by what is stored of these: it may be asked any time.
+
+    It is asked once an end is recorded, and again when its message comes again; also once misfires are
+    recorded as skipped, and by a resume. So of several runs that end at once the last one sees the others,
+    and whoever dies in between is followed by somebody who asks.
+    """
+
+    def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
+        self._jobs = jobs
+        self._runs = runs
+        self._clock = clock
+        self._ids = ids
+
+    def ended(self, job: Job | None, run: Run | None = None) -> None:
+        """Let the job expire now if it wants that and its last run is over; `run` may have no record.
+
+        Its item stays for two weeks more, as that of every job that has expired: a trigger that comes late is
+        delivered all the same. What cannot be written now is left to the job's retention.
+        """
+        if job is None or not job.definition.deletes_after_completion:
+            return
+        stored: Job | None = job
+        with suppress(StoreError):
+            now = self._clock.now()
+            for _ in range(_WRITES_MAX):
+                if stored is None or not _is_ending(stored, now) or not self._are_over(stored, run, now):
+                    return
+                expired = replace(stored, version=self._ids.token(), expires_at=now)
+                if self._jobs.put(expired, stored.version):
+                    return
+                stored = self._jobs.get(job.key)
+
+    def _are_over(self, job: Job, run: Run | None, now: Instant) -> bool:
+        """Whether every run of the job is over by its records, from the newest to the oldest.
+
+        False also if reading them takes too long: then the job is left to its retention.
+        """
+        until, has_run = now + BULK_PATIENCE_MS, run is None
+        due: dict[Instant, Instant] = {}
+        before: str | None = ""
+        while before is not None:
+            page = self._runs.page(job.key, None, before, _PAGE_MAX)
+            for each in page.items:
+                if each.uid != job.uid:
+                    continue
+                if not each.is_over:
+                    return False
+                has_run = has_run or (run is not None and each.run_id == run.run_id)
+                if each.demand is None:
+                    due[each.due_at] = _last_due_at(each)
+            # Before its creation lie runs of earlier jobs of its name, and backfilled ones of its own.
+            is_all = not page.items or page.items[-1].due_at < job.created_at - _PAST_MS
+            before = None if is_all else page.next
+            if before is not None and self._clock.now() >= until:
+                return False
+        if run is not None and not has_run and run.uid == job.uid and run.demand is None:
+            due[run.due_at] = _last_due_at(run)
+        if not due or job.series.next_after(max(due.values())) is not None:
+            return False
+        # Either successes leave no record, but for the last one, or nothing but what is on its way has none.
+        return not job.definition.records_successes or _have_records(job, due, now)
+
+
+def _have_records(job: Job, due: Mapping[Instant, Instant], now: Instant) -> bool:
+    """Whether each occurrence of the ruling revision has a record, as far back as records are kept.
+
+    `due` are the due times of the records, each with the last one that the record stands for. An occurrence
+    without a record will be asked about when its run is over.
+    """
+    kept_since = now - job.definition.history_retention_ms + CLOCK_SKEW_MAX_MS
+    spans = [(first, last) for first, last in due.items() if last > first]
+    following = job.series.next_after(max(job.current.since, kept_since))
+    while following is not None and following.due_at <= now:
+        at = following.due_at
+        ends = [last for first, last in spans if first <= at <= last]
+        if at not in due and not ends:
+            return False
+        # What was skipped may be millions: no walk through it.
+        following = job.series.next_after(max([at, *ends]))
+    return True
+
+
+def is_last(job: Job, run: Run) -> bool:
+    """Whether a run is that of its job's last occurrence, if the job wants to go with it."""
+    return (
+        job.definition.deletes_after_completion
+        and run.demand is None
+        and job.series.next_after(run.due_at) is None
+    )
+
+
+def _last_due_at(run: Run) -> Instant:
+    """The due time of the last of those that a record stands for: of skipped misfires there are many."""
+    return run.due_at if run.last_due_at is None else run.last_due_at
+
+
+def _is_ending(job: Job, now: Instant) -> bool:
+    """Whether the job wants to go, has nothing to come, and has not gone yet."""
+    wants = job.definition.deletes_after_completion
+    return wants and job.paused_at is None and not job.is_gone(now) and job.series.has_ended(now)

@@ -1,0 +1,115 @@
+"""Triggers that somebody asks for: one now, or those of a span that is past; paused or not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sweephand.base.errors import ConflictError, InvalidError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.jobs.payload_audit import ref_of
+from sweephand.jobs.preconditions import present
+from sweephand.jobs.series import as_if_ever
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run_id import Demand, RunName
+from sweephand.model.trigger import SpanMessage, Trigger, TriggerMessage
+from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
+from sweephand.wheel.catchup import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Backfilled:
+    """The triggers that a backfill made: how many, and the names of the first and the last one's runs."""
+
+    count: int
+    first: RunName | None = None
+    last: RunName | None = None
+
+
+class Demands:
+    """Makes triggers on demand. They have ids of their own, and ask for nothing but that the job is there."""
+
+    def __init__(
+        self, *, jobs: JobStore, queue: Queue, payloads: PayloadStore, clock: Clock, ids: Ids
+    ) -> None:
+        self._jobs = jobs
+        self._queue = queue
+        self._payloads = payloads
+        self._clock = clock
+        self._ids = ids
+
+    def trigger(
+        self,
+        key: JobKey,
+        *,
+        payload: Payload | None,
+        requested_at: Instant,
+        check_data: Callable[[Definition], None],
+    ) -> Trigger:
+        """Make a trigger that is due now, with data of its own or (None) the job's.
+
+        It is on its way when this returns. Data over 2 KB is kept for two weeks. `check_data` raises
+        InvalidError if the job cannot take data. Raises NotFoundError, and StoreError: it may be on its way.
+        """
+        job = present(self._jobs.get(key), key, requested_at)
+        if payload is not None:
+            check_data(job.definition)
+        demand = Demand("manual", self._ids.token())
+        if payload is not None and not payload.is_inline:
+            payload = self._kept(job, payload, demand)
+        now = self._clock.now()
+        trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand)
+        self._queue.send([(TriggerMessage(trigger, not_before=now, payload=payload), 0)])
+        return trigger
+
+    def backfill(self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant) -> Backfilled:
+        """Make the triggers that the job's schedule has from `since` on and before `until`.
+
+        They travel as one message, which the delivery function divides. Their `due` is the past one. How
+        often is no bound here, and neither is when the job was written, but where its schedule counts from
+        there. Raises NotFoundError, InvalidError, ConflictError for a job that fires only on demand, and
+        StoreError: they may be on their way.
+        """
+        job = present(self._jobs.get(key), key, requested_at)
+        self._check(since, until)
+        if job.series.is_on_demand:
+            detail = f"The job {key.name} fires only on demand: it has no schedule, so nothing to backfill."
+            raise ConflictError(detail)
+        series = as_if_ever(job, since)
+        first = series.next_after(since - 1)
+        if first is None or first.due_at >= until:
+            return Backfilled(0)
+        span = Span(first, series.last_through(until - 1, first))
+        if span.count > BACKFILL_TRIGGERS_MAX:
+            detail = (
+                f"{span.count} triggers lie between them; give a span of at most {BACKFILL_TRIGGERS_MAX} "
+                "(backfillTriggersMax)."
+            )
+            raise InvalidError([Violation("/from", detail)])
+        demand = Demand("backfill", self._ids.token())
+        now = self._clock.now()
+        message = SpanMessage(
+            key, job.uid, job.rev, series, first, span.last.due_at, armed_at=now, demand=demand
+        )
+        self._queue.send([(message, 0)])
+        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (span.first, span.last))
+        return Backfilled(span.count, first_name, last_name)
+
+    def _check(self, since: Instant, until: Instant) -> None:
+        found = []
+        if since < 0:
+            found.append(Violation("/from", "It is before 1970; give 1970-01-01T00:00:00Z or later."))
+        if since >= until:
+            found.append(Violation("/from", "It must be before `to`."))
+        if until > self._clock.now():
+            found.append(Violation("/to", "It must not be in the future: what is to come fires by itself."))
+        if found:
+            raise InvalidError(found)
+
+    def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
+        """The payload in the store, under a name that nothing else has and where it expires by itself."""
+        assert payload.text is not None, "a payload that was just given has its text"
+        ref = ref_of(payload.digest, demand.token, job.key)
+        self._payloads.put(job.uid, ref, payload.text)
+        self._payloads.discard(job.uid, ref)
+        return payload._replace(text=None, ref=ref)

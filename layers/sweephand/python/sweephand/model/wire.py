@@ -1,0 +1,241 @@
+"""How messages and dead letters are written, and what is read back from a message."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
+from sweephand.model.trigger import (
+    DeadLetter,
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NewerMessage,
+    NoticeMessage,
+    Sendable,
+    SpanMessage,
+    Trigger,
+    TriggerMessage,
+)
+from sweephand.model.wire_fields import Fields
+from sweephand.schedules import Occurrence, Series
+
+#: Raised for a new kind of message, and when a message means something else than before. Messages of an old
+#: version may be waiting for minutes when a new one is deployed, so the new one reads them. Those of a new
+#: version may be waiting when it is taken back: the old one keeps them until the new one is there again.
+VERSION: Final = 1
+
+_WHAT_POISON_SHOWS_MAX: Final = 80
+
+
+def encode(message: Sendable) -> str:
+    """The message as compact JSON in ASCII, which every queue takes as it is."""
+    match message:
+        case NewerMessage():
+            return message.body
+        case TriggerMessage():
+            fields = _of_trigger_message(message)
+        case DeadlineMessage():
+            fields = _of_attempt("deadline", message)
+            fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
+        case FailureMessage():
+            fields = _of_attempt("failure", message)
+            fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
+        case NoticeMessage():
+            fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
+            fields |= {
+                "state": message.state,
+                "attempts": message.attempts,
+                "started": message.started_at,
+                "ended": message.ended_at,
+                "code": message.response_code,
+                "reason": message.reason,
+                "attempt": message.attempt,
+                "first": message.first_attempt_at,
+                "faults": message.faults,
+            }
+            if message.result is not None:
+                fields["result"] = message.result
+        case SpanMessage():
+            fields = {
+                "kind": "span",
+                **_of_revision(message.key, message.uid, message.rev, message.armed_at),
+                "series": message.series.to_item(),
+                "first": list(message.first),
+                "until": message.until,
+                "faults": message.faults,
+            }
+            fields |= _of_demand(message.demand)
+            for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
+                if is_set:
+                    fields[name] = True
+    return _written({"v": VERSION, **fields})
+
+
+def decode(text: str) -> Message:
+    """The message of a text; NewerError if a newer version wrote it, PoisonError if it is none.
+
+    Of a message of a newer version no more is asked than that it is an object which names its version.
+    """
+    try:
+        fields = json.loads(text)
+        return _read(Fields(fields))
+    except (PoisonError, NewerError):
+        raise
+    except Exception as error:
+        # A series is read by the schedules, and JSON nested deeply enough ends the parser's stack: what
+        # cannot be read is poison, for whatever reason it cannot.
+        shown = text[:_WHAT_POISON_SHOWS_MAX]
+        raise PoisonError(f"Not a message of Sweephand ({type(error).__name__}): {shown!r}") from error
+
+
+def encode_letter(letter: DeadLetter) -> str:
+    """The dead letter as JSON: what failed and why, and in `message` what to send to try it again."""
+    trigger = letter.trigger
+    return _written(
+        {
+            "v": VERSION,
+            "reason": letter.reason,
+            "triggerId": trigger and trigger.id,
+            "namespace": trigger and trigger.key.namespace,
+            "job": trigger and trigger.key.name,
+            "runId": trigger and trigger.run_id,
+            "dueAt": trigger and trigger.due_at,
+            "attempts": letter.attempts,
+            "responseCode": letter.response_code,
+            "answer": letter.answer,
+            "message": letter.body,
+        }
+    )
+
+
+def _read(fields: Fields) -> Message:
+    version = fields.number("v")
+    if version > VERSION:
+        raise NewerError(f"A message of version {version}: this code reads {VERSION}.")
+    if version != VERSION:
+        raise PoisonError(f"A message of version {version}: this code reads {VERSION}.")
+    match fields.text("kind"):
+        case "trigger":
+            return TriggerMessage(
+                trigger=fields.trigger(),
+                not_before=fields.number("at"),
+                attempt=fields.number("attempt"),
+                first_attempt_at=fields.number_or_none("first"),
+                faults=fields.number("faults"),
+                redrive=fields.redrive(),
+                payload=fields.payload(),
+                crashes=fields.number_or_none("crashes") or 0,
+                is_owed=fields.is_set("owed"),
+                had_token=fields.is_set("hadToken"),
+                last_failure=fields.failure(),
+            )
+        case "deadline":
+            return DeadlineMessage(
+                trigger=fields.trigger(),
+                attempt=fields.number("attempt"),
+                owner=fields.text("owner"),
+                shard=fields.number("shard"),
+                not_before=fields.number("at"),
+                faults=fields.number("faults"),
+            )
+        case "failure":
+            return FailureMessage(
+                trigger=fields.trigger(),
+                attempt=fields.number("attempt"),
+                reason=fields.sentence("reason"),
+                is_final=fields.truth("final"),
+                not_before=fields.number("at"),
+                faults=fields.number("faults"),
+            )
+        case "notice":
+            return NoticeMessage(
+                trigger=fields.trigger(),
+                state=fields.text("state"),
+                attempts=fields.number("attempts"),
+                started_at=fields.number_or_none("started"),
+                ended_at=fields.number("ended"),
+                response_code=fields.number_or_none("code"),
+                reason=fields.sentence_or_none("reason"),
+                not_before=fields.number("at"),
+                attempt=fields.number("attempt"),
+                first_attempt_at=fields.number_or_none("first"),
+                faults=fields.number("faults"),
+                result=fields.json_or_none("result"),
+            )
+        case "span":
+            series = Series.from_item(fields.item("series"))
+            first = Occurrence(*fields.pair("first"))
+            # Asked once, it shows whether it can be read; later that would be our own fault, without end.
+            series.next_after(first.due_at, first)
+            until, faults = fields.number("until"), fields.number("faults")
+            uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
+            return SpanMessage(
+                fields.key(),
+                uid,
+                rev,
+                series,
+                first,
+                until,
+                armed_at,
+                faults,
+                fields.demand(),
+                are_skipped=fields.is_set("skipped"),
+                is_owed=fields.is_set("owed"),
+            )
+        case kind:
+            raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
+
+
+def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
+    fields = _of_attempt("trigger", message)
+    fields |= {"first": message.first_attempt_at, "faults": message.faults}
+    if message.redrive is not None:
+        fields["redrive"] = list(message.redrive)
+    if message.payload is not None:
+        fields["data"] = _of_payload(message.payload)
+    if message.crashes:
+        fields["crashes"] = message.crashes
+    if message.is_owed:
+        fields["owed"] = True
+    if message.had_token:
+        fields["hadToken"] = True
+    if message.last_failure is not None:
+        fields["failed"] = list(message.last_failure)
+    return fields
+
+
+def _of_attempt(kind: str, message: TriggerMessage | DeadlineMessage | FailureMessage) -> dict[str, Any]:
+    of_trigger = _of_trigger(message.trigger)
+    return {"kind": kind, **of_trigger, "at": message.not_before, "attempt": message.attempt}
+
+
+def _of_trigger(trigger: Trigger) -> dict[str, Any]:
+    return {
+        **_of_revision(trigger.key, trigger.uid, trigger.rev, trigger.armed_at),
+        "due": trigger.due_at,
+        "seq": trigger.sequence,
+        "index": trigger.index,
+        **_of_demand(trigger.demand),
+    }
+
+
+def _of_demand(demand: Demand | None) -> dict[str, Any]:
+    return {} if demand is None else {"demand": list(demand if demand.link else demand[:2])}
+
+
+def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
+    if payload.ref is None:
+        return payload.text
+    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size}
+
+
+def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, Any]:
+    return {"ns": key.namespace, "job": key.name, "uid": uid, "rev": rev, "armed": armed_at}
+
+
+def _written(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,54 @@
+"""What is known of a message's job: read lately enough, and whether its trigger is alive by what was read."""
+
+from typing import NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import JOB_READ_AGE_MAX_MS
+from sweephand.model.job import Job, JobKey
+from sweephand.model.liveness import (
+    Liveness,
+    live,
+    live_again,
+    live_by_hand,
+)
+from sweephand.model.run_id import is_exempt
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Clock, JobStore
+
+
+class JobRead(NamedTuple):
+    """A job as it was read at that instant; None if it was not there."""
+
+    job: Job | None
+    at: Instant
+
+
+class Reading:
+    """Reads jobs again when what is known of them has grown old."""
+
+    def __init__(self, *, jobs: JobStore, clock: Clock) -> None:
+        self._jobs = jobs
+        self._clock = clock
+
+    def fresh(self, key: JobKey, read: JobRead) -> JobRead:
+        """The same read if it is a second old at most, else a new one."""
+        return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.anew(key)
+
+    def anew(self, key: JobKey) -> JobRead:
+        """A new read, however good another would be."""
+        now = self._clock.now()
+        return JobRead(self._jobs.get(key), now)
+
+
+def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
+    """Whether the trigger of a message is alive by that read of its job."""
+    trigger = message.trigger
+    if message.redrive is not None or is_exempt(trigger.demand):
+        return live_by_hand(read.job, uid=trigger.uid)
+    if message.attempt > 1 or trigger.demand is not None:
+        return live_again(read.job, uid=trigger.uid)
+    liveness = live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+    if liveness == "unknown" and message.is_owed:
+        # What its revision owed it still owes, though by now the job has forgotten that revision.
+        return live_again(read.job, uid=trigger.uid)
+    return liveness

@@ -1,0 +1,98 @@
+"""What becomes of a span: many triggers of one revision in one message."""
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
+from sweephand.jobs.expiry import Completions
+from sweephand.model.job import Job
+from sweephand.model.liveness import (
+    Liveness,
+    live_again,
+    live_by_hand,
+    ruling,
+)
+from sweephand.model.run_id import is_exempt
+from sweephand.model.trigger import SpanMessage
+from sweephand.ports import Clock, Queue, RunStore
+from sweephand.runs.job_reads import JobRead, Reading
+from sweephand.runs.outcome import Delivered
+from sweephand.runs.requeue import Later
+from sweephand.wheel.arm import delay_of, split
+from sweephand.wheel.catchup import Span
+from sweephand.wheel.misfires import record_skipped
+
+
+class Spans:
+    """Splits spans until their triggers are single, or records those that do not fire."""
+
+    def __init__(
+        self,
+        *,
+        reading: Reading,
+        runs: RunStore,
+        queue: Queue,
+        later: Later,
+        completions: Completions,
+        clock: Clock,
+    ) -> None:
+        self._reading = reading
+        self._completions = completions
+        self._runs = runs
+        self._queue = queue
+        self._later = later
+        self._clock = clock
+
+    def handle(self, span: SpanMessage) -> Delivered:
+        """Deal with a span; returns when it may be acknowledged. StoreError: it must come again."""
+        now = self._clock.now()
+        return self._skip(span, now) if span.are_skipped else self._split(span, now)
+
+    def _split(self, span: SpanMessage, now: Instant) -> Delivered:
+        """Split a span that is alive: what could not be delivered now would come round a million times."""
+        read = self._reading.anew(span.key)
+        job, liveness = read.job, _liveness_of(span, read)
+        if liveness == "unknown":
+            return self._unknown(span, now)
+        if _is_owed(span, job, now):
+            # Before its triggers are delivered the job may have forgotten the revision that owes them.
+            span = span._replace(is_owed=True)
+        if liveness == "held" and job is not None and job.paused_at is not None:
+            self._later.put_back(span, now + now - job.paused_at)
+            return Delivered("held")
+        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
+        return Delivered("split")
+
+    def _skip(self, span: SpanMessage, now: Instant) -> Delivered:
+        """Record misfires that do not fire, if the revision that skips them was committed.
+
+        They may have been the last that the job had to come: then it may go.
+        """
+        job = self._reading.anew(span.key).job
+        if job is None or ruling(job, span.uid, span.rev) is None:
+            return self._unknown(span, now)
+        skipped = Span(span.first, span.series.last_through(span.until, span.first))
+        record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
+        self._completions.ended(job)
+        return Delivered("skipped")
+
+    def _unknown(self, span: SpanMessage, now: Instant) -> Delivered:
+        if now - span.armed_at >= UNKNOWN_GRACE_MS:
+            return Delivered("dropped")
+        self._later.put_back(span, now + UNKNOWN_DELAY_MS)
+        return Delivered("unknown")
+
+
+def _is_owed(span: SpanMessage, job: Job | None, now: Instant) -> bool:
+    """Whether all of it is due, and its revision's: what falls due in a pause is for the resume to decide."""
+    revision = ruling(job, span.uid, span.rev)
+    due_by = now if job is None or job.paused_at is None else job.paused_at
+    is_of_revision = revision is not None and revision.owns(span.until)
+    return is_of_revision and span.demand is None and span.until <= due_by
+
+
+def _liveness_of(span: SpanMessage, read: JobRead) -> Liveness:
+    """Whether there is anything to deliver in a span; each of its triggers is asked for itself again."""
+    if is_exempt(span.demand):
+        return live_by_hand(read.job, uid=span.uid)
+    if not span.is_owed and ruling(read.job, span.uid, span.rev) is None:
+        return "unknown"
+    return live_again(read.job, uid=span.uid)

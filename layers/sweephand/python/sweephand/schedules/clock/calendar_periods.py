@@ -1,0 +1,113 @@
+"""Which wall times lie at whole multiples of a calendar period after a first one.
+
+The multiple is taken before it is added, and each time from the first one, so that a month after 31 January
+is 28 February and two months after it 31 March. Arithmetic alone: the hundred-thousandth costs what the first
+does.
+"""
+
+import calendar
+import datetime as dt
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final
+
+from sweephand.schedules.clock.zones import CYCLE_S, DAY_S, year_start_s
+
+_EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
+_CALENDAR_END_S: Final = year_start_s(10_000)
+_MONTHS_END: Final = 10_000 * 12
+_CYCLE_MONTHS: Final = 400 * 12
+_SHORTEST_MONTH: Final = 28
+#: The calendar's 400 years, cut into so many parts.
+_MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
+
+
+@dataclass(frozen=True)
+class Steps:
+    """wall.Pattern: the wall time `first_s` and steps from it on, `number` in all or up to the year 9999.
+
+    A step is so many months and so many seconds on the wall.
+    """
+
+    first_s: int
+    months: int
+    seconds: int
+    number: int | None = None
+    is_seldom: ClassVar[bool] = True
+
+    @classmethod
+    def once(cls, wall_s: int) -> "Steps":
+        """A single wall time."""
+        return cls(wall_s, 0, 1, 1)
+
+    @cached_property
+    def before_s(self) -> int | None:
+        """Behind the last step; None for steps without end that meet the calendar's 400 years again."""
+        if self.number is not None:
+            return min(self.at(self._steps - 1) + 1, _CALENDAR_END_S)
+        is_repeated = (
+            (_CYCLE_MONTHS % self.months == 0 and self.seconds == 0)
+            if self.months
+            else CYCLE_S % self.seconds == 0
+        )
+        return None if is_repeated else _CALENDAR_END_S
+
+    def at(self, step: int) -> int:
+        """The wall time of a step, the first being 0; of one behind the last, the calendar's end."""
+        if step >= self._steps:
+            return _CALENDAR_END_S
+        if self.months == 0:
+            return self.first_s + step * self.seconds
+        year, month = divmod(self._first_month + step * self.months, 12)
+        day = self._first_date.day
+        if day > _SHORTEST_MONTH:
+            day = min(day, calendar.monthrange(year, month + 1)[1])
+        date_s = (dt.date(year, month + 1, day).toordinal() - _EPOCH_DAY) * DAY_S
+        return date_s + self.first_s % DAY_S + step * self.seconds
+
+    def at_or_after(self, wall_s: int) -> int | None:
+        """The first wall time from this one on."""
+        step = self.reached(wall_s)
+        return self.at(step) if step < self._steps else None
+
+    def count(self, from_s: int, before_s: int) -> int:
+        """The difference of two steps."""
+        step = self.reached(from_s)
+        if before_s - from_s > DAY_S:
+            return max(0, self.reached(before_s) - step)
+        # No two steps lie within a day.
+        return int(step < self._steps and self.at(step) < before_s)
+
+    def reached(self, wall_s: int) -> int:
+        """The number of steps that lie before a wall time."""
+        if self.months == 0:
+            return min(max(0, -(-(wall_s - self.first_s) // self.seconds)), self._steps)
+        if self.seconds:
+            # No month begins more than four days off where it would if all were of one length.
+            step = (wall_s - self.first_s) // (self.months * _MEAN_MONTH_S + self.seconds)
+            near = range(max(0, step - 1), max(0, min(step + 3, self._steps)))
+            return near.start + bisect_left(near, wall_s, key=self.at)
+        if wall_s <= self.first_s or wall_s >= _CALENDAR_END_S:
+            return 0 if wall_s <= self.first_s else self._steps
+        date = dt.date.fromordinal(wall_s // DAY_S + _EPOCH_DAY)
+        step = (date.year * 12 + date.month - 1 - self._first_month) // self.months
+        return min(step + (self.at(step) < wall_s), self._steps)
+
+    @cached_property
+    def _steps(self) -> int:
+        """How many steps there are up to the year 9999."""
+        if self.months == 0:
+            within = (_CALENDAR_END_S - 1 - self.first_s) // self.seconds + 1
+        else:
+            within = (_MONTHS_END - 1 - self._first_month) // self.months + 1
+        return within if self.number is None else min(within, self.number)
+
+    @cached_property
+    def _first_date(self) -> dt.date:
+        # A wall clock ahead of UTC can show the year 10000, which has no dates.
+        return dt.date.fromordinal(min(self.first_s // DAY_S + _EPOCH_DAY, dt.date.max.toordinal()))
+
+    @property
+    def _first_month(self) -> int:
+        return self._first_date.year * 12 + self._first_date.month - 1

@@ -1,0 +1,37 @@
+"""EventBridge Scheduler's notation: which of its three forms a text is in, `rate()`, `cron()` or `at()`.
+
+Reference: AWS, "Schedule types in EventBridge Scheduler". Its names are in lower case, nothing stands before
+or after the parentheses.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.notations.aws_at import parse_at
+from sweephand.schedules.notations.aws_cron import parse_aws_cron
+from sweephand.schedules.notations.aws_rate import parse_rate
+from sweephand.schedules.timeline import Form
+
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_WHOLE: Final = r"(rate|cron|at)\(([^()]*)\)"
+_PARSERS: Final[Mapping[str, Callable[[str], Form]]] = {
+    "rate": parse_rate,
+    "cron": parse_aws_cron,
+    "at": parse_at,
+}
+
+
+def parse_aws(text: str) -> Form:
+    """The form of `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or `at(2027-03-01T09:00:00)`.
+
+    Raises ScheduleError.
+    """
+    match = re.fullmatch(_WHOLE, text)
+    if match is None:
+        raise ScheduleError(
+            f"{quoted(text)} is not EventBridge's notation; expected rate(...), cron(...) or at(...) "
+            "in lower case, with nothing before, between or after"
+        )
+    return _PARSERS[match.group(1)](match.group(2))

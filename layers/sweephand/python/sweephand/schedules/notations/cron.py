@@ -1,0 +1,99 @@
+"""Cron with five and six fields, and robfig's macros: which instants match in a zone, DST included.
+
+References: Debian's cron(8) and crontab(5) for matching and for clock changes, robfig/cron for the six fields
+(seconds first) and the macros, cronsim as the oracle for five fields. What they disagree on, semantics.md
+settles.
+
+A fixed expression fires once for each local time it names, unless its job asks for another rule: in a gap of
+less than three hours at the instant at which the gap ends (once, however much was skipped), in an overlap the
+first time. A wildcard one, whose minute or hour field begins with a star, follows real time: it neither makes
+up nor drops.
+"""
+
+from typing import Final, NamedTuple
+
+from sweephand.schedules.clock.wall_pattern import Pattern, TimesOfDay, WallPattern
+from sweephand.schedules.clock.wall_timeline import WallTimeline
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.notations import cron_fields
+from sweephand.schedules.notations.cron_days import DayRule
+from sweephand.schedules.notations.cron_fields import Field, parse_field
+from sweephand.schedules.timeline import Beginning
+
+MACROS: Final = {
+    "@yearly": "0 0 0 1 1 *",
+    "@annually": "0 0 0 1 1 *",
+    "@monthly": "0 0 0 1 * *",
+    "@weekly": "0 0 0 * * 0",
+    "@daily": "0 0 0 * * *",
+    "@midnight": "0 0 0 * * *",
+    "@hourly": "0 0 * * * *",
+}
+
+_FIELDS: Final = (
+    cron_fields.SECOND,
+    cron_fields.MINUTE,
+    cron_fields.HOUR,
+    cron_fields.DAY_OF_MONTH,
+    cron_fields.MONTH,
+    cron_fields.DAY_OF_WEEK,
+)
+
+
+class CronFields(NamedTuple):
+    """The fields of an expression, in whatever notation they were written; without `year` every year."""
+
+    second: Field
+    minute: Field
+    hour: Field
+    day_of_month: Field
+    month: Field
+    day_of_week: Field
+    year: Field | None = None
+
+
+class Cron(NamedTuple):
+    """An expression that has been read: what matches on the wall, and whether it follows real time.
+
+    `fields` is what was written; None for local times that no expression named.
+    """
+
+    pattern: Pattern
+    is_wildcard: bool
+    fields: CronFields | None = None
+
+    def timeline(self, beginning: Beginning) -> WallTimeline:
+        """Its matches in a zone, after the beginning's floor."""
+        rule = None if self.is_wildcard else beginning.dst
+        return WallTimeline(self.pattern, beginning.zone, beginning.floor_at, rule)
+
+
+def cron_of(fields: CronFields, days: str) -> Cron:
+    """The expression of its fields. Raises ScheduleError if no such day exists; `days` says which, quoted."""
+    pattern = WallPattern(
+        TimesOfDay(fields.hour.values, fields.minute.values, fields.second.values),
+        DayRule(fields.day_of_month, fields.day_of_week),
+        fields.month.values,
+        None if fields.year is None or fields.year.is_whole else fields.year.values,
+    )
+    if not pattern.ever_matches():
+        raise ScheduleError(f"{days} never comes; expected a day that exists in one of its months")
+    return Cron(
+        pattern,
+        is_wildcard=fields.minute.begins_with_star or fields.hour.begins_with_star,
+        fields=fields,
+    )
+
+
+def parse_cron(text: str) -> Cron:
+    """The expression of five or six fields. Raises ScheduleError, also for one that can never match."""
+    texts = text.split()
+    if len(texts) == len(_FIELDS) - 1:
+        texts.insert(0, "0")
+    if len(texts) != len(_FIELDS):
+        raise ScheduleError(
+            f"{quoted(text)} has {len(texts)} {'field' if len(texts) == 1 else 'fields'}; expected five "
+            "(minute hour day-of-month month day-of-week) or six (second first)"
+        )
+    fields = [parse_field(each, rule) for each, rule in zip(texts, _FIELDS, strict=True)]
+    return cron_of(CronFields(*fields), f"{quoted(' '.join(texts[3:]))} (day-of-month, month, day-of-week)")

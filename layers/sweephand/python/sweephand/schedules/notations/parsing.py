@@ -1,0 +1,159 @@
+"""Which form a schedule is written in.
+
+A form is one module with a parser. It is recognised here by how it begins, so that what cannot be read is
+refused by the form it was meant in. Those that most stacks never meet are imported when they are first met:
+what fires triggers must start fast.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
+
+from sweephand.base.limits import SCHEDULE_LENGTH_MAX
+from sweephand.base.spelling import suggestion
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.notations.cron import MACROS, parse_cron
+from sweephand.schedules.notations.every import PREFIX as EVERY
+from sweephand.schedules.notations.every import parse_every
+from sweephand.schedules.timeline import Form
+
+if TYPE_CHECKING:
+    from sweephand.schedules.notations.instant_list import Instants
+    from sweephand.schedules.notations.named_fields import NamedFields
+
+#: A schedule as its user wrote it: a text, fields by name, or a list of instants.
+Written: TypeAlias = str | Mapping[str, Any] | list[Any]
+
+#: The same as a series keeps it, which can be compared and kept: a text stays what was written.
+Schedule: TypeAlias = Union[str, "NamedFields", "Instants"]
+
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+# As in robfig/cron, a space ends the zone and a tab does not.
+_ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
+_AWS: Final = r"\s*(?i:rate|cron|at)\s*\("
+_REPETITION: Final = r"R[0-9]*(?:/|\Z)"
+_UNDERSTOOD: Final = (
+    "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
+    f"a macro ({', '.join(MACROS)}), @every with a Go duration (@every 1h30m), "
+    "EventBridge's rate(5 minutes), cron(0 10 ? * MON *) or at(2027-03-01T09:00:00), "
+    "or an ISO 8601 repetition (R4/PT3S)"
+)
+
+
+class Parsed(NamedTuple):
+    """A schedule that has been read, and the zone that its `CRON_TZ=` or `TZ=` prefix names."""
+
+    form: Form
+    zone_name: str | None
+
+
+def read_schedule(written: object) -> Schedule:
+    """What a series keeps of a schedule. Raises ScheduleError for what no form can read."""
+    match written:
+        case str():
+            parse_schedule(written)
+            return written
+        case Mapping():
+            from sweephand.schedules.notations.named_fields import parse_fields  # noqa: PLC0415 - rare, as above
+
+            return parse_fields(written)
+        case list():
+            from sweephand.schedules.notations.instant_list import parse_list  # noqa: PLC0415 - same
+
+            return parse_list(written)
+        case _:
+            raise ScheduleError(
+                f"{quoted(str(written))} is no schedule; expected text such as '30 2 * * *', an object of "
+                "cron fields by name, or a list of instants"
+            )
+
+
+def schedule_of_item(item: Any) -> Schedule:
+    """The schedule out of what a store or a message holds: text, a map of fields, or a list of numbers."""
+    match item:
+        case str():
+            return item
+        case Mapping():
+            from sweephand.schedules.notations.named_fields import NamedFields  # noqa: PLC0415 - rare, as above
+
+            return NamedFields.from_item(item)
+        case _:
+            from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - same
+
+            return Instants.from_item(item)
+
+
+def parse(schedule: Schedule) -> Parsed:
+    """The form of a schedule. Raises ScheduleError."""
+    return parse_schedule(schedule) if isinstance(schedule, str) else Parsed(schedule, None)
+
+
+@lru_cache(maxsize=4096)
+def parse_schedule(text: str) -> Parsed:
+    """The form of a text; kept per text, so that reading it again costs nothing. Raises ScheduleError.
+
+    The prefix's zone is not looked up here.
+    """
+    if len(text) > SCHEDULE_LENGTH_MAX:
+        raise ScheduleError(
+            f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_LENGTH_MAX} characters"
+        )
+    alien = next((each for each in text if each != "\t" and not " " <= each <= "~"), None)
+    if alien is not None:
+        raise ScheduleError(
+            f"{quoted(alien)} in {quoted(text)} belongs to no schedule; expected {_UNDERSTOOD}"
+        )
+    if re.match(_AWS, text):
+        # EventBridge refuses even a space around its notation.
+        return Parsed(_parse_aws(text), None)
+    rest = text.strip(" \t")
+    prefix = re.match(_ZONE_PREFIX, rest)
+    if prefix is None:
+        return Parsed(_parse_form(rest), None)
+    if not prefix.group(1):
+        raise ScheduleError(
+            f"{quoted(prefix.group())} names no zone; expected one, such as CRON_TZ=Europe/Riga"
+        )
+    return Parsed(_parse_form(rest[prefix.end() :]), prefix.group(1))
+
+
+def _parse_form(text: str) -> Form:
+    if not text:
+        raise ScheduleError(f"an empty schedule; expected {_UNDERSTOOD}")
+    if text.startswith("@"):
+        return _parse_descriptor(text)
+    if re.match(_AWS, text):
+        return _parse_aws(text)
+    if re.match(_REPETITION, text):
+        from sweephand.schedules.notations.repetition import parse_repetition  # noqa: PLC0415 - rare, as above
+
+        return parse_repetition(text)
+    if text[0] in "[{":
+        raise ScheduleError(
+            f"{quoted(text)} is JSON within a text; expected the object or the list itself, without quotes"
+        )
+    if text.startswith("P"):
+        raise ScheduleError(
+            f"{quoted(text)} is a duration and no schedule; expected a repetition of it, such as R/{text}"
+        )
+    return parse_cron(text)
+
+
+def _parse_aws(text: str) -> Form:
+    from sweephand.schedules.notations.aws import parse_aws  # noqa: PLC0415 - rare, as above
+
+    return parse_aws(text)
+
+
+def _parse_descriptor(text: str) -> Form:
+    word = text.split(maxsplit=1)[0]
+    if word == EVERY:
+        return parse_every(text)
+    expression = MACROS.get(text)
+    if expression is None:
+        raise ScheduleError(
+            f"{quoted(text)} is no macro; expected one of {', '.join(MACROS)}, or @every 1h30m."
+            f"{suggestion(word, (*MACROS, EVERY))}"
+        )
+    return parse_cron(expression)

@@ -1,0 +1,232 @@
+"""ISO 8601 repetitions: `R4/PT3S`, `R/2027-01-01T00:00:00Z/P1D`.
+
+References: ISO 8601 for the notation, Dapr's reminders for what the number means: `R4` is four fires in all,
+the first at the start. Without a start that is the request. A period of hours, minutes and seconds is elapsed
+time. One with years, months, weeks or days is counted on the wall clock of the job's zone, all of it, from
+the start on and clamped to the month's end: from 31 January by `P1M` to 28 February and 31 March.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from sweephand.base.instants import (
+    HOUR_MS,
+    INSTANT_MAX,
+    SECOND_MS,
+    Instant,
+)
+from sweephand.base.limits import REPEATS_MAX
+from sweephand.schedules.clock.calendar_periods import Steps
+from sweephand.schedules.clock.dst import ClockEffect, OnTheWall
+from sweephand.schedules.clock.zones import (
+    DAY_S,
+    STEADY_YEAR,
+    Zone,
+    year_start_s,
+)
+from sweephand.schedules.durations import MS_NS, SECOND_NS, Duration, parse_iso_duration
+from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.schedules.notations.cron import Cron
+from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local
+from sweephand.schedules.timeline import Beginning, Periodic, Timeline
+
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_NUMBER: Final = r"R([0-9]{1,16})?"
+_DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CALENDAR_MONTHS: Final = 10_000 * 12
+_STEADY_AT: Final = year_start_s(STEADY_YEAR) * SECOND_MS
+#: More than an overlap, less than a period on the calendar.
+_HALF_DAY_MS: Final = 12 * HOUR_MS
+_EXPECTED: Final = (
+    "R, how often or nothing, perhaps a start, and a period: R4/PT3S, R/2027-01-01T00:00:00Z/P1D"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a repetition says that it begins: an instant, or a local time of the job's zone."""
+
+    instant_at: Instant | None
+    wall_s: int = 0
+
+    def resolved(self, zone: Zone) -> Instant:
+        """The instant; of a local time the first that shows it, or the end of the gap that drops it."""
+        return zone.instant_of(self.wall_s) * SECOND_MS if self.instant_at is None else self.instant_at
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """A period, how often it comes in all (None: without end), and the start if one is written."""
+
+    period: Duration
+    number: int | None
+    start: Start | None
+
+    def timeline(self, beginning: Beginning) -> Timeline:
+        """The multiples of the period from the start on; at a dueTime instead where there is one."""
+        anchor_at = self._anchor_at(beginning)
+        if self.period.is_calendar:
+            return self._on_the_wall(anchor_at, beginning)
+        period_ns = self.period.elapsed_ns
+        passed = max(0, -(-(beginning.eager_floor_at + 1 - anchor_at) * MS_NS // period_ns))
+        left = None if self.number is None else max(0, self.number - passed)
+        return Periodic(anchor_at, period_ns, passed, left)
+
+    def _anchor_at(self, beginning: Beginning) -> Instant:
+        if beginning.due_at is not None:
+            return beginning.due_at
+        if self.start is None:
+            return beginning.start_at
+        begins_at = self.start.resolved(beginning.zone)
+        # What was to begin up to a minute ago begins now, as with a dueTime.
+        is_now = beginning.start_at - PAST_MAX_MS <= begins_at < beginning.start_at
+        return beginning.start_at if is_now else begins_at
+
+    def _on_the_wall(self, anchor_at: Instant, beginning: Beginning) -> "Begun":
+        anchor_s, shift_ms = divmod(anchor_at, SECOND_MS)
+        steps = Steps(
+            first_s=anchor_s + beginning.zone.offset_at(anchor_s),
+            months=self.period.months,
+            seconds=self.period.days * DAY_S + self.period.elapsed_ns // SECOND_NS,
+        )
+        floor_at = beginning.eager_floor_at
+        whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, later_ms=0)
+        rest = Cron(steps, is_wildcard=False).timeline(whole)
+        end_at = None if self.number is None else _end_at(rest, whole, steps, self.number)
+        return Begun(
+            begun_at=anchor_at,
+            is_counted=anchor_at > floor_at,
+            rest=rest,
+            floor_at=max(anchor_at, floor_at),
+            shift_ms=shift_ms,
+            end_at=end_at if end_at is None else min(end_at + shift_ms, INSTANT_MAX),
+        )
+
+
+def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> Instant:
+    """The last of so many fires, the first of which is the start; of the rest there is none after it.
+
+    Clock changes can make more or fewer fires than there are local times. That is looked at up to
+    STEADY_YEAR. Behind it the local times alone are counted, which no zone's yearly rule drops or doubles
+    unless the job asks for it.
+    """
+    begun_at, left = beginning.start_at, number - 1
+    if left == 0:
+        return begun_at
+    about_at = min((steps.at(left) + 2 * DAY_S) * SECOND_MS, INSTANT_MAX)
+    if about_at > _STEADY_AT:
+        steady_s = max(_STEADY_AT, begun_at) // SECOND_MS
+        counted = rest.count(begun_at, steady_s * SECOND_MS)
+        if counted < left:
+            behind = steps.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
+            last_s = beginning.zone.instant_of(steps.at(behind + left - counted - 1))
+            return min(last_s * SECOND_MS + _HALF_DAY_MS, INSTANT_MAX)
+    if rest.count(begun_at, about_at) == left:
+        found = rest.last_through(about_at)
+    else:
+        found = rest.nth(left, begun_at, _CALENDAR_MONTHS)
+    return INSTANT_MAX if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An instant at which a series begins, and what a timeline has after it, `shift_ms` later than it says.
+
+    What is counted on the wall clock is counted in whole seconds: the shift is the part of a second that its
+    anchor had.
+    """
+
+    begun_at: Instant
+    is_counted: bool
+    rest: Timeline
+    #: Nothing of the rest comes up to the one nor, unless that is None, after the other.
+    floor_at: Instant
+    shift_ms: int
+    end_at: Instant | None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it was said how often it comes."""
+        return self.end_at is not None
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """The beginning, unless it is past, and the rest."""
+        if self._begins(after, self.begun_at):
+            yield self.begun_at
+        for instant in self.rest.instants(self._within(after) - self.shift_ms):
+            if instant + self.shift_ms > self._last_at:
+                return
+            yield instant + self.shift_ms
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """The sum of both."""
+        low, high = self._within(after), min(through, self._last_at)
+        return self._begins(after, through) + self.rest.count(low - self.shift_ms, high - self.shift_ms)
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
+        """The beginning, or the one of the rest that has one number less."""
+        if self._begins(after, self.begun_at):
+            if number == 1:
+                return self.begun_at
+            number -= 1
+        found = self.rest.nth(number, self._within(after) - self.shift_ms, months_max)
+        return None if found is None or found + self.shift_ms > self._last_at else found + self.shift_ms
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """The last one of the rest, else the beginning."""
+        found = self.rest.last_through(min(through, self._last_at) - self.shift_ms)
+        if found is not None and found + self.shift_ms > self.floor_at:
+            return found + self.shift_ms
+        return self.begun_at if self._begins(self.begun_at - 1, through) else None
+
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """Those of the rest: the beginning is an instant."""
+        if isinstance(self.rest, OnTheWall):
+            low, high = self._within(after), min(through, self._last_at)
+            for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
+                yield effect._replace(instant=effect.instant + self.shift_ms)
+
+    @property
+    def _last_at(self) -> Instant:
+        return INSTANT_MAX if self.end_at is None else self.end_at
+
+    def _within(self, after: Instant) -> Instant:
+        return max(after, self.floor_at)
+
+    def _begins(self, after: Instant, through: Instant) -> bool:
+        return self.is_counted and after < self.begun_at <= through
+
+
+def parse_repetition(text: str) -> Repetition:
+    """The repetition that a text names. Raises ScheduleError, for a period of less than a second too."""
+    number_text, *rest = text.split("/")
+    if not 1 <= len(rest) <= 2:  # noqa: PLR2004 - a start and a period
+        raise ScheduleError(
+            f"{quoted(text)} has {len(rest) + 1} {'parts' if rest else 'part'}; expected {_EXPECTED}"
+        )
+    match = re.fullmatch(_NUMBER, number_text)
+    number = None if match is None or match.group(1) is None else int(match.group(1))
+    if match is None or (number is not None and not 1 <= number <= REPEATS_MAX):
+        raise ScheduleError(
+            f"{quoted(number_text)} in {quoted(text)}: expected R, or R with a whole number of at least 1"
+        )
+    period_text = rest[-1]
+    if not period_text.startswith("P"):
+        raise ScheduleError(
+            f"{quoted(period_text)} as the period of {quoted(text)}: "
+            "expected an ISO 8601 duration such as PT3S or P1D"
+        )
+    period = parse_iso_duration(period_text)
+    if not (period.months or period.days or period.elapsed_ns):
+        raise ScheduleError(f"{quoted(period_text)} in {quoted(text)}: expected a period of at least PT1S")
+    return Repetition(period, number, _parse_start(rest[0]) if len(rest) > 1 else None)
+
+
+def _parse_start(text: str) -> Start:
+    wall_s = parse_local(f"{text}T00:00:00" if re.fullmatch(_DATE, text) else text)
+    start = Start(parse_instant(text)) if wall_s is None else Start(None, wall_s)
+    if (start.instant_at or start.wall_s) < 0:
+        raise ScheduleError(f"{quoted(text)} as the start of a repetition: expected one from 1970 on")
+    return start

@@ -1,0 +1,144 @@
+"""Which instant a `dueTime` or a `ttl` names: RFC 3339, or a duration from a given instant on.
+
+Calendar parts of an ISO 8601 duration are added on the wall clock of the job's zone, clamped to the month's
+end (31 January and a month is 28 or 29 February); what follows the T is elapsed time, as are Go durations and
+`7d`.
+"""
+
+import calendar
+import datetime as dt
+import re
+from typing import Final
+
+from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.schedules.clock.zones import Zone
+from sweephand.schedules.durations import MS_NS, Duration, parse_duration
+from sweephand.schedules.errors import ScheduleError, quoted
+
+#: What was due up to this long ago is due now: the time that a request may have been on its way.
+PAST_MAX_MS: Final = 60_000
+
+# Left for re to compile and keep when they are first used: importing this must be cheap.
+_RFC3339: Final = (
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+)
+_LOCAL: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})"
+_LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:]|[0-9]{2}\.[0-9]{2}\."
+_EXPECTED: Final = (
+    "an instant such as 2027-01-31T09:00:00Z, or a duration from now on such as 90s, 2h30m, 7d or P1M"
+)
+_DAY_MS: Final = 86_400_000
+_EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
+
+
+def parse_moment(
+    text: str, *, requested_at: Instant, counted_from: Instant, zone: Zone, round_up: bool = True
+) -> Instant:
+    """The instant that a text names; a duration counts from `counted_from`.
+
+    An absolute instant up to a minute before `requested_at` is `requested_at`. Parts of a millisecond are
+    rounded up where an instant is the earliest one and cut off where it is the last. Raises ScheduleError for
+    what cannot be read, lies further in the past, or lies beyond the year 9999.
+    """
+    if re.match(_LOOKS_ABSOLUTE, text):
+        instant_at = parse_instant(text, round_up=round_up)
+        if instant_at < requested_at - PAST_MAX_MS:
+            raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
+        return max(instant_at, requested_at)
+    if not re.match(r"[P0-9.+-]", text):
+        raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")
+    duration = parse_duration(text)
+    moved_at = _after_calendar_parts(text, duration, counted_from, zone)
+    instant_at = moved_at + _whole_ms(duration.elapsed_ns, round_up=round_up)
+    if instant_at > INSTANT_MAX:
+        raise _beyond_the_calendar(text)
+    return instant_at
+
+
+def parse_instant(text: str, *, round_up: bool = True) -> Instant:
+    """The instant that RFC 3339 names, past or not; parts of a millisecond as in parse_moment().
+
+    Raises ScheduleError for what cannot be read or lies beyond the year 9999.
+    """
+    instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
+    if instant_at > INSTANT_MAX:
+        raise _beyond_the_calendar(text)
+    return instant_at
+
+
+def parse_local(text: str) -> int | None:
+    """The wall time (seconds, as in wall.py) of `yyyy-mm-ddThh:mm:ss`; None for what is written otherwise.
+
+    Raises ScheduleError for a date or a time that does not exist.
+    """
+    match = re.fullmatch(_LOCAL, text)
+    if match is None:
+        return None
+    try:
+        moment = dt.datetime(*map(int, match.groups()), tzinfo=dt.UTC)  # type: ignore[misc, arg-type]
+    except ValueError as fault:
+        raise ScheduleError(
+            f"{quoted(text)} names no local time; expected a date and a time that exist"
+        ) from fault
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
+
+
+def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:
+    if not duration.is_calendar:
+        return from_at
+    wall_ms = from_at + zone.offset_at(from_at // 1_000) * 1_000
+    day, ms_of_day = divmod(wall_ms, _DAY_MS)
+    try:
+        date = dt.date.fromordinal(day + _EPOCH_DAY)
+        year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
+        clamped = date.replace(year, month + 1, min(date.day, calendar.monthrange(year, month + 1)[1]))
+        moved = clamped + dt.timedelta(days=duration.days)
+    except (ValueError, OverflowError) as fault:
+        raise _beyond_the_calendar(text) from fault
+    second_of_day, ms = divmod(ms_of_day, 1_000)
+    wall_s = (moved.toordinal() - _EPOCH_DAY) * (_DAY_MS // 1_000) + second_of_day
+    return zone.instant_of(wall_s) * 1_000 + ms
+
+
+def _parse_rfc3339_ns(text: str) -> int:
+    match = re.fullmatch(_RFC3339, text)
+    if match is None:
+        raise ScheduleError(
+            f"{quoted(text)} is no RFC 3339 instant; "
+            "expected a date, T, a time with seconds, and Z or an offset, "
+            "such as 2027-01-31T09:00:00Z or 2027-01-31T10:00:00+01:00"
+        )
+    *digits, fraction, sign, offset_hour, offset_minute = match.groups()
+    year, month, day, hour, minute, second = map(int, digits)
+    offset = int(offset_hour or 0) * 60 + int(offset_minute or 0)
+    is_leap = second == 60  # noqa: PLR2004 - sixty is what a leap second is
+    try:
+        if int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:  # noqa: PLR2004 - hours and minutes
+            raise ValueError("offset")  # noqa: TRY301 - the same refusal as for an impossible date
+        moment = dt.datetime(year, month, day, hour, minute, second - is_leap, tzinfo=dt.UTC)
+        moment -= dt.timedelta(minutes=-offset if sign == "-" else offset)
+        if is_leap and not _may_end_with_leap_second(moment):
+            raise ValueError("leap second")  # noqa: TRY301 - same
+    except (ValueError, OverflowError) as fault:
+        raise ScheduleError(
+            f"{quoted(text)} names no instant; expected a date and a time that exist"
+        ) from fault
+    # The epoch knows no leap seconds: 23:59:60 is the first second of the next day.
+    seconds = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
+    padded = (fraction or "").ljust(9, "0")
+    beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
+    return seconds * 1_000 * MS_NS + int(padded[:9]) + beyond_ns
+
+
+def _may_end_with_leap_second(moment: dt.datetime) -> bool:
+    """Whether a UTC second is the last of a month: RFC 3339 lets a leap second follow no other."""
+    return (moment + dt.timedelta(seconds=1)).strftime("%d%H%M%S") == "01000000"
+
+
+def _whole_ms(ns: int, *, round_up: bool) -> int:
+    return -(-ns // MS_NS) if round_up else ns // MS_NS
+
+
+def _beyond_the_calendar(text: str) -> ScheduleError:
+    return ScheduleError(f"{quoted(text)} lies beyond the year 9999; expected an earlier moment")

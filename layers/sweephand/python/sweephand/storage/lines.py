@@ -1,0 +1,97 @@
+"""How the lines of jobs are kept in the Jobs table: one item each, in a partition of its own."""
+
+from typing import Any, Final
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.model.job import JobKey
+from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.wire import decode, encode
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.table import ItemKey, RawItem, Table
+
+_SORT_KEY: Final = "line"
+
+
+class SlotItem(Item):
+    """A line as stored. A trigger in it is a short list, or a message's text if a list cannot say it all."""
+
+    uid = UnicodeAttribute()
+    version = UnicodeAttribute()
+    holder = JsonAttribute()
+    since = IntegerAttribute()
+    waiting = JsonAttribute(null=True)
+    gone_at = IntegerAttribute(null=True, attr_name="gone")
+
+
+class DynamoSlots:
+    """ports.OverlapStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key: JobKey) -> StoredLine | None:
+        """The line of a job. One strong read: 1 RRU for each 4 KB, which some 60 that wait take."""
+        raw = self._table.get(_key(key))
+        return None if raw is None else _slot(raw)
+
+    def put(self, slot: StoredLine, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing`, or this one already."""
+        absent = SlotItem.pk.does_not_exist()
+        unchanged = SlotItem.version == replacing
+        refusal = self._table.put(_item(slot), absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _slot(refusal.stored).version == slot.version
+
+    def delete(self, slot: StoredLine) -> bool:
+        """Remove it if it is in that version or gone already."""
+        absent = SlotItem.pk.does_not_exist()
+        unchanged = SlotItem.version == slot.version
+        return self._table.delete(_key(slot.key), absent | unchanged) is None
+
+
+def _key(key: JobKey) -> ItemKey:
+    return f"overlap#{key.namespace}#{key.name}", _SORT_KEY
+
+
+def _item(slot: StoredLine) -> SlotItem:
+    holder = slot.line.holder
+    assert holder is not None, "a line that nobody holds is not stored"
+    return SlotItem(
+        *_key(slot.key),
+        uid=slot.uid,
+        version=slot.version,
+        holder=_short(holder.message),
+        since=holder.since,
+        waiting=[_short(each) for each in slot.line.waiting] or None,
+        gone_at=slot.expires_at,
+        expires_at=expiry(slot.expires_at),
+    )
+
+
+def _slot(raw: RawItem) -> StoredLine:
+    item = SlotItem.read(raw)
+    _, namespace, name = item.pk.split("#")
+    key = JobKey(namespace, name)
+    holder = Holder(_message(item.holder, key, item.uid), item.since)
+    waiting = tuple(_message(each, key, item.uid) for each in item.waiting or ())
+    return StoredLine(key, item.uid, item.version, Line(holder, waiting), item.gone_at)
+
+
+def _short(message: TriggerMessage) -> list[Any] | str:
+    """A first attempt when it is due, as nearly all are, in some 60 bytes; any other as it travels."""
+    trigger = message.trigger
+    short = [trigger.due_at, trigger.sequence, trigger.index, trigger.rev, trigger.armed_at]
+    return short if _message(short, trigger.key, trigger.uid) == message else encode(message)
+
+
+def _message(written: list[Any] | str, key: JobKey, uid: str) -> TriggerMessage:
+    if isinstance(written, str):
+        message = decode(written)
+        assert isinstance(message, TriggerMessage), "a line is one of triggers"
+        return message
+    due_at, sequence, index, rev, armed_at = written
+    trigger = Trigger(key, uid, rev, due_at, sequence, armed_at, index)
+    return TriggerMessage(trigger, not_before=due_at, is_owed=True)

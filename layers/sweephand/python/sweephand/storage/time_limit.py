@@ -1,0 +1,47 @@
+"""Whether a write may still leave for DynamoDB: asked before each try, the SDK's own retries included.
+
+Lambda freezes a process that has answered and thaws it minutes later. A retry that the SDK makes then carries
+a new signature, and DynamoDB would accept it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from sweephand.base.errors import StoreError
+
+if TYPE_CHECKING:
+    from botocore.hooks import BaseEventHooks
+
+#: The operations that write one item of a job.
+_BOUND_OPERATIONS: Final = ("PutItem", "DeleteItem")
+
+_in_time: Final[ContextVar[Callable[[], bool] | None]] = ContextVar("in_time", default=None)
+
+
+class LateError(StoreError):
+    """A try of a write came too late and did not leave. An earlier try of the same write may have."""
+
+
+@contextmanager
+def only_while(in_time: Callable[[], bool]) -> Iterator[None]:
+    """Let the writes of this thread leave only while `in_time()` is true."""
+    token = _in_time.set(in_time)
+    try:
+        yield
+    finally:
+        _in_time.reset(token)
+
+
+def check_in_time(**_: object) -> None:
+    """LateError if the write that this thread is about to send is not in time any more."""
+    in_time = _in_time.get()
+    if in_time is not None and not in_time():
+        raise LateError("The write came too late, and was not sent.")
+
+
+def bound(events: "BaseEventHooks") -> None:
+    """Have a client ask before each try; `before-send` is botocore's last event before the connection."""
+    for operation in _BOUND_OPERATIONS:
+        events.register(f"before-send.dynamodb.{operation}", check_in_time)

@@ -1,0 +1,1 @@
+"""What every operation shares: events, bodies, problem documents, preconditions, OpenAPI."""

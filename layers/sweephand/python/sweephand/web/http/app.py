@@ -1,0 +1,192 @@
+"""How an event of API Gateway becomes an operation's answer, and every error a problem document."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRouteError
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sweephand.base.errors import (
+    BadRequestError,
+    InvalidError,
+    NotFoundError,
+    UnavailableError,
+    Violation,
+)
+from sweephand.model.api_key import Caller
+from sweephand.web.http import json_text, problems
+from sweephand.web.http.admission import admit, caller_of
+from sweephand.web.http.body import body_violations, read_body
+from sweephand.web.http.operation import Operation, Reply, Request
+from sweephand.web.http.preconditions import precondition_violations
+from sweephand.web.http.problems import MethodError
+from sweephand.web.operations import OPERATIONS
+from sweephand.web.schemas.names import name_violations
+from sweephand.web.schemas.query import read_query
+from sweephand.web.services import Services
+
+Handler = Callable[[Mapping[str, Any], LambdaContext], dict[str, Any]]
+
+_INTERNAL: Final = RuntimeError()
+
+
+class Resolver(APIGatewayHttpResolver):
+    """Powertools' resolver, of which a path's parameter is whatever stands between two slashes.
+
+    Its own pattern leaves out some characters, for which the answer would be that there is no such path
+    rather than what a name may have, and it lets a path end in a line break.
+    """
+
+    @staticmethod
+    def _compile_regex(rule: str, base_regex: str = r"\A{}\Z") -> re.Pattern[str]:
+        if rule == ".*":  # how Powertools asks for the route of whatever has no route
+            return re.compile(rule)
+        return _pattern(rule, base_regex)
+
+
+def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Handler:
+    """The API function's handler: it answers every event and raises nothing."""
+    app = build_app(services, operations)
+    log = Logger()
+
+    def handle(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
+        try:
+            return app.resolve(event, context)
+        except Exception:
+            log.exception("an event that could not be resolved")
+            return _encoded(_failed(_INTERNAL))
+
+    return handle
+
+
+def build_app(
+    services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS
+) -> APIGatewayHttpResolver:
+    """The resolver with a route for each operation, and a problem for every path and method without one."""
+    app = Resolver()
+    exchange = _Exchange(services, app, Logger())
+    for operation in operations:
+        rule = re.sub(r"{(\w+)}", r"<\1>", operation.path)
+        # Powertools writes a path's parameters in angle brackets.
+        app.route(rule, method=operation.method)(exchange.answering(operation))
+    app.not_found(exchange.without_route(tuple(operations)))
+    return app
+
+
+class _Exchange:
+    """One request and its answer: admission, then what it says, then the operation, then one line of log."""
+
+    def __init__(self, services: Services, app: APIGatewayHttpResolver, log: Logger) -> None:
+        self._services = services
+        self._app = app
+        self._log = log
+
+    def answering(self, operation: Operation[Any, Any]) -> Callable[..., Response[str]]:
+        """The function that Powertools calls with the path's parameters."""
+
+        def answer(**path: str) -> Response[str]:
+            return self._answer(operation.path, lambda caller: self._run(operation, caller, path))
+
+        return answer
+
+    def without_route(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[str]]:
+        """The function that Powertools calls for whatever has no route."""
+        compiled = [(_pattern(each.path), each.method) for each in operations]
+
+        def refuse(_: NoRouteError) -> Response[str]:
+            event = self._app.current_event
+            allowed = {method for rule, method in compiled if rule.match(event.path)}
+
+            def explain(_: Caller | None) -> Reply:
+                if allowed:
+                    raise MethodError(event.http_method, allowed)
+                raise NotFoundError("There is no such path; /v1/openapi.json describes those there are.")
+
+            return self._answer("none", explain)
+
+        return refuse
+
+    def _run(self, operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Reply:
+        """What the operation answers. Nothing is done before everything sent has been found valid."""
+        services, event = self._services, self._app.current_event
+        now = services.clock.now()
+        admitted = admit(operation, caller, path, event.headers.get("authorization"))
+        violations = [each for name in ("namespace", "name") for each in _check_name(path, name)]
+        query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
+        query, found = read_query(operation.query, query_text)
+        violations += found
+        headers = {name.lower(): text for name, text in event.headers.items()}
+        if operation.method != "GET":
+            violations += precondition_violations(operation.headers, headers)
+        value = None
+        if operation.accepts is None:
+            violations += body_violations(event.raw_event)
+        else:
+            document = read_body(
+                event.raw_event,
+                event.headers.get("content-type"),
+                types=operation.accepts.types,
+                may_be_empty=not operation.accepts.required,
+            )
+            taken = operation.accepts.read(document, services, now)
+            violations += taken.violations
+            value = taken.value
+        if violations:
+            raise InvalidError(violations)
+        return operation.run(services, Request(admitted, path, query, value, headers, now))
+
+    def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[str]:
+        event = self._app.current_event
+        began_at = self._services.clock.now()
+        caller = caller_of(event.raw_event)
+        try:
+            reply = run(caller)
+        except Exception as error:  # noqa: BLE001 - the one place where errors become statuses
+            reply = _failed(error)
+            if not isinstance(error, BadRequestError | UnavailableError):
+                self._log.exception("a request failed")
+        self._log.info(
+            "request",
+            method=event.http_method,
+            route=route,
+            path=event.path,
+            status=reply.status,
+            duration_ms=self._services.clock.now() - began_at,
+            key_id=caller.key_id if caller else None,
+            request_id=event.request_context.request_id,
+        )
+        if reply.status == HTTPStatus.NO_CONTENT:
+            return Response(reply.status, None, "", dict(reply.headers))
+        return Response(reply.status, reply.content_type, _written(reply), dict(reply.headers))
+
+
+def _pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:
+    parts = re.split(r"[<{](\w+)[>}]", path)
+    made = (f"(?P<{part}>[^/]+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    return re.compile(base.format("".join(made)))
+
+
+def _check_name(path: Mapping[str, str], parameter: str) -> list[Violation]:
+    return name_violations(f"/{parameter}", path[parameter]) if parameter in path else []
+
+
+def _failed(error: Exception) -> Reply:
+    document = problems.document(error)
+    return Reply(document["status"], document, problems.headers(error), problems.CONTENT_TYPE)
+
+
+def _written(reply: Reply) -> str:
+    return reply.body if reply.content_type.startswith("text/") else json_text.write(reply.body)
+
+
+def _encoded(reply: Reply) -> dict[str, Any]:
+    return {
+        "statusCode": reply.status,
+        "headers": {"content-type": reply.content_type, **reply.headers},
+        "body": _written(reply),
+        "isBase64Encoded": False,
+    }

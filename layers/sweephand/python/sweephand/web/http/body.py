@@ -1,0 +1,101 @@
+"""How the body of a request becomes a JSON object: content type first, then size, then what it says."""
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Collection, Mapping
+from email.message import Message
+from typing import Any, Final
+
+from sweephand.base.errors import (
+    InvalidError,
+    MalformedError,
+    TooLargeError,
+    UnsupportedError,
+    Violation,
+)
+from sweephand.base.limits import BODY_BYTES_MAX
+from sweephand.web.http import json_text
+
+_SAYS_NOTHING: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
+_EMPTY: Final = "The body is empty; give a JSON object."
+
+
+def read_body(
+    event: Mapping[str, Any],
+    content_type: str | None,
+    *,
+    types: Collection[str] | None = None,
+    may_be_empty: bool = False,
+) -> Mapping[str, Any]:
+    """The JSON object in an event's body; one without fields if the body is empty and may be.
+
+    `types` are the content types that are taken; None for application/json and all whose JSON means what it
+    means there. Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for
+    JSON that is no object. Of what is not there no type is asked.
+    """
+    if not event.get("body") and may_be_empty:
+        return {}
+    if not event.get("body") and content_type is None:
+        raise MalformedError(_EMPTY)
+    _check_type(content_type, types)
+    value = json_text.read(_text(event))
+    if not isinstance(value, Mapping):
+        raise InvalidError([Violation("", "Give a JSON object.")])
+    return value
+
+
+def body_violations(event: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with the body of a call that takes none: all but an object without fields.
+
+    That one says nothing, and many clients send it with every POST; no type is asked of it. Raises
+    TooLargeError, and MalformedError for what is no UTF-8.
+    """
+    is_empty = _SAYS_NOTHING.fullmatch(_decoded(event)) is not None
+    return [] if is_empty else [Violation("", "This call takes no body; leave it out.")]
+
+
+def _check_type(written: str | None, types: Collection[str] | None) -> None:
+    if written is None:
+        raise UnsupportedError("Say what the body is: content-type: application/json.")
+    header = Message()
+    header["content-type"] = written.replace("\r", " ").replace("\n", " ")
+    kind = header.get_content_type()
+    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    if not (is_json if types is None else kind in types):
+        expected = "application/json" if types is None else " or ".join(types)
+        raise UnsupportedError(f"Send {expected}, not {kind}.")
+    charset = header.get_content_charset("utf-8")
+    if charset not in ("utf-8", "utf8", "us-ascii"):
+        raise UnsupportedError("Send UTF-8: JSON on the network is written in nothing else (RFC 8259).")
+
+
+def _text(event: Mapping[str, Any]) -> str:
+    text = _decoded(event)
+    if not text.strip():
+        raise MalformedError(_EMPTY)
+    return text
+
+
+def _decoded(event: Mapping[str, Any]) -> str:
+    body = event.get("body") or ""
+    if event.get("isBase64Encoded"):
+        try:
+            encoded = b64decode(body, validate=True)
+        except (binascii.Error, ValueError):
+            raise MalformedError("The body does not decode.") from None
+        _check_size(len(encoded))
+        try:
+            return encoded.decode()
+        except UnicodeDecodeError as error:
+            raise MalformedError(f"The body is not UTF-8: byte {error.start} cannot be.") from None
+    try:
+        _check_size(len(body.encode()))
+    except UnicodeEncodeError:
+        raise MalformedError("The body is not UTF-8.") from None
+    return str(body)
+
+
+def _check_size(size: int) -> None:
+    if size > BODY_BYTES_MAX:
+        raise TooLargeError(f"The body has {size} bytes; give at most {BODY_BYTES_MAX} (bodyBytesMax).")

@@ -1,0 +1,294 @@
+"""The API's description (OpenAPI 3.1), made of the operations and models that answer its requests."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from http import HTTPStatus
+from typing import Any, Final
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema
+
+from sweephand import __version__
+from sweephand.web.http.operation import Gives, NoQuery, Operation
+from sweephand.web.http.problems import CONTENT_TYPE, KINDS
+from sweephand.web.schemas import formats
+from sweephand.web.schemas.requests import NamedJobDocument
+from sweephand.web.schemas.responses import GatewayRefusal, ProblemResource
+from sweephand.web.schemas.target_requests import HttpTarget, JobTarget, SqsTarget
+
+_REFS: Final = "#/components/schemas/{model}"
+
+_PATH_PARAMETERS: Final[Mapping[str, str]] = {
+    "namespace": "The namespace: one that the key is for.",
+    "name": "The job's name.",
+    "runId": "The run's name, as its list shows it: due time in epoch milliseconds, and index.",
+    "id": "The key's id.",
+}
+
+_ABOUT: Final = """\
+Jobs that fire at a time, in your own AWS account: at least once, never early, to the second.
+
+Every request but those marked open carries `Authorization: Bearer sh_…`. A caller sees its own namespace; any
+other is 404. Errors are problem documents (RFC 9457): `errors` names every field that cannot be accepted, by
+its JSON pointer. What the gateway refuses by itself (401, 403, 429, 500, 503) is `{"message": "…"}` as
+`application/json`. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused, and so are bodies
+and preconditions that a call does not take. A path is decoded before it is read: `%2F` is a slash.
+"""
+
+_TAGS: Final = (
+    ("Jobs", "What fires when, and where it goes."),
+    ("Runs", "What became of each trigger."),
+    ("Occurrences", "When something would fire."),
+    ("Access", "API keys, and the secrets that sign deliveries."),
+    ("Service", "The stack itself."),
+)
+
+_ROLES: Final[Mapping[str, str]] = {
+    "read": "Needs the role `read`, `write` or `admin`.",
+    "write": "Needs the role `write` or `admin`.",
+    "admin": "Needs the role `admin`.",
+    "report": "Needs the token of the run's latest attempt, or the role `write` or `admin`.",
+    "any": "Needs any key.",
+    "open": "Open to everybody.",
+}
+
+#: What a request is let in by, where it is not a key alone.
+_SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
+    "open": [],
+    "report": [{"runToken": []}, {"key": []}],
+}
+
+
+#: What the gateway answers by itself on a path that is not open: why, and the message.
+_GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
+    401: ("there is no Authorization header", "Unauthorized"),
+    403: ("the key is unknown, was revoked or has expired", "Forbidden"),
+    429: ("more requests a second than the stack lets in", "Too Many Requests"),
+    500: ("a function failed", "Internal Server Error"),
+    503: ("no function could be started", "Service Unavailable"),
+}
+
+
+def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
+    """The document; its server is relative, so that it holds wherever the stack is reached."""
+    operations = tuple(operations)
+    schemas = _Schemas(operations)
+    paths: dict[str, dict[str, Any]] = {}
+    for each in operations:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Sweephand",
+            "version": __version__,
+            "summary": "A job scheduler in your own AWS account",
+            "description": _ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "..", "description": "Where this document was read"}],
+        "tags": [{"name": name, "description": text} for name, text in _TAGS],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.definitions,
+            "responses": {
+                **{_problem_name(status): _problem(status) for status in KINDS},
+                **{_refusal_name(status): _refusal(status) for status in _GATEWAY},
+            },
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer", "description": "An API key: `sh_{id}_{secret}`."},
+                "runToken": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token that came with an attempt: `shr_{secret}`.",
+                },
+            },
+        },
+    }
+
+
+class _Generator(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names, and without null as what a left out field is."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - asked of every field alike
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        found = super().default_schema(schema)
+        if found.get("default", ...) is None:
+            del found["default"]
+        return found
+
+
+class _Schemas:
+    """The JSON schemas of every model: requests as they are validated, answers as they are serialized."""
+
+    def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
+        models: dict[Any, JsonSchemaMode] = {
+            HttpTarget: "validation",
+            SqsTarget: "validation",
+            JobTarget: "validation",
+            NamedJobDocument: "validation",
+            ProblemResource: "serialization",
+            GatewayRefusal: "serialization",
+        }
+        for each in operations:
+            if each.accepts:
+                models[each.accepts.model] = "validation"
+            models |= {
+                gives.model: "serialization" for gives in each.gives.values() if gives.model is not None
+            }
+        adapters = [(model, mode, _adapter(model)) for model, mode in models.items()]
+        found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
+        self._schemas = {model: schema for (model, _), schema in found.items()}
+        self.definitions: dict[str, Any] = whole["$defs"]
+
+    def of(self, model: Any) -> dict[str, Any]:
+        """The schema of a model: mostly a reference."""
+        return dict(self._schemas[model])
+
+
+@cache
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
+
+
+def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "operationId": each.name,
+        "tags": [each.tag],
+        "summary": each.summary,
+        "description": " ".join(text for text in (each.description, _ROLES[each.access]) if text),
+        "security": _SECURITY.get(each.access, [{"key": []}]),
+    }
+    if parameters := [*_path_parameters(each), *_query_parameters(each), *_header_parameters(each)]:
+        found["parameters"] = parameters
+    if each.accepts:
+        body = {
+            "schema": schemas.of(each.accepts.model),
+            "examples": {name: {"value": value} for name, value in each.accepts.examples.items()},
+        }
+        found["requestBody"] = {
+            "required": each.accepts.required,
+            "content": dict.fromkeys(each.accepts.types or ("application/json",), body),
+        }
+    answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.gives.items())}
+    problems = {
+        str(status): {"$ref": f"#/components/responses/{_problem_name(status)}"} for status in statuses(each)
+    }
+    for status in _GATEWAY if each.access != "open" else ():
+        problems.setdefault(str(status), {"$ref": f"#/components/responses/{_refusal_name(status)}"})
+    found["responses"] = answers | problems
+    return found
+
+
+def statuses(operation: Operation[Any, Any]) -> list[int]:
+    """The statuses of the problems that an operation can answer with, in order."""
+    found = set(operation.problems) | {500}
+    if operation.access != "open":
+        found |= {401, 503}
+    if operation.access in ("read", "write", "admin", "report"):
+        found.add(403)
+    if "{namespace}" in operation.path:
+        found |= {404, 422}
+    if operation.query is not NoQuery or operation.headers:
+        found.add(422)
+    # A body that is not taken is read all the same, so as to be refused.
+    found |= {400, 413, 422}
+    if operation.accepts:
+        found.add(415)
+    return sorted(found)
+
+
+def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": meaning,
+            "schema": formats.PATH[name],
+        }
+        for name, meaning in _PATH_PARAMETERS.items()
+        if f"{{{name}}}" in each.path
+    ]
+
+
+def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+    model: type[BaseModel] = each.query
+    properties = (
+        model.model_json_schema(schema_generator=_Generator)["properties"] if model.model_fields else {}
+    )
+    found = []
+    for name, schema in properties.items():
+        told = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
+        default = {"default": schema["default"]} if schema.get("default") else {}
+        found.append(
+            {
+                "name": name,
+                "in": "query",
+                "required": False,
+                "description": schema["description"],
+                "schema": _given(told) | default,
+            }
+        )
+    return found
+
+
+def _given(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter where it is given: None stands for one that is not."""
+    kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    return kinds[0] if len(kinds) == 1 else schema
+
+
+def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": text,
+            "schema": formats.HEADERS[name],
+        }
+        for name, text in each.headers.items()
+    ]
+
+
+def _answer(gives: Gives, schemas: _Schemas) -> dict[str, Any]:
+    found: dict[str, Any] = {"description": gives.meaning}
+    if gives.headers:
+        found["headers"] = {
+            name: {"description": text, "schema": {"type": "string"}} for name, text in gives.headers.items()
+        }
+    if gives.model is not None:
+        found["content"] = {gives.content_type: {"schema": schemas.of(gives.model)}}
+    return found
+
+
+def _problem_name(status: int) -> str:
+    return HTTPStatus(status).name.title().replace("_", "")
+
+
+def _problem(status: int) -> dict[str, Any]:
+    kind, title = KINDS[status]
+    described = f"{title} (`urn:sweephand:problem:{kind}`)"
+    content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResource")}}}
+    if status in _GATEWAY:
+        refusal = _refusal(status)
+        described += f"; or {refusal['description']}"
+        content |= refusal["content"]
+    return {"description": described, "content": content}
+
+
+def _refusal_name(status: int) -> str:
+    return f"Gateway{_problem_name(status)}"
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    """What the gateway itself answers, before Sweephand is asked."""
+    why, message = _GATEWAY[status]
+    schema = {"$ref": _REFS.format(model="GatewayRefusal")}
+    return {
+        "description": f"the gateway's own answer: {why}",
+        "content": {"application/json": {"schema": schema, "example": {"message": message}}},
+    }

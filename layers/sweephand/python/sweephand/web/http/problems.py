@@ -1,0 +1,153 @@
+"""What an error looks like outside: a status and an RFC 9457 problem document, decided here alone."""
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from itertools import islice
+from typing import Final
+
+from sweephand.base.errors import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+    MalformedError,
+    NotFoundError,
+    PreconditionError,
+    StoreError,
+    SweephandError,
+    TooLargeError,
+    UnavailableError,
+    UnsupportedError,
+    Violation,
+)
+from sweephand.base.spelling import printable
+from sweephand.web.schemas.responses import ProblemResource, ViolationResource
+
+CONTENT_TYPE: Final = "application/problem+json"
+
+#: Fields that one problem names. A body has room for a hundred thousand unknown ones, and a function's answer
+#: for 6 MB, in which a hundred problems of one bulk request have to find room too.
+ERRORS_MAX: Final = 50
+
+
+class UnauthenticatedError(BadRequestError):
+    """A guarded route without a caller: the gateway let through what its authorizer had not seen."""
+
+
+class MethodError(BadRequestError):
+    """A path that exists, with a method that it does not have; `allowed` are those it has."""
+
+    def __init__(self, method: str, allowed: Iterable[str]) -> None:
+        self.allowed = tuple(sorted(allowed))
+        super().__init__(f"{method} is not for this path; it takes {', '.join(self.allowed)}.")
+
+
+class DataTooLargeError(TooLargeError):
+    """`data` over its limit, in a body that is not over its own."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(violation.detail)
+        self.violation = violation
+
+
+#: The last part of a problem's type, and its title, by status.
+KINDS: Final[Mapping[int, tuple[str, str]]] = {
+    400: ("malformed", "The body cannot be read"),
+    401: ("unauthenticated", "No key"),
+    403: ("forbidden", "The role does not suffice"),
+    404: ("not-found", "Nothing there"),
+    405: ("method", "Not for this path"),
+    409: ("conflict", "Not in this state"),
+    410: ("gone", "It is over"),
+    412: ("precondition", "The job is not in that revision"),
+    413: ("too-large", "Over a limit of size"),
+    415: ("unsupported", "Not JSON"),
+    422: ("invalid", "Fields that cannot be accepted"),
+    500: ("internal", "A fault of Sweephand"),
+    503: ("unavailable", "Not at present"),
+}
+
+_STATUSES: Final[Mapping[type[SweephandError], int]] = {
+    BadRequestError: 400,
+    MalformedError: 400,
+    UnauthenticatedError: 401,
+    ForbiddenError: 403,
+    NotFoundError: 404,
+    ConflictError: 409,
+    GoneError: 410,
+    MethodError: 405,
+    PreconditionError: 412,
+    TooLargeError: 413,
+    UnsupportedError: 415,
+    InvalidError: 422,
+    StoreError: 503,
+    UnavailableError: 503,
+}
+
+_SILENT: Final[Mapping[int, str]] = {
+    500: "Sweephand failed at this request; its log has the reason under the request's id.",
+    503: "A store did not answer, and what was to be written may have been. Asking again is safe; only "
+    "triggers by hand and backfills are then made anew.",
+}
+
+
+def status_of(error: Exception) -> int:
+    """The status of an error; 500 for what nobody expected."""
+    return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)
+
+
+def document(error: Exception) -> ProblemResource:
+    """The problem document of an error. What a store or a fault says of itself stays inside."""
+    status = status_of(error)
+    if isinstance(error, InvalidError):
+        count = len(error.violations)
+        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted."
+        if count > ERRORS_MAX:
+            detail += f" The first {ERRORS_MAX} are named."
+        return problem(status, detail, error.violations)
+    if isinstance(error, DataTooLargeError):
+        return problem(status, str(error), [error.violation])
+    tells = isinstance(error, SweephandError) and not isinstance(error, StoreError)
+    return problem(
+        status, str(error) if tells and status != HTTPStatus.INTERNAL_SERVER_ERROR else _SILENT[status]
+    )
+
+
+def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResource:
+    """A problem document. Its type is a name, not an address: one for each status."""
+    kind, title = KINDS[status]
+    found: ProblemResource = {
+        "type": f"urn:sweephand:problem:{kind}",
+        "title": title,
+        "status": status,
+        "detail": printable(detail),
+    }
+    errors: list[ViolationResource] = [
+        {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in islice(violations, ERRORS_MAX)
+    ]
+    if errors:
+        found["errors"] = errors
+    return found
+
+
+def _sentence(text: str) -> str:
+    """A detail as a sentence, whichever room it comes from; what callers sent can hold any character."""
+    text = printable(text)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
+
+
+def headers(error: Exception) -> dict[str, str]:
+    """The headers that the status of an error asks for (RFC 9110)."""
+    if isinstance(error, MethodError):
+        return {"allow": ", ".join(error.allowed)}
+    if isinstance(error, UnauthenticatedError):
+        return {"www-authenticate": "Bearer"}
+    if status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
+        return {"retry-after": "5"}
+    return {}
+
+
+def pointer(*parts: str | int) -> str:
+    """The JSON pointer (RFC 6901) of a path of names and indexes."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

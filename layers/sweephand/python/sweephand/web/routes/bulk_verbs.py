@@ -1,0 +1,122 @@
+"""The operations that pause, resume and delete many jobs."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.jobs.bulk import Done, Filter
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.schemas.filter_requests import FilterDocument, PauseManyDocument, ResumeManyDocument
+from sweephand.web.schemas.filters import RULE, read_filter
+from sweephand.web.schemas.query import DeleteQuery
+from sweephand.web.schemas.responses import CountResource
+from sweephand.web.services import Services
+
+
+def pause_jobs(services: Services, request: Request[NoQuery, PauseManyDocument]) -> Reply:
+    """Pause many jobs."""
+    done = services.bulk.pause(
+        _filter(request, "pause"), reason=request.body.reason, who=request.caller.key_id
+    )
+    return _shown("pause", done)
+
+
+def resume_jobs(services: Services, request: Request[NoQuery, ResumeManyDocument]) -> Reply:
+    """Resume many jobs."""
+    done = services.bulk.resume(
+        _filter(request, "resume"), mode=request.body.catchup, who=request.caller.key_id
+    )
+    return _shown("resume", done)
+
+
+def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Reply:
+    """Delete many jobs."""
+    query = request.query
+    if not query.prefix and not query.label:
+        raise InvalidError([Violation("", RULE)])
+    labels = dict(each.split(":", 1) for each in query.label)
+    if len(labels) < len(set(query.label)):
+        raise InvalidError([Violation("/label", "A job has one value of a label: give each name once.")])
+    wanted = Filter(request.namespace, query.prefix, labels, query.cursor)
+    return _shown("delete", services.bulk.delete(wanted, who=request.caller.key_id))
+
+
+def _filter(request: Request[NoQuery, Any], kind: str) -> Filter:
+    wanted: FilterDocument = request.body
+    after = cursor.decode(kind, wanted.cursor) if wanted.cursor else ""
+    return Filter(request.namespace, wanted.prefix or "", wanted.labels, after)
+
+
+def _shown(kind: str, done: Done) -> Reply:
+    shown: CountResource = {"count": done.count}
+    if done.reached is not None:
+        shown["nextCursor"] = cursor.encode(kind, done.reached)
+    return Reply(200, shown)
+
+
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[PauseManyDocument]:
+    return read_filter(PauseManyDocument, "pause", document)
+
+
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[ResumeManyDocument]:
+    return read_filter(ResumeManyDocument, "resume", document)
+
+
+_ABOUT: Final = (
+    "Of the jobs with that prefix and those labels, one of which is required. Up to "
+    f"{BULK_EXAMINED_MAX} jobs are looked at: go on as long as there is a nextCursor."
+)
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path="/v1/namespaces/{namespace}/pause",
+        name="pauseJobs",
+        tag="Jobs",
+        access="write",
+        summary="Pause many jobs",
+        description=f"{_ABOUT} Those that are paused already stay as they are, and are not counted.",
+        run=pause_jobs,
+        accepts=Accepts(
+            PauseManyDocument,
+            _read_pause,
+            {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
+        ),
+        gives={200: Gives("How many were paused", CountResource)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/namespaces/{namespace}/resume",
+        name="resumeJobs",
+        tag="Jobs",
+        access="write",
+        summary="Resume many jobs",
+        description=f"{_ABOUT} Those that are not paused stay as they are, and are not counted.",
+        run=resume_jobs,
+        accepts=Accepts(ResumeManyDocument, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
+        gives={200: Gives("How many were resumed", CountResource)},
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/namespaces/{namespace}/jobs",
+        name="deleteJobs",
+        tag="Jobs",
+        access="write",
+        summary="Delete many jobs",
+        description=_ABOUT,
+        run=delete_jobs,
+        query=DeleteQuery,
+        gives={200: Gives("How many were deleted", CountResource)},
+    ),
+)

@@ -1,0 +1,162 @@
+"""The operations with which a consumer reports on a run that it has accepted, and the one that ends a run."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.access.run_token import sent_run_token
+from sweephand.base.errors import NotFoundError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.limits import RESULT_BYTES_MAX
+from sweephand.model.run_id import read_run_name
+from sweephand.runs.callbacks import Reporter
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.routes.runs import RUN_PATH
+from sweephand.web.schemas.requests import CompletionDocument, FailureDocument
+from sweephand.web.schemas.run_responses import (
+    ReportResource,
+    RunResource,
+    report_resource,
+    run_resource,
+)
+from sweephand.web.schemas.validation import check
+from sweephand.web.services import Services
+
+
+def heartbeat(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Take the heartbeat of a run."""
+    run = services.reporter.heartbeat(request.key, _run_id(request), _token(request))
+    return Reply(200, report_resource(run))
+
+
+def complete(services: Services, request: Request[NoQuery, str | None]) -> Reply:
+    """Take it that a run is complete."""
+    run = services.reporter.complete(request.key, _run_id(request), _token(request), result=request.body)
+    return Reply(200, report_resource(run))
+
+
+def fail(services: Services, request: Request[NoQuery, FailureDocument]) -> Reply:
+    """Take it that an attempt has failed."""
+    said = request.body
+    run = services.reporter.fail(
+        request.key,
+        _run_id(request),
+        _token(request),
+        reason=said.reason or "Its consumer reported that it failed.",
+        is_final=said.retry is False,
+    )
+    return Reply(202, report_resource(run))
+
+
+def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Cancel a run."""
+    reporter: Reporter = services.reporter
+    run = reporter.cancel(request.key, _run_id(request), request.caller.key_id)
+    return Reply(200, run_resource(run))
+
+
+def _run_id(request: Request[Any, Any]) -> str:
+    run_id = request.path["runId"]
+    if sent_run_token(request.headers.get("authorization")) is None and read_run_name(run_id) is None:
+        raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
+    return run_id
+
+
+def _token(request: Request[Any, Any]) -> str | None:
+    return sent_run_token(request.headers.get("authorization"))
+
+
+def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[str | None]:
+    """The result as the JSON text that is kept of it, None if there is none."""
+    violations = check(CompletionDocument, dict.fromkeys(document))[1]
+    if violations or "result" not in document:
+        return Taken(None, tuple(violations))
+    text = json_text.write(document["result"])
+    size = len(text.encode())
+    if size > RESULT_BYTES_MAX:
+        detail = f"Has {size} bytes as compact JSON; at most {RESULT_BYTES_MAX} (resultBytesMax) are kept."
+        return Taken(None, (Violation("/result", detail),))
+    return Taken(text)
+
+
+def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[FailureDocument]:
+    found, violations = check(FailureDocument, json_text.plain(document))
+    return Taken(found, tuple(violations))
+
+
+_TOKEN: Final = "With the token that came with the attempt (`sweephand-run-token`) as the bearer."  # noqa: S105 - it is about one
+_REFUSALS: Final = (404, 409, 410, 503)
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path=RUN_PATH + "/heartbeat",
+        name="heartbeatRun",
+        tag="Runs",
+        access="report",
+        summary="Heartbeat: say that a run goes on",
+        description=f"{_TOKEN} 410: stop, the run is cancelled, or the attempt has counted as failed.",
+        run=heartbeat,
+        gives={200: Gives("Until when the next is awaited", ReportResource)},
+        problems=_REFUSALS,
+    ),
+    Operation(
+        method="POST",
+        path=RUN_PATH + "/complete",
+        name="completeRun",
+        tag="Runs",
+        access="report",
+        summary="Complete a run",
+        description=f"{_TOKEN} A `result` is kept with the run and handed to `onComplete`. Saying the same "
+        "again is safe. 409 and 410: it came too late, or another result was reported before.",
+        run=complete,
+        accepts=Accepts(
+            CompletionDocument,
+            _read_completion,
+            {"with a result": {"result": {"rows": 1204}}},
+            required=False,
+        ),
+        gives={200: Gives("It has succeeded", ReportResource)},
+        problems=_REFUSALS,
+    ),
+    Operation(
+        method="POST",
+        path=RUN_PATH + "/fail",
+        name="failRun",
+        tag="Runs",
+        access="report",
+        summary="Fail an attempt",
+        description=f"{_TOKEN} The job's retry policy decides what follows, a moment later. Saying the same "
+        "again is safe. 409 and 410: it came too late, or another report was first.",
+        run=fail,
+        accepts=Accepts(
+            FailureDocument,
+            _read_failure,
+            {"for good": {"reason": "The file to convert is not there.", "retry": False}},
+            required=False,
+        ),
+        gives={202: Gives("It will be counted as failed", ReportResource)},
+        problems=_REFUSALS,
+    ),
+    Operation(
+        method="POST",
+        path=RUN_PATH + "/cancel",
+        name="cancelRun",
+        tag="Runs",
+        access="write",
+        summary="Cancel a run",
+        description="One that its consumer works on, which learns of it by its next heartbeat, or one that "
+        "is to be tried again. 409 if it is over (cancelled too), or an attempt is under way.",
+        run=cancel,
+        gives={200: Gives("The run, cancelled", RunResource)},
+        problems=_REFUSALS,
+    ),
+)

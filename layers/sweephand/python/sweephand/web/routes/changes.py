@@ -1,0 +1,41 @@
+"""The operation that lists what was changed of a job, also of one that is deleted."""
+
+from typing import Any, Final
+
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import (
+    Gives,
+    Operation,
+    Reply,
+    Request,
+)
+from sweephand.web.routes.jobs import JOB_PATH
+from sweephand.web.schemas.query import ChangesQuery
+from sweephand.web.schemas.responses import ChangePage, change_resource
+from sweephand.web.services import Services
+
+
+def list_changes(services: Services, request: Request[ChangesQuery, None]) -> Reply:
+    """List the changes of a job, newest first."""
+    page = services.changes.page(request.key, request.query.cursor, request.query.limit)
+    shown: ChangePage = {"items": [change_resource(each) for each in page.items]}
+    if page.next is not None:
+        shown["nextCursor"] = cursor.encode("changes", page.next)
+    return Reply(200, shown)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path=JOB_PATH + "/changes",
+        name="listChanges",
+        tag="Jobs",
+        access="read",
+        summary="List the changes of a job",
+        description="Newest first, those of a deleted job of this name among them, for 90 days.",
+        run=list_changes,
+        query=ChangesQuery,
+        gives={200: Gives("A page of changes", ChangePage)},
+        problems=(404,),
+    ),
+)

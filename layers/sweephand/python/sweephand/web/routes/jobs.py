@@ -1,0 +1,193 @@
+"""The operations on one job, and the list of them: write, read, list, delete."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import NotFoundError, PreconditionError
+from sweephand.base.instants import Instant
+from sweephand.jobs.read import View, view
+from sweephand.model.definition import Definition
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.http.preconditions import asks_for_absence, etag, revisions
+from sweephand.web.schemas.definition import read_definition
+from sweephand.web.schemas.query import JobsQuery
+from sweephand.web.schemas.requests import JobDocument
+from sweephand.web.schemas.responses import (
+    JobPage,
+    JobResource,
+    WholeJobResource,
+    job_resource,
+    whole_job_resource,
+)
+from sweephand.web.services import Services
+
+
+def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
+    """Create or replace a job."""
+    if_match = ruling_revision(services, request)
+    if_absent = asks_for_absence(request.headers.get("if-none-match"))
+    written = services.writer.put(
+        request.key,
+        request.body,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=if_match,
+        if_absent=if_absent,
+    )
+    job = written.job
+    shown = job_resource(view(job, request.requested_at), request.caller)
+    return Reply(201 if written.outcome == "created" else 200, shown, {"etag": etag(job.rev)})
+
+
+def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a job."""
+    found = services.reader.get(request.key, request.requested_at)
+    return Reply(200, whole_job_resource(found, request.caller), {"etag": etag(found.job.rev)})
+
+
+def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Delete a job."""
+    services.writer.delete(
+        request.key,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=ruling_revision(services, request),
+    )
+    return Reply(204)
+
+
+def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
+    """List jobs by name."""
+    query = request.query
+    page = services.reader.page(
+        request.namespace,
+        prefix=query.prefix,
+        after=query.cursor,
+        limit=query.limit,
+        now=request.requested_at,
+    )
+    shown: JobPage = {
+        "items": [job_resource(each, request.caller) for each in page.items if _fits(each, query)]
+    }
+    if page.next is not None:
+        shown["nextCursor"] = cursor.encode("jobs", page.next)
+    return Reply(200, shown)
+
+
+def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
+    """The definition in a job document, or everything that is wrong with it."""
+    return read_definition(
+        document,
+        allow_insecure_targets=services.allow_insecure_targets,
+        queues=services.queues,
+        requested_at=requested_at,
+    )
+
+
+def ruling_revision(services: Services, request: Request[Any, Any]) -> str | None:
+    """The one revision that If-Match asks for, of several that would do: the one that rules now."""
+    revs = revisions(request.headers.get("if-match"))
+    if revs is None or len(revs) == 1:
+        return revs[0] if revs else None
+    try:
+        rev = services.reader.get(request.key, request.requested_at).job.rev
+    except NotFoundError:
+        return revs[0]
+    if rev not in revs:
+        raise PreconditionError(f"The job is in none of these revisions: it is in revision {rev}.")
+    return rev
+
+
+def _fits(found: View, query: JobsQuery) -> bool:
+    labels = found.job.definition.labels
+    pairs = (each.partition(":") for each in query.label)
+    return query.state in (None, found.state) and all(labels.get(name) == value for name, _, value in pairs)
+
+
+EXAMPLES: Final[Mapping[str, Any]] = {
+    "weekdays": {
+        "schedule": "0 30 2 * * MON-FRI",
+        "timezone": "Europe/Paris",
+        "target": {"type": "http", "url": "https://example.com/hooks/backup", "headers": {"x-team": "ops"}},
+        "data": {"task": "db-backup"},
+        "labels": {"team": "ops"},
+        "description": "Nightly backup",
+    },
+    "in ten seconds": {
+        "dueTime": "10s",
+        "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},
+        "data": {"order": 4711},
+    },
+}
+
+ETAG: Final = {"ETag": "The revision, in double quotes."}
+IF_MATCH: Final = {"If-Match": "The ETag of the revision that must rule; * for any."}
+_ABSENT: Final = {"If-None-Match": "* to write the job only if there is none."}
+JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="PUT",
+        path=JOB_PATH,
+        name="putJob",
+        tag="Jobs",
+        access="write",
+        summary="Create or replace a job",
+        description="The last write wins, unless If-Match or If-None-Match says otherwise. A definition "
+        "equal to the stored one changes nothing, so asking again is safe.",
+        run=put_job,
+        accepts=Accepts(JobDocument, read_job, EXAMPLES),
+        headers=IF_MATCH | _ABSENT,
+        gives={
+            200: Gives("Replaced, or as it was", JobResource, ETAG),
+            201: Gives("Created", JobResource, ETAG),
+        },
+        problems=(412, 503),
+    ),
+    Operation(
+        method="GET",
+        path=JOB_PATH,
+        name="getJob",
+        tag="Jobs",
+        access="read",
+        summary="Show a job",
+        run=get_job,
+        gives={200: Gives("The job, its data and its last run", WholeJobResource, ETAG)},
+        problems=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path=JOB_PATH,
+        name="deleteJob",
+        tag="Jobs",
+        access="write",
+        summary="Delete a job",
+        description="After the answer no delivery of the job begins. Its runs stay until their time is over.",
+        run=delete_job,
+        headers=IF_MATCH,
+        gives={204: Gives("Gone")},
+        problems=(404, 412, 503),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/namespaces/{namespace}/jobs",
+        name="listJobs",
+        tag="Jobs",
+        access="read",
+        summary="List jobs by name",
+        description="Without their data. A page filtered by state or label can be short or empty: go on as "
+        "long as there is a nextCursor.",
+        run=list_jobs,
+        query=JobsQuery,
+        gives={200: Gives("A page of jobs", JobPage)},
+    ),
+)

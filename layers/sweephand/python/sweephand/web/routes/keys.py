@@ -1,0 +1,157 @@
+"""The operations on API keys: made, listed, revoked by admins."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.access.seal import seal, unseal
+from sweephand.base.errors import (
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    Violation,
+)
+from sweephand.base.instants import Instant
+from sweephand.base.limits import KEY_DAYS_MAX
+from sweephand.model.api_key import (
+    EVERY_NAMESPACE,
+    Key,
+    digest_of,
+    written,
+)
+from sweephand.schedules import parse_duration_ms
+from sweephand.web.http import cursor, json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.schemas.definition import duration_violations
+from sweephand.web.schemas.names import NAME_RULE, is_name
+from sweephand.web.schemas.query import KeysQuery
+from sweephand.web.schemas.requests import KeyDocument
+from sweephand.web.schemas.responses import KeyPage, NewKeyResource, key_resource
+from sweephand.web.schemas.validation import check
+from sweephand.web.services import Services
+
+
+def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Reply:
+    """Make a key and show it, this once."""
+    asked = request.body
+    if not request.caller.sees(asked.namespace):
+        raise ForbiddenError(
+            f"This key is for namespace {request.caller.namespace}: it makes keys for that namespace only."
+        )
+    secret = services.ids.secret()
+    lives_ms = None if asked.expires_in is None else parse_duration_ms(asked.expires_in)
+    key = Key(
+        id=services.ids.token(),
+        digest=digest_of(secret),
+        namespace=asked.namespace,
+        role=asked.role,
+        created_at=request.requested_at,
+        expires_at=None if lives_ms is None else request.requested_at + lives_ms,
+        description=asked.description,
+    )
+    services.keys.put(key)
+    shown: NewKeyResource = {**key_resource(key), "key": written(key.id, secret)}
+    return Reply(201, shown, {"cache-control": "no-store"})
+
+
+def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
+    """List the keys that the caller may revoke."""
+    query = request.query
+    page = services.keys.page(_reach(request), _position(services, query.cursor), query.limit)
+    alive = (key for key in page.items if key.expires_at is None or request.requested_at < key.expires_at)
+    shown: KeyPage = {"items": [key_resource(key) for key in alive]}
+    if page.next is not None:
+        shown["nextCursor"] = seal(_cursor_secret(services), page.next)
+    return Reply(200, shown)
+
+
+def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Revoke a key."""
+    key_id = request.path["id"]
+    key = services.keys.get(key_id) if key_id.isascii() and key_id.isalnum() else None
+    if key is None or not request.caller.sees(key.namespace) or not services.keys.delete(key_id):
+        raise NotFoundError("There is no such key; one that has expired may be gone by itself.")
+    return Reply(204)
+
+
+def _position(services: Services, sealed: str) -> str:
+    """The position that a cursor stands for, which may be the id of another namespace's key."""
+    if not sealed:
+        return ""
+    position = unseal(_cursor_secret(services), sealed)
+    if position is None:
+        raise InvalidError([Violation("/cursor", cursor.INVALID)])
+    return position
+
+
+def _cursor_secret(services: Services) -> str:
+    """What seals the cursors of this list. No caller can ask for it, since no namespace is called `*`."""
+    return services.signing.active(EVERY_NAMESPACE)[-1]
+
+
+def _reach(request: Request[Any, Any]) -> str | None:
+    namespace = request.caller.namespace
+    return None if namespace == EVERY_NAMESPACE else namespace
+
+
+def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[KeyDocument]:
+    given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
+    asked, violations = check(KeyDocument, given)
+    namespace, expires_in = given.get("namespace"), given.get("expiresIn")
+    if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
+        violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
+    if isinstance(expires_in, str):
+        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
+    return Taken(None if violations else asked, tuple(violations))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path="/v1/keys",
+        name="makeKey",
+        tag="Access",
+        access="admin",
+        summary="Make an API key",
+        description="The key is in this answer and nowhere else. A namespace's admin makes keys for that "
+        "namespace.",
+        run=make_key,
+        accepts=Accepts(
+            KeyDocument,
+            _read,
+            {"for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"}},
+        ),
+        gives={201: Gives("Made", NewKeyResource)},
+    ),
+    Operation(
+        method="GET",
+        path="/v1/keys",
+        name="listKeys",
+        tag="Access",
+        access="admin",
+        summary="List API keys",
+        description="Without their secrets. A namespace's admin sees the keys of that namespace.",
+        run=list_keys,
+        query=KeysQuery,
+        gives={200: Gives("A page of keys", KeyPage)},
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/keys/{id}",
+        name="revokeKey",
+        tag="Access",
+        access="admin",
+        summary="Revoke an API key",
+        description="It may still be let in for as long as the gateway remembers it, a minute at most.",
+        run=revoke_key,
+        gives={204: Gives("Revoked")},
+        problems=(404,),
+    ),
+)

@@ -1,0 +1,230 @@
+"""The operations that show due times: of a stored job, and of a schedule that is not stored."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import (
+    INSTANT_MAX,
+    SECOND_MS,
+    Instant,
+    from_datetime,
+    rfc3339,
+)
+from sweephand.base.limits import PAGE_ITEMS_DEFAULT
+from sweephand.schedules import Series, series_of
+from sweephand.schedules.clock.dst import ClockEffect
+from sweephand.schedules.clock.zones import Zone, zone_named
+from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.time_points import parse_instant
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.schemas.definition import timing_violations
+from sweephand.web.schemas.query import OccurrencesQuery
+from sweephand.web.schemas.requests import PreviewDocument
+from sweephand.web.schemas.responses import (
+    OccurrenceResource,
+    OccurrencesResource,
+    Reason,
+    SkippedResource,
+)
+from sweephand.web.schemas.schedule_description import describe
+from sweephand.web.schemas.validation import check
+from sweephand.web.services import Services
+
+_RFC3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
+_REASONS: Final[Mapping[str, Reason]] = {
+    "gap": "gap-shifted",
+    "first": "overlap-first",
+    "second": "overlap-last",
+}
+#: What is looked at of clock changes: an expression can name each second of every doubled hour.
+_EFFECTS_MAX: Final = 10_000
+#: No schedule has a year before 1970.
+_EARLIEST: Final[Instant] = 0
+_RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A series that is not stored, and which of its occurrences to show."""
+
+    series: Series
+    after: Instant
+    limit: int
+
+
+def of_job(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
+    """Show a job's next due times."""
+    after = request.requested_at - 1
+    if request.query.after is not None:
+        after = instant_of(request.query.after, "/after")
+    job = services.reader.get(request.key, request.requested_at).job
+    return Reply(200, _shown(Preview(job.series, after, request.query.limit)))
+
+
+def of_schedule(_: Services, request: Request[NoQuery, Preview]) -> Reply:
+    """Show a schedule's next due times."""
+    return Reply(200, _shown(request.body))
+
+
+def _shown(preview: Preview) -> OccurrencesResource:
+    series = preview.series
+    zone = zone_named(series.timezone)
+    coming = list(islice(series.occurrences(preview.after), preview.limit))
+    effects = _effects(preview, coming[-1].due_at) if coming else []
+    reasons = {each.instant: _REASONS[each.cause] for each in effects if each.fires}
+    end_at = series.last_at()
+    shown: OccurrencesResource = {
+        "occurrences": [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming],
+        "skipped": [_skipped(each, zone) for each in effects if not each.fires][: preview.limit],
+        "description": describe(series),
+        "end": None if end_at is None else rfc3339(end_at),
+    }
+    return shown
+
+
+def _effects(preview: Preview, through: Instant) -> list[ClockEffect]:
+    return list(islice(preview.series.clock_effects(preview.after, through), _EFFECTS_MAX))
+
+
+def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> OccurrenceResource:
+    shown: OccurrenceResource = {"utc": rfc3339(due_at), "local": _local(due_at, zone)}
+    if reason is not None:
+        shown["reason"] = reason
+    return shown
+
+
+def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResource:
+    if effect.cause == "gap":
+        # A time that does not exist has no offset.
+        local = rfc3339(effect.wall_s * SECOND_MS).removesuffix("Z")
+        return {"utc": rfc3339(effect.instant), "local": local, "reason": "gap-skipped"}
+    return {
+        "utc": rfc3339(effect.instant),
+        "local": _local(effect.instant, zone),
+        "reason": "overlap-skipped",
+    }
+
+
+def _local(instant: Instant, zone: Zone) -> str:
+    """RFC 3339 on the zone's wall clock, with its offset."""
+    offset_s = zone.offset_at(instant // 1_000)
+    sign = "-" if offset_s < 0 else "+"
+    # An offset with seconds (local mean time, before zones) is cut to what RFC 3339 can write.
+    hours, minutes = divmod(abs(offset_s) // 60, 60)
+    shift_ms = (hours * 60 + minutes) * 60_000
+    wall_at = instant + (shift_ms if sign == "+" else -shift_ms)
+    if wall_at > INSTANT_MAX:
+        return rfc3339(instant)  # the wall clock shows the year 10000, which RFC 3339 cannot write
+    wall = rfc3339(wall_at)
+    return f"{wall.removesuffix('Z')}{sign}{hours:02d}:{minutes:02d}"
+
+
+def instant_of(text: str, at: str) -> Instant:
+    """The instant that a text names; InvalidError, with its pointer `at`, for what is none.
+
+    What lies below a millisecond is cut off. At the ends of the calendar an offset may lead beyond it.
+    """
+    with suppress(ScheduleError):
+        return parse_instant(text, round_up=False)
+    try:
+        if not _RFC3339.fullmatch(text):
+            raise ValueError(text)  # noqa: TRY301 - told like a date that does not exist
+        return from_datetime(dt.datetime.fromisoformat(text))
+    except ValueError:
+        raise InvalidError([Violation(at, _RULE)]) from None
+
+
+def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
+    given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
+    asked, violations = check(PreviewDocument, given)
+    faulty = {each.pointer.split("/")[1] for each in violations if each.pointer}
+    sound = {name: value for name, value in given.items() if name not in faulty}
+    after = None
+    if "after" in sound:
+        try:
+            after = instant_of(sound["after"], "/after")
+        except InvalidError as error:
+            violations += error.violations
+    asked_at = requested_at if after is None else _asked_at(sound.get("dueTime"), after, requested_at)
+    violations += timing_violations(given, sound, asked_at)
+    if violations or asked is None:
+        return Taken(None, tuple(violations))
+    series = series_of(
+        schedule=asked.schedule,
+        timezone=asked.timezone,
+        due_time=asked.due_time,
+        ttl=asked.ttl,
+        repeats=asked.repeats,
+        dst=given.get("dst"),
+        jitter=asked.jitter,
+        requested_at=asked_at,
+    )
+    since = requested_at - 1 if after is None else after
+    return Taken(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+
+
+def _asked_at(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
+    """The instant as of which a schedule is read: now, or `after` if that is past.
+
+    A schedule that is not stored has no beginning of its own. It begins at a past `after`, or at an
+    absolute `dueTime` that lies before that.
+    """
+    past = [after, requested_at]
+    if isinstance(due_time, str):
+        with suppress(ScheduleError):
+            past.append(parse_instant(due_time))
+    return max(_EARLIEST, min(past)) if after < requested_at else requested_at
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path="/v1/namespaces/{namespace}/jobs/{name}/occurrences",
+        name="listOccurrences",
+        tag="Occurrences",
+        access="read",
+        summary="Show a job's next due times",
+        run=of_job,
+        query=OccurrencesQuery,
+        gives={200: Gives("Its due times in order", OccurrencesResource)},
+        problems=(404,),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/occurrences",
+        name="previewOccurrences",
+        tag="Occurrences",
+        access="any",
+        summary="Show the due times of a schedule that is not stored",
+        run=of_schedule,
+        accepts=Accepts(
+            PreviewDocument,
+            _read,
+            {
+                "weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3},
+                "cron by name": {"schedule": {"hour": "3,6,9", "dayOfWeek": "MON-FRI"}},
+                "EventBridge's notation": {"schedule": "cron(0 10 ? * 6L 2027)"},
+                "an ISO 8601 repetition": {"schedule": "R4/2027-01-31T09:00:00Z/P1M"},
+                "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
+            },
+        ),
+        gives={200: Gives("Its due times in order", OccurrencesResource)},
+    ),
+)

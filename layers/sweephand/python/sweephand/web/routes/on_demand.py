@@ -1,0 +1,139 @@
+"""The operations by which somebody asks for triggers: one now, or those of a span that is past."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.model.definition import Definition, Payload
+from sweephand.targets.registry import data_violations, target_violations
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.routes.jobs import JOB_PATH
+from sweephand.web.routes.occurrences import instant_of
+from sweephand.web.schemas.definition import read_payload
+from sweephand.web.schemas.requests import BackfillDocument, TriggerDocument
+from sweephand.web.schemas.responses import BackfillResource, TriggerResource
+from sweephand.web.schemas.validation import check
+from sweephand.web.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A span of time: from the one instant on and before the other."""
+
+    since: Instant
+    until: Instant
+
+
+def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -> Reply:
+    """Make a trigger of a job now."""
+    trigger = services.demands.trigger(
+        request.key,
+        payload=request.body,
+        requested_at=request.requested_at,
+        check_data=partial(_check_data, services, request.body),
+    )
+    shown: TriggerResource = {
+        "id": trigger.run_id,
+        "triggerId": trigger.id,
+        "dueAt": rfc3339(trigger.due_at),
+    }
+    return Reply(202, shown)
+
+
+def backfill_job(services: Services, request: Request[NoQuery, Stretch]) -> Reply:
+    """Make the triggers of a past span of a job."""
+    made = services.demands.backfill(
+        request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
+    )
+    shown: BackfillResource = {
+        "count": made.count,
+        "firstId": None if made.first is None else str(made.first),
+        "lastId": None if made.last is None else str(made.last),
+    }
+    return Reply(202, shown)
+
+
+def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
+    """InvalidError for data that the job's target would not send."""
+    found = target_violations(
+        definition.target, has_data=True, allow_insecure=services.allow_insecure_targets
+    )
+    if found:
+        raise InvalidError([Violation("/data", found[0].detail)])
+    if payload is not None and (too_much := data_violations(definition.target, payload.size)):
+        raise InvalidError(too_much)
+
+
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Payload | None]:
+    violations = check(TriggerDocument, dict.fromkeys(document))[1]
+    return Taken(None, tuple(violations)) if violations else Taken(read_payload(document))
+
+
+def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Stretch]:
+    asked, violations = check(BackfillDocument, json_text.plain(document))
+    instants: list[Instant] = []
+    if asked is not None:
+        for at, text in (("/from", asked.from_), ("/to", asked.to)):
+            try:
+                instants.append(instant_of(text, at))
+            except InvalidError as error:
+                violations += error.violations
+    if violations:
+        return Taken(None, tuple(violations))
+    return Taken(Stretch(*instants))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path=JOB_PATH + "/trigger",
+        name="triggerJob",
+        tag="Jobs",
+        access="write",
+        summary="Trigger a job now",
+        description="Paused or not, and beside what its schedule makes due. Each call makes a trigger with "
+        "an id of its own. With `data` that is delivered instead of the job's.",
+        run=trigger_job,
+        accepts=Accepts(
+            TriggerDocument,
+            _read_trigger,
+            {"with other data": {"data": {"task": "db-backup"}}},
+            required=False,
+        ),
+        gives={202: Gives("On its way", TriggerResource)},
+        problems=(404, 503),
+    ),
+    Operation(
+        method="POST",
+        path=JOB_PATH + "/backfill",
+        name="backfillJob",
+        tag="Jobs",
+        access="write",
+        summary="Backfill: make the triggers of a past span",
+        description="All that the job's schedule has from `from` on and before `to`, paused or not, "
+        "delivered as soon as may be and in no order. At most "
+        f"{BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Each call makes triggers with ids of their own. "
+        "409 for a job that fires only on demand: it has nothing to backfill.",
+        run=backfill_job,
+        accepts=Accepts(
+            BackfillDocument,
+            _read_backfill,
+            {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
+        ),
+        gives={202: Gives("On their way", BackfillResource)},
+        problems=(404, 409, 503),
+    ),
+)

@@ -1,0 +1,125 @@
+"""The operation that writes some of a job anew: a merge patch (RFC 7396) of what is stored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import Instant
+from sweephand.jobs.read import view
+from sweephand.jobs.write import Patch
+from sweephand.model.definition import Definition
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.http.preconditions import etag
+from sweephand.web.http.problems import pointer
+from sweephand.web.routes.jobs import (
+    ETAG,
+    IF_MATCH,
+    JOB_PATH,
+    ruling_revision,
+)
+from sweephand.web.schemas.definition import judged, read_payload
+from sweephand.web.schemas.requests import JobPatchDocument
+from sweephand.web.schemas.responses import JobResource, job_resource
+from sweephand.web.services import Services
+
+#: Fields that are replaced whole: half of an old target and half of a new one are no target.
+_WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
+
+_TIMES: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
+
+
+def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
+    """Write some of a job anew."""
+    written = services.writer.patch(
+        request.key,
+        request.body,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=ruling_revision(services, request),
+    )
+    job = written.job
+    shown = job_resource(view(job, request.requested_at), request.caller)
+    return Reply(200, shown, {"etag": etag(job.rev)})
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """What a merge patch makes of a JSON value (RFC 7396): null removes, objects merge, all else replaces."""
+    if not isinstance(patch, Mapping):
+        return patch
+    found = dict(target) if isinstance(target, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merged(found.get(name), value)
+    return found
+
+
+def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Patch]:
+    payload = read_payload(document) if document.get("data") is not None else None
+    fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
+
+    def patch(before: Definition) -> Definition:
+        taken = judged(
+            _patched(before.written, fields),
+            payload if "data" in document else before.payload,
+            allow_insecure_targets=services.allow_insecure_targets,
+            queues=services.queues,
+            requested_at=requested_at,
+            said=fields.keys(),
+        )
+        if taken.value is None:
+            raise InvalidError(_told(taken.violations, fields))
+        return taken.value
+
+    return Taken(patch)
+
+
+def _told(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
+    """Without what is wrong with times that were written long ago: these stay the instants that they were."""
+    kept = {pointer(name) for name in _TIMES - fields.keys()}
+    return [each for each in violations if each.pointer not in kept] or violations
+
+
+def _patched(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in before.items() if name not in _WHOLE & fields.keys()}
+    found: dict[str, Any] = merged(kept, fields)
+    return found
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="PATCH",
+        path=JOB_PATH,
+        name="patchJob",
+        tag="Jobs",
+        access="write",
+        summary="Patch a job: write some of its fields anew",
+        description="A merge patch (RFC 7396): what is left out stays, null removes. `data`, `schedule`, "
+        "`target` and `onComplete` are replaced whole. The result is judged like the body of a PUT. "
+        "`repeats` goes on counting, and relative times that are left out stay the instants that they were "
+        "at first. A paused job stays paused. A patch that changes nothing makes no revision.",
+        run=patch_job,
+        accepts=Accepts(
+            JobPatchDocument,
+            _read,
+            {
+                "another hour": {"schedule": "0 30 3 * * MON-FRI"},
+                "no labels, fewer attempts": {"labels": None, "retry": {"maxAttempts": 3}},
+            },
+            types=("application/merge-patch+json", "application/json"),
+        ),
+        headers=IF_MATCH,
+        gives={200: Gives("The job as it is now", JobResource, ETAG)},
+        problems=(404, 412, 503),
+    ),
+)

@@ -1,0 +1,115 @@
+"""The operations that stop a job and let it go on."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import Violation
+from sweephand.base.instants import Instant
+from sweephand.jobs.read import view
+from sweephand.model.job import Job
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Taken,
+)
+from sweephand.web.http.preconditions import etag
+from sweephand.web.routes.jobs import (
+    ETAG,
+    IF_MATCH,
+    JOB_PATH,
+    ruling_revision,
+)
+from sweephand.web.schemas.requests import PauseDocument, ResumeDocument
+from sweephand.web.schemas.responses import JobResource, job_resource
+from sweephand.web.schemas.validation import check
+from sweephand.web.services import Services
+
+
+def pause_job(services: Services, request: Request[NoQuery, PauseDocument]) -> Reply:
+    """Pause a job."""
+    job = services.pauser.pause(
+        request.key,
+        reason=request.body.reason,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=ruling_revision(services, request),
+    )
+    return _shown(request, job)
+
+
+def resume_job(services: Services, request: Request[NoQuery, ResumeDocument]) -> Reply:
+    """Resume a job."""
+    job = services.resumer.resume(
+        request.key,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        mode=request.body.catchup,
+        if_match=ruling_revision(services, request),
+    )
+    return _shown(request, job)
+
+
+def _shown(request: Request[Any, Any], job: Job) -> Reply:
+    shown = job_resource(view(job, request.requested_at), request.caller)
+    return Reply(200, shown, {"etag": etag(job.rev)})
+
+
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[PauseDocument]:
+    return _taken(check(PauseDocument, json_text.plain(document)))
+
+
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[ResumeDocument]:
+    return _taken(check(ResumeDocument, json_text.plain(document)))
+
+
+def _taken(checked: tuple[Any, list[Violation]]) -> Taken[Any]:
+    found, violations = checked
+    return Taken(found, tuple(violations))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path=JOB_PATH + "/pause",
+        name="pauseJob",
+        tag="Jobs",
+        access="write",
+        summary="Pause a job",
+        description="After the answer no delivery of the job begins, though its message is in the queue "
+        "already. A job that is paused already stays as it is: with the moment and the reason of its first "
+        "pause.",
+        run=pause_job,
+        accepts=Accepts(
+            PauseDocument,
+            _read_pause,
+            {"for maintenance": {"reason": "The database moves tonight."}},
+            required=False,
+        ),
+        headers=IF_MATCH,
+        gives={200: Gives("The job, paused", JobResource, ETAG)},
+        problems=(404, 412, 503),
+    ),
+    Operation(
+        method="POST",
+        path=JOB_PATH + "/resume",
+        name="resumeJob",
+        tag="Jobs",
+        access="write",
+        summary="Resume a paused job",
+        description="What fell due before the pause and was held back is delivered. Of what fell due during "
+        "it, that fires which `catchup` says, here or in the job: the newest by default. A job that is not "
+        "paused stays as it is.",
+        run=resume_job,
+        accepts=Accepts(
+            ResumeDocument, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False
+        ),
+        headers=IF_MATCH,
+        gives={200: Gives("The job as it goes on", JobResource, ETAG)},
+        problems=(404, 412, 503),
+    ),
+)

@@ -1,0 +1,134 @@
+"""The operations on runs: what became of a job's triggers, also of a job that is deleted."""
+
+from typing import Any, Final
+
+from sweephand.base.errors import InvalidError, NotFoundError, Violation
+from sweephand.model.job import Job
+from sweephand.model.run_id import RunName, read_run_name
+from sweephand.runs.pending import Pending, by_hand, in_line, pending
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import (
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+)
+from sweephand.web.schemas.query import RunsQuery
+from sweephand.web.schemas.run_responses import (
+    RunPage,
+    RunResource,
+    pending_resource,
+    run_resource,
+)
+from sweephand.web.services import Services
+
+
+def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
+    """List the runs of a job, newest due time first."""
+    query = request.query
+    if query.state == "waiting":
+        return Reply(200, _page_of_line(services, request))
+    page = services.runs.page(request.key, query.state, query.cursor, query.limit)
+    if not page.items and not query.cursor:
+        _check_known(services, request)
+    shown: RunPage = {"items": [run_resource(run) for run in page.items]}
+    if page.next is not None:
+        shown["nextCursor"] = cursor.encode("runs", page.next)
+    return Reply(200, shown)
+
+
+def _page_of_line(services: Services, request: Request[RunsQuery, None]) -> RunPage:
+    """Those that wait for another run of their job. They have no records; a cursor is a run's name."""
+    query = request.query
+    _check_known(services, request)
+    job = _job(services, request)
+    waiting = [] if job is None else _line(services, job)
+    if query.cursor:
+        last = read_run_name(query.cursor)
+        if last is None:
+            raise InvalidError([Violation("/cursor", cursor.INVALID)])
+        waiting = [each for each in waiting if (each.due_at, each.run_id) < (last.due_at, query.cursor)]
+    waiting.sort(key=lambda each: (each.due_at, each.run_id), reverse=True)
+    items = waiting[: query.limit]
+    shown: RunPage = {"items": [pending_resource(each) for each in items]}
+    if len(waiting) > len(items):
+        shown["nextCursor"] = cursor.encode("runs", items[-1].run_id)
+    return shown
+
+
+def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show one run."""
+    run_id = request.path["runId"]
+    named = read_run_name(run_id)
+    run = services.runs.get(request.key, run_id) if named else None
+    if run is not None:
+        return Reply(200, run_resource(run))
+    coming = _pending(services, request, named) if named else None
+    if coming is None or coming.run_id != run_id:
+        raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
+    return Reply(200, pending_resource(coming))
+
+
+def _pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
+    """The trigger whose run is to have that name, if the job is there and it is still to come."""
+    job = _job(services, request)
+    if job is None:
+        return None
+    for each in _line(services, job):
+        if each.run_id == str(name):
+            return each
+    now = request.requested_at
+    return by_hand(job, name, now) if name.demand else pending(job, name.due_at, now)
+
+
+def _job(services: Services, request: Request[Any, None]) -> Job | None:
+    try:
+        return services.reader.get(request.key, request.requested_at).job
+    except NotFoundError:
+        return None
+
+
+def _line(services: Services, job: Job) -> list[Pending]:
+    """Those that wait for another run of this job, oldest first."""
+    slot = services.slots.get(job.key) if job.definition.overlap.is_limited else None
+    return [] if slot is None or slot.uid != job.uid else in_line(slot.line)
+
+
+def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
+    """NotFoundError if there is neither such a job nor a run of one: a mistyped name is told."""
+    if not services.runs.page(request.key, None, "", 1).items:
+        services.reader.get(request.key, request.requested_at)
+
+
+_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path=_PATH,
+        name="listRuns",
+        tag="Runs",
+        access="read",
+        summary="List the runs of a job",
+        description="Newest due time first, those of a deleted job of this name among them. With the state "
+        "`waiting`, instead: the triggers that wait for another run of the job.",
+        run=list_runs,
+        query=RunsQuery,
+        gives={200: Gives("A page of runs", RunPage)},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path=RUN_PATH,
+        name="getRun",
+        tag="Runs",
+        access="read",
+        summary="Show a run",
+        description="Of a trigger that has no record yet, what follows from its job.",
+        run=get_run,
+        gives={200: Gives("The run", RunResource)},
+        problems=(404,),
+    ),
+)

@@ -1,0 +1,105 @@
+"""The operations about the API itself: health, limits, its description and the page to read that."""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final
+
+from sweephand.base import limits
+from sweephand.base.errors import UnavailableError
+from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.web.http.operation import (
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+)
+from sweephand.web.schemas.responses import HealthResource
+from sweephand.web.services import Services
+
+
+def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Say how old tick's heartbeat is; UnavailableError if nothing is being swept."""
+    beaten_at = services.leases.state().heartbeat_at
+    if beaten_at is None:
+        raise UnavailableError("The stack has not ticked yet; it does so within a minute of its deployment.")
+    # Two machines' clocks: a heartbeat can seem to lie ahead.
+    age_ms = max(0, request.requested_at - beaten_at)
+    if age_ms > HEARTBEAT_AGE_MAX_MS:
+        raise UnavailableError(
+            f"The stack last ticked {age_ms // SECOND_MS} s ago: jobs are kept and fire once it ticks again."
+        )
+    shown: HealthResource = {
+        "status": "ok",
+        "heartbeatAt": rfc3339(beaten_at),
+        "heartbeatAgeSeconds": age_ms / SECOND_MS,
+    }
+    return Reply(200, shown, {"cache-control": "no-store"})
+
+
+def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
+    """Every limit with its number."""
+    return Reply(200, limits.table())
+
+
+def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
+    """The page that shows the API's description; it asks for nothing but that description."""
+    text, policy = _page()
+    headers = {"content-security-policy": policy, "cache-control": "max-age=300"}
+    return Reply(200, text, headers, content_type="text/html; charset=utf-8")
+
+
+@cache
+def _page() -> tuple[str, str]:
+    """The page, and the content security policy that lets it do what it does and nothing else."""
+    text = files("sweephand.web").joinpath("docs.html").read_text("utf-8")
+    script, style = (_digest(text, element) for element in ("script", "style"))
+    return text, (
+        f"default-src 'none'; connect-src 'self'; img-src data:; script-src {script}; style-src {style}; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def _digest(text: str, element: str) -> str:
+    """The source expression (Content Security Policy 3) of the page's one such element."""
+    inner = text.partition(f"<{element}>")[2].partition(f"</{element}>")[0]
+    return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path="/v1/health",
+        name="showHealth",
+        tag="Service",
+        access="open",
+        summary="Whether the stack ticks",
+        description="503 when the last tick is over three minutes old, or has not been yet.",
+        run=show_health,
+        gives={200: Gives("It does", HealthResource)},
+        problems=(503,),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/limits",
+        name="showLimits",
+        tag="Service",
+        access="any",
+        summary="Every limit with its number",
+        run=show_limits,
+        gives={200: Gives("The limits by name, the unit in the name", dict[str, int])},
+    ),
+    Operation(
+        method="GET",
+        path="/docs",
+        name="showPage",
+        tag="Service",
+        access="open",
+        summary="A page to read this description",
+        run=show_page,
+        gives={200: Gives("The page", str, content_type="text/html")},
+    ),
+)

@@ -1,0 +1,60 @@
+"""The operations on signing secrets: shown to and rotated by a namespace's admin."""
+
+from typing import Any, Final
+
+from sweephand.model.signing_secret import SigningSecrets
+from sweephand.web.http.operation import (
+    Gives,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+)
+from sweephand.web.schemas.responses import SecretsResource, secrets_resource
+from sweephand.web.services import Services
+
+
+def show_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show the secrets that sign now; the first is made when it is first asked for."""
+    return _reply(services.signing.stored(request.namespace), request)
+
+
+def rotate_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Make a new first secret."""
+    return _reply(services.signing.rotate(request.namespace), request)
+
+
+def _reply(secrets: SigningSecrets, request: Request[NoQuery, None]) -> Reply:
+    shown = secrets_resource(secrets.active(request.requested_at))
+    return Reply(200, shown, {"cache-control": "no-store"})
+
+
+_PATH: Final = "/v1/namespaces/{namespace}/signing-secrets"
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path=_PATH,
+        name="showSigningSecrets",
+        tag="Access",
+        access="admin",
+        summary="Show the signing secrets",
+        description="Deliveries to HTTP targets of this namespace carry one Standard Webhooks signature for "
+        "each secret.",
+        run=show_secrets,
+        gives={200: Gives("The active secrets, newest first", SecretsResource)},
+    ),
+    Operation(
+        method="POST",
+        path=_PATH,
+        name="rotateSigningSecrets",
+        tag="Access",
+        access="admin",
+        summary="Rotate the signing secrets",
+        description="A new secret signs from now on, the one before beside it for a day. Takes no body. 409 "
+        "while three secrets sign: the problem says when the next rotation is possible.",
+        run=rotate_secrets,
+        gives={200: Gives("The active secrets, newest first", SecretsResource)},
+        problems=(409,),
+    ),
+)

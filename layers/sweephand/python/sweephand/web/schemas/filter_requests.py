@@ -1,0 +1,49 @@
+"""What callers may write of a call about many jobs: which jobs, and what becomes of them."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from sweephand.base import limits
+from sweephand.web.schemas.formats import CursorText
+from sweephand.web.schemas.names import PREFIX_PATTERN
+from sweephand.web.schemas.requests import PauseDocument, ResumeDocument
+from sweephand.web.schemas.target_requests import Document
+
+#: A filter has to say something.
+_SAYS_SOMETHING: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["prefix"], "properties": {"prefix": {"type": "string", "minLength": 1}}},
+        {"required": ["labels"], "properties": {"labels": {"type": "object", "minProperties": 1}}},
+    ]
+}
+
+
+_Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
+
+
+class FilterDocument(Document):
+    """Which jobs a call about many is about: a prefix or labels are required."""
+
+    model_config = ConfigDict(json_schema_extra=_SAYS_SOMETHING)
+
+    prefix: str | None = Field(
+        None,
+        pattern=PREFIX_PATTERN,
+        max_length=limits.NAME_LENGTH_MAX,
+        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+    )
+    labels: dict[_Label, _Label] | None = Field(
+        None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."
+    )
+    cursor: CursorText | None = Field(
+        None, description="The nextCursor of the answer before; left out to begin."
+    )
+
+
+class PauseManyDocument(FilterDocument, PauseDocument):
+    """Which jobs are paused, and why."""
+
+
+class ResumeManyDocument(FilterDocument, ResumeDocument):
+    """Which jobs are resumed, and how."""

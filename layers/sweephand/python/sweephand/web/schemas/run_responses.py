@@ -1,0 +1,154 @@
+"""What callers are shown of runs, of those to come among them."""
+
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.model.run import Run, State
+from sweephand.runs.pending import Pending, PendingState
+from sweephand.web.http import json_text
+
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+class FailureResource(TypedDict):
+    """Why an attempt failed."""
+
+    attempt: Annotated[int, Field(description="The number of the attempt.")]
+    reason: Annotated[str, Field(description="In a sentence: the consumer's own, or what went wrong.")]
+    responseCode: Annotated[int | None, Field(description="The HTTP status, if there was a response.")]
+
+
+class RunResource(TypedDict):
+    """The record of delivering one trigger."""
+
+    id: Annotated[
+        str,
+        Field(
+            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
+            "`backfill-` or `chained-` before and a token behind it if it was asked for."
+        ),
+    ]
+    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
+    state: Annotated[
+        State | PendingState,
+        Field(
+            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
+        ),
+    ]
+    dueAt: Time
+    sequence: Annotated[
+        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
+    ]
+    attempts: int
+    startedAt: Time | None
+    endedAt: Time | None
+    latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
+    nextAttemptAt: Time | None
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
+    responseCode: int | None
+    answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
+    reason: Annotated[
+        str | None,
+        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
+    ]
+    lastFailure: NotRequired[
+        Annotated[
+            FailureResource,
+            Field(description="The latest attempt that failed; it stays when a later one succeeds."),
+        ]
+    ]
+    result: NotRequired[Annotated[Any, Field(description="The JSON that its consumer completed it with.")]]
+    count: NotRequired[
+        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
+    ]
+    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
+
+
+class RunPage(TypedDict):
+    """Some runs, newest due time first; `nextCursor` as long as there may be more."""
+
+    items: list[RunResource]
+    nextCursor: NotRequired[str]
+
+
+class RedriveResource(TypedDict):
+    """A run that is tried anew."""
+
+    id: str
+    triggerId: str
+    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+
+
+class ReportResource(TypedDict):
+    """A run as its consumer is told of it."""
+
+    id: str
+    state: State
+    attempt: int
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
+
+
+def run_resource(run: Run) -> RunResource:
+    """A run's record."""
+    shown: RunResource = {
+        "id": run.run_id,
+        "triggerId": run.trigger_id,
+        "state": run.state,
+        "dueAt": rfc3339(run.due_at),
+        "sequence": run.sequence,
+        "attempts": run.attempts,
+        "startedAt": time_or_none(run.started_at),
+        "endedAt": time_or_none(run.ended_at),
+        "latenessMs": run.lateness_ms,
+        "nextAttemptAt": time_or_none(run.next_attempt_at),
+        "responseCode": run.response_code,
+        "answer": run.answer,
+        "reason": run.reason,
+    }
+    if run.last_due_at is not None:
+        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    if run.last_failure is not None:
+        attempt, reason, code, _ = run.last_failure
+        shown["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
+    if run.result is not None:
+        shown["result"] = json_text.raw(run.result)
+    return shown
+
+
+def report_resource(run: Run) -> ReportResource:
+    """What a consumer is told of the run that it reports on."""
+    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return shown
+
+
+def pending_resource(pending: Pending) -> RunResource:
+    """A trigger to come, as its run will be."""
+    return {
+        "id": pending.run_id,
+        "triggerId": pending.trigger_id,
+        "state": pending.state,
+        "dueAt": rfc3339(pending.due_at),
+        "sequence": pending.sequence,
+        "attempts": 0,
+        "startedAt": None,
+        "endedAt": None,
+        "latenessMs": None,
+        "nextAttemptAt": None,
+        "responseCode": None,
+        "answer": None,
+        "reason": pending.reason,
+    }
+
+
+def time_or_none(instant: Instant | None) -> str | None:
+    """RFC 3339, if there is an instant."""
+    return None if instant is None else rfc3339(instant)

@@ -1,0 +1,126 @@
+"""From what pydantic found in a document to violations: pointers, and sentences that say what is valid."""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from sweephand.base.errors import Violation
+from sweephand.base.spelling import suggestion
+from sweephand.web.http.problems import pointer
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_SENTENCES: Final[Mapping[str, str]] = {
+    "missing": "Required.",
+    "string_type": "Must be text.",
+    "int_type": "Must be a whole number.",
+    "int_parsing": "Must be a whole number.",
+    "int_parsing_size": "Must be a whole number of a few digits.",
+    "int_from_float": "Must be a whole number.",
+    "float_type": "Must be a number.",
+    "finite_number": "Must be a number within the range of a double.",
+    "bool_type": "Must be true or false.",
+    "dict_type": "Must be an object.",
+    "model_type": "Must be an object.",
+    "list_type": "Must be a list.",
+    "greater_than": "Must be more than {gt}.",
+    "greater_than_equal": "Must be at least {ge}.",
+    "less_than_equal": "Must be at most {le}.",
+    "string_pattern_mismatch": "Has a character that it cannot have.",
+    "string_too_short": "Must not be empty.",
+    "string_too_long": "Must have at most {max_length} characters.",
+    "too_short": "Must not be empty.",
+    "too_long": "Must have at most {max_length} entries.",
+    "literal_error": "Must be {expected}.{meant}",
+    "value_error": "{error}",
+}
+
+#: Every name that is no field is a mistake.
+NOWHERE: Final[Mapping[str, str]] = {}
+
+
+def check(
+    model: type[Model], document: Mapping[str, Any], *, elsewhere: Mapping[str, str] = NOWHERE
+) -> tuple[Model | None, list[Violation]]:
+    """The document as the model has it, or what is wrong with it.
+
+    `elsewhere` are names that are no fields of it and no slips either, and what is said of each.
+    """
+    try:
+        return model.model_validate(document), []
+    except ValidationError as error:
+        return None, [_violation(model, found, elsewhere) for found in error.errors(include_url=False)]
+
+
+def _violation(model: type[BaseModel], found: Any, elsewhere: Mapping[str, str]) -> Violation:
+    place = tuple(part for part in found["loc"] if part != "[key]")
+    if found["type"] == "extra_forbidden":
+        return Violation(pointer(*place), _unknown(model, place, elsewhere))
+    sentence = _sentence(model, place, found)
+    field = _field(model, place)
+    meaning = field.description if field is not None and found["type"] != "value_error" else None
+    return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
+
+
+def _sentence(model: type[BaseModel], place: tuple[str | int, ...], found: Any) -> str:
+    template = _SENTENCES.get(found["type"])
+    if template is None:
+        return f"{found['msg']}."
+    said = {name: _plain(value) for name, value in found.get("ctx", {}).items()}
+    if found["type"] == "literal_error":
+        said["meant"] = suggestion(found["input"], _values(_field(model, place)))
+    return template.format(**said)
+
+
+def _values(field: FieldInfo | None) -> list[str]:
+    """The texts that a field takes, if it takes only certain ones."""
+    left: list[Any] = [] if field is None else [field.annotation]
+    found: list[str] = []
+    while left:
+        kind = left.pop()
+        if isinstance(kind, str):
+            found.append(kind)
+        else:
+            left += getattr(kind, "__args__", ())
+    return found
+
+
+def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Mapping[str, str]) -> str:
+    if len(place) == 1 and str(place[0]) in elsewhere:
+        return elsewhere[str(place[0])]
+    holder = _model(model, place[:-1]) or model
+    names = sorted(_names(holder))
+    if not names:
+        return "Nothing is taken here."
+    near = suggestion(str(place[-1]), names)
+    return f"There is no such field here.{near} What there is: {', '.join(names)}."
+
+
+def _plain(value: Any) -> Any:
+    """A bound as people write it: 1 rather than 1.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _names(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _field(model: type[BaseModel], place: tuple[str | int, ...]) -> FieldInfo | None:
+    holder = _model(model, place[:-1])
+    return _names(holder).get(str(place[-1])) if holder and place else None
+
+
+def _model(model: type[BaseModel], place: tuple[str | int, ...]) -> type[BaseModel] | None:
+    """The model that rules a place within a document of `model`, if one does."""
+    for part in place:
+        field = _names(model).get(str(part))
+        if field is None:
+            return None
+        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        inner = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if inner is None:
+            return None
+        model = inner
+    return model
