@@ -19,15 +19,15 @@ from sweephand.web.http.operation import (
 )
 from sweephand.web.http.preconditions import asks_for_absence, etag, revisions
 from sweephand.web.schemas.definition import read_definition
-from sweephand.web.schemas.query import JobsQuery
-from sweephand.web.schemas.requests import JobDocument
-from sweephand.web.schemas.responses import (
+from sweephand.web.schemas.job_responses import (
     JobPage,
     JobResource,
     WholeJobResource,
     job_resource,
     whole_job_resource,
 )
+from sweephand.web.schemas.query import JobsQuery
+from sweephand.web.schemas.requests import JobDocument
 from sweephand.web.services import Services
 
 

@@ -27,8 +27,8 @@ from sweephand.web.routes.jobs import (
     ruling_revision,
 )
 from sweephand.web.schemas.definition import judged, read_payload
+from sweephand.web.schemas.job_responses import JobResource, job_resource
 from sweephand.web.schemas.requests import JobPatchDocument
-from sweephand.web.schemas.responses import JobResource, job_resource
 from sweephand.web.services import Services
 
 #: Fields that are replaced whole: half of an old target and half of a new one are no target.

@@ -24,8 +24,8 @@ from sweephand.web.routes.jobs import (
     JOB_PATH,
     ruling_revision,
 )
+from sweephand.web.schemas.job_responses import JobResource, job_resource
 from sweephand.web.schemas.requests import PauseDocument, ResumeDocument
-from sweephand.web.schemas.responses import JobResource, job_resource
 from sweephand.web.schemas.validation import check
 from sweephand.web.services import Services
 

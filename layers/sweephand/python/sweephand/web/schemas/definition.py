@@ -24,8 +24,8 @@ from sweephand.targets.url import UrlError
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import Taken
 from sweephand.web.http.problems import DataTooLargeError, pointer
+from sweephand.web.schemas.job_responses import WholeJobResource
 from sweephand.web.schemas.requests import LATER, JobDocument
-from sweephand.web.schemas.responses import WholeJobResource
 from sweephand.web.schemas.validation import check
 
 #: Fields of a job that cannot be written: those that releases to come bring, and those that are only shown.

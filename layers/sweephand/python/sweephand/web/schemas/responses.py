@@ -1,101 +1,34 @@
-"""What callers are shown: jobs, keys and the rest, each made in one place."""
+"""What callers are shown of everything but jobs and runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.jobs.read import JobState, View
-from sweephand.model.api_key import Caller, Key, Role
+from sweephand.model.api_key import Key, Role
 from sweephand.model.change import Change, FieldChange, What
 from sweephand.model.signing_secret import SigningSecret
-from sweephand.web.http import json_text
-from sweephand.web.schemas.run_responses import (
-    RunResource,
-    Time,
-    run_resource,
-    time_or_none,
-)
-
-#: What stands in place of a target's header value for a caller who may only read.
-HIDDEN = "(hidden)"
-
-_TARGETS = frozenset({"target", "onComplete"})
+from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 
 #: What a clock change did to a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
 
-class JobResource(TypedDict):
-    """A job as it is listed: what was written, and what follows from it."""
-
-    namespace: str
-    name: str
-    rev: Annotated[str, Field(description="The revision; the ETag shows it too.")]
-    state: JobState
-    nextRun: Annotated[
-        Time | None,
-        Field(description="The next due time from now on; null if there is none, and while it is paused."),
-    ]
-    pausedAt: NotRequired[Annotated[Time, Field(description="Since when it is paused, if it is.")]]
-    pauseReason: NotRequired[Annotated[str, Field(description="Why it was paused, if that was said.")]]
-    onDemand: NotRequired[
-        Annotated[
-            Literal[True],
-            Field(
-                description="It has neither schedule nor dueTime: it fires only by hand or in a chain. Left "
-                "out of other jobs."
-            ),
-        ]
-    ]
-    createdAt: Time
-    updatedAt: Time
-    owner: Annotated[str, Field(description="The id of the key that created it.")]
-    expiresAt: NotRequired[Annotated[Time, Field(description="When it goes, its end being known.")]]
-    schedule: NotRequired[Annotated[Any, Field(description="As it was written: text, object or list.")]]
-    timezone: NotRequired[str]
-    dueTime: NotRequired[str]
-    ttl: NotRequired[str]
-    repeats: NotRequired[int]
-    dst: NotRequired[dict[str, str]]
-    jitter: NotRequired[str]
-    target: dict[str, Any]
-    retry: NotRequired[dict[str, Any]]
-    overlap: NotRequired[str]
-    waitLimit: NotRequired[int]
-    catchup: NotRequired[dict[str, str]]
-    deadLetterQueue: NotRequired[str]
-    history: NotRequired[str]
-    completion: NotRequired[str]
-    onComplete: NotRequired[dict[str, Any]]
-    heartbeatTimeout: NotRequired[str]
-    maxRunTime: NotRequired[str]
-    onError: NotRequired[str]
-    historyRetention: NotRequired[str]
-    retention: NotRequired[str]
-    deleteAfterCompletion: NotRequired[bool]
-    labels: NotRequired[dict[str, str]]
-    description: NotRequired[str]
-
-
-class WholeJobResource(JobResource):
-    """A job with its data and its last run."""
-
-    data: NotRequired[Any]
-    lastRun: Annotated[RunResource | None, Field(description="The run of the newest due time.")]
-
-
 class KeyResource(TypedDict):
     """An API key, without its secret."""
 
-    id: str
-    namespace: str
-    role: Role
-    createdAt: Time
-    expiresAt: Time | None
-    description: str | None
+    id: Annotated[str, Field(description="The key's id: what `DELETE /v1/keys/{id}` takes.")]
+    namespace: Annotated[str, Field(description="The namespace that the key opens; `*` for every one.")]
+    role: Annotated[
+        Role, Field(description="What the key may do: `read`, `write` (read too) or `admin` (all of it).")
+    ]
+    createdAt: Annotated[Time, Field(description="When the key was made.")]
+    expiresAt: Annotated[Time | None, Field(description="When the key stops working; null if it does not.")]
+    description: Annotated[
+        str | None, Field(description="What its maker wrote of it, for people; null if nothing.")
+    ]
 
 
 class NewKeyResource(KeyResource):
@@ -108,20 +41,22 @@ class SecretResource(TypedDict):
     """A signing secret."""
 
     secret: Annotated[str, Field(description="As Standard Webhooks has it: `whsec_` and base64.")]
-    createdAt: Time
+    createdAt: Annotated[Time, Field(description="When the secret was made.")]
     expiresAt: Annotated[Time | None, Field(description="Until when it signs; null until it is rotated.")]
 
 
 class SecretsResource(TypedDict):
     """The signing secrets that are active, newest first."""
 
-    items: list[SecretResource]
+    items: Annotated[
+        list[SecretResource], Field(description="The secrets that sign deliveries now, newest first.")
+    ]
 
 
 class OccurrenceResource(TypedDict):
     """One due time."""
 
-    utc: Time
+    utc: Annotated[Time, Field(description="The due time in UTC.")]
     local: Annotated[Time, Field(description="The same instant in the job's time zone.")]
     reason: NotRequired[
         Annotated[
@@ -154,7 +89,7 @@ class SkippedResource(TypedDict):
 class OccurrencesResource(TypedDict):
     """Due times in order, and what the schedule means."""
 
-    occurrences: list[OccurrenceResource]
+    occurrences: Annotated[list[OccurrenceResource], Field(description="The due times, earliest first.")]
     skipped: Annotated[
         list[SkippedResource], Field(description="What clock changes dropped before the last of these.")
     ]
@@ -175,17 +110,26 @@ class ViolationResource(TypedDict):
 class ProblemResource(TypedDict):
     """A problem document (RFC 9457)."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: NotRequired[list[ViolationResource]]
+    type: Annotated[str, Field(description="A name for the kind of problem: `urn:sweephand:problem:…`.")]
+    title: Annotated[str, Field(description="The kind of problem in a few words.")]
+    status: Annotated[int, Field(description="The HTTP status.")]
+    detail: Annotated[str, Field(description="What was wrong with this request, in a sentence.")]
+    errors: NotRequired[
+        Annotated[
+            list[ViolationResource],
+            Field(
+                description="Every field or parameter that cannot be accepted. Left out of other problems."
+            ),
+        ]
+    ]
 
 
 class GatewayRefusal(TypedDict):
     """What API Gateway answers by itself: no problem document."""
 
-    message: str
+    message: Annotated[
+        str, Field(description="What API Gateway says, such as `Unauthorized` or `Forbidden`.")
+    ]
 
 
 class BulkResultResource(TypedDict):
@@ -193,43 +137,42 @@ class BulkResultResource(TypedDict):
 
     name: Annotated[Any, Field(description="The name as it was given.")]
     status: Annotated[int, Field(description="What a PUT of this job would have been answered.")]
-    rev: NotRequired[str]
-    problem: NotRequired[ProblemResource]
+    rev: NotRequired[Annotated[str, Field(description="The revision, where the job was written.")]]
+    problem: NotRequired[
+        Annotated[ProblemResource, Field(description="The problem, where the job was refused.")]
+    ]
 
 
 class BulkResource(TypedDict):
     """What became of each job, in the order of the request."""
 
-    results: list[BulkResultResource]
+    results: Annotated[
+        list[BulkResultResource], Field(description="One result for each job, in the order of the request.")
+    ]
 
 
 class HealthResource(TypedDict):
     """The age of tick's heartbeat."""
 
-    status: Literal["ok"]
-    heartbeatAt: Time
-    heartbeatAgeSeconds: float
-
-
-class JobPage(TypedDict):
-    """Some jobs by name; `nextCursor` as long as there may be more."""
-
-    items: list[JobResource]
-    nextCursor: NotRequired[str]
+    status: Annotated[
+        Literal["ok"], Field(description="`ok`: the stack ticked within the last three minutes.")
+    ]
+    heartbeatAt: Annotated[Time, Field(description="When tick last ran.")]
+    heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
 
 
 class TriggerResource(TypedDict):
     """A trigger that was asked for."""
 
     id: Annotated[str, Field(description="The name of its run, `enqueued` until an attempt is over.")]
-    triggerId: str
-    dueAt: Time
+    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
+    dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
 
 
 class BackfillResource(TypedDict):
     """The triggers of a past span."""
 
-    count: int
+    count: Annotated[int, Field(description="How many triggers were made.")]
     firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
     lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
 
@@ -237,8 +180,8 @@ class BackfillResource(TypedDict):
 class CountResource(TypedDict):
     """What a call about many did; `nextCursor` as long as there may be more."""
 
-    count: int
-    nextCursor: NotRequired[str]
+    count: Annotated[int, Field(description="How many jobs this call changed, or how many runs it redrove.")]
+    nextCursor: NotRequired[NextCursor]
 
 
 class FieldChangeResource(TypedDict):
@@ -248,17 +191,21 @@ class FieldChangeResource(TypedDict):
     one of them is long. A field that was not there is null.
     """
 
-    name: str
-    before: NotRequired[Any]
-    after: NotRequired[Any]
+    name: Annotated[str, Field(description="The name of the field.")]
+    before: NotRequired[
+        Annotated[Any, Field(description="Its value before the change; null if there was none.")]
+    ]
+    after: NotRequired[
+        Annotated[Any, Field(description="Its value after the change; null if there is none.")]
+    ]
 
 
 class ChangeResource(TypedDict):
     """One write of a job."""
 
-    time: Time
+    time: Annotated[Time, Field(description="When the job was written.")]
     who: Annotated[str, Field(description="The id of the key; `sweephand` if it was Sweephand by itself.")]
-    what: What
+    what: Annotated[What, Field(description="What was done to the job.")]
     reason: Annotated[str | None, Field(description="Why it was paused, if that was said.")]
     fields: NotRequired[
         Annotated[
@@ -271,50 +218,15 @@ class ChangeResource(TypedDict):
 class ChangePage(TypedDict):
     """Some changes, newest first; `nextCursor` as long as there may be more."""
 
-    items: list[ChangeResource]
-    nextCursor: NotRequired[str]
+    items: Annotated[list[ChangeResource], Field(description="The changes, newest first.")]
+    nextCursor: NotRequired[NextCursor]
 
 
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
-    items: list[KeyResource]
-    nextCursor: NotRequired[str]
-
-
-def job_resource(view: View, caller: Caller) -> JobResource:
-    """A job as it is listed; header values of its target are hidden from a caller who may only read."""
-    job = view.job
-    written = dict(job.definition.written)
-    if not caller.may("write"):
-        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
-    shown: Any = {
-        "namespace": job.key.namespace,
-        "name": job.key.name,
-        "rev": job.rev,
-        "state": view.state,
-        "nextRun": time_or_none(view.next_run_at),
-        **({"onDemand": True} if job.series.is_on_demand else {}),
-        "createdAt": rfc3339(job.created_at),
-        "updatedAt": rfc3339(job.updated_at),
-        "owner": job.owner,
-        **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
-        **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
-        **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
-        **written,
-    }
-    resource: JobResource = shown
-    return resource
-
-
-def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
-    """A job with its data, byte for byte as consumers get it, and its last run."""
-    payload = view.job.definition.payload
-    data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
-    last = None if view.last_run is None else run_resource(view.last_run)
-    shown: Any = {**job_resource(view, caller), **data, "lastRun": last}
-    resource: WholeJobResource = shown
-    return resource
+    items: Annotated[list[KeyResource], Field(description="The keys, in the order of their ids.")]
+    nextCursor: NotRequired[NextCursor]
 
 
 def change_resource(change: Change) -> ChangeResource:
@@ -361,8 +273,3 @@ def secrets_resource(secrets: Iterable[SigningSecret]) -> SecretsResource:
             for each in secrets
         ]
     }
-
-
-def _without_values(target: Mapping[str, Any]) -> dict[str, Any]:
-    headers = target.get("headers")
-    return dict(target) | ({"headers": dict.fromkeys(headers, HIDDEN)} if headers else {})

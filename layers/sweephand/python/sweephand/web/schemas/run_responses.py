@@ -12,6 +12,12 @@ from sweephand.web.http import json_text
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
+#: On every page of a list.
+NextCursor = Annotated[
+    str,
+    Field(description="Give it as `cursor` for the next page. Left out of the last page."),
+]
+
 
 class FailureResource(TypedDict):
     """Why an attempt failed."""
@@ -38,18 +44,22 @@ class RunResource(TypedDict):
             description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
         ),
     ]
-    dueAt: Time
+    dueAt: Annotated[Time, Field(description="When the trigger was or is due.")]
     sequence: Annotated[
         int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
     ]
-    attempts: int
-    startedAt: Time | None
-    endedAt: Time | None
+    attempts: Annotated[int, Field(description="How many attempts have begun.")]
+    startedAt: Annotated[Time | None, Field(description="When the first attempt began; null before.")]
+    endedAt: Annotated[Time | None, Field(description="When the run was over; null before.")]
     latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
-    nextAttemptAt: Time | None
+    nextAttemptAt: Annotated[
+        Time | None, Field(description="When the next attempt is due, while the run is `retrying`.")
+    ]
     heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
     runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
-    responseCode: int | None
+    responseCode: Annotated[
+        int | None, Field(description="The HTTP status of the last response; null if there was none.")
+    ]
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
         str | None,
@@ -71,24 +81,24 @@ class RunResource(TypedDict):
 class RunPage(TypedDict):
     """Some runs, newest due time first; `nextCursor` as long as there may be more."""
 
-    items: list[RunResource]
-    nextCursor: NotRequired[str]
+    items: Annotated[list[RunResource], Field(description="The runs, newest due time first.")]
+    nextCursor: NotRequired[NextCursor]
 
 
 class RedriveResource(TypedDict):
     """A run that is tried anew."""
 
-    id: str
-    triggerId: str
+    id: Annotated[str, Field(description="The run's name within its job.")]
+    triggerId: Annotated[str, Field(description="What the consumer deduplicates by; it stays the same.")]
     attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
 
 
 class ReportResource(TypedDict):
     """A run as its consumer is told of it."""
 
-    id: str
-    state: State
-    attempt: int
+    id: Annotated[str, Field(description="The run's name within its job.")]
+    state: Annotated[State, Field(description="The state of the run after the report.")]
+    attempt: Annotated[int, Field(description="The number of the latest attempt.")]
     heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
     runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
 

@@ -1,0 +1,146 @@
+"""How callers are shown a job: what was written, and what follows from it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.instants import rfc3339
+from sweephand.jobs.read import JobState, View
+from sweephand.model.api_key import Caller
+from sweephand.web.http import json_text
+from sweephand.web.schemas.requests import JobDocument
+from sweephand.web.schemas.run_responses import NextCursor, RunResource, Time, run_resource, time_or_none
+
+#: What stands in place of a target's header value for a caller who may only read.
+HIDDEN = "(hidden)"
+
+_TARGETS = frozenset({"target", "onComplete"})
+
+_MEANINGS = {field.alias or name: field.description or "" for name, field in JobDocument.model_fields.items()}
+
+
+def _as_written(name: str) -> FieldInfo:
+    """The meaning of a field that is shown as its user wrote it: that of the request."""
+    shown: FieldInfo = Field(description=_MEANINGS[name])
+    return shown
+
+
+class JobResource(TypedDict):
+    """A job as it is listed: what was written, and what follows from it."""
+
+    namespace: Annotated[str, Field(description="The namespace of the job.")]
+    name: Annotated[str, Field(description="The job's name, unique within its namespace.")]
+    rev: Annotated[str, Field(description="The revision. The `ETag` header shows it too.")]
+    state: Annotated[JobState, Field(description="`active`, `paused`, or `completed`: no due time is left.")]
+    nextRun: Annotated[
+        Time | None,
+        Field(description="The next due time from now on; null if there is none, and while it is paused."),
+    ]
+    pausedAt: NotRequired[
+        Annotated[Time, Field(description="Since when the job is paused. Left out of other jobs.")]
+    ]
+    pauseReason: NotRequired[
+        Annotated[str, Field(description="Why the job was paused, if the caller said it.")]
+    ]
+    onDemand: NotRequired[
+        Annotated[
+            Literal[True],
+            Field(
+                description="It has neither schedule nor dueTime: it fires only by hand or in a chain. Left "
+                "out of other jobs."
+            ),
+        ]
+    ]
+    createdAt: Annotated[Time, Field(description="When the job was created.")]
+    updatedAt: Annotated[Time, Field(description="When the job was last written, paused or resumed.")]
+    owner: Annotated[str, Field(description="The id of the key that created it.")]
+    expiresAt: NotRequired[
+        Annotated[
+            Time, Field(description="When the job is removed. Shown once the end of its series is known.")
+        ]
+    ]
+    schedule: NotRequired[
+        Annotated[Any, Field(description="The schedule as it was written: text, object or list.")]
+    ]
+    timezone: NotRequired[Annotated[str, _as_written("timezone")]]
+    dueTime: NotRequired[Annotated[str, _as_written("dueTime")]]
+    ttl: NotRequired[Annotated[str, _as_written("ttl")]]
+    repeats: NotRequired[Annotated[int, _as_written("repeats")]]
+    dst: NotRequired[Annotated[dict[str, str], _as_written("dst")]]
+    jitter: NotRequired[Annotated[str, _as_written("jitter")]]
+    target: Annotated[dict[str, Any], _as_written("target")]
+    retry: NotRequired[Annotated[dict[str, Any], _as_written("retry")]]
+    overlap: NotRequired[Annotated[str, _as_written("overlap")]]
+    waitLimit: NotRequired[Annotated[int, _as_written("waitLimit")]]
+    catchup: NotRequired[Annotated[dict[str, str], _as_written("catchup")]]
+    deadLetterQueue: NotRequired[Annotated[str, _as_written("deadLetterQueue")]]
+    history: NotRequired[Annotated[str, _as_written("history")]]
+    completion: NotRequired[Annotated[str, _as_written("completion")]]
+    onComplete: NotRequired[Annotated[dict[str, Any], _as_written("onComplete")]]
+    heartbeatTimeout: NotRequired[Annotated[str, _as_written("heartbeatTimeout")]]
+    maxRunTime: NotRequired[Annotated[str, _as_written("maxRunTime")]]
+    onError: NotRequired[Annotated[str, _as_written("onError")]]
+    historyRetention: NotRequired[Annotated[str, _as_written("historyRetention")]]
+    retention: NotRequired[Annotated[str, _as_written("retention")]]
+    deleteAfterCompletion: NotRequired[Annotated[bool, _as_written("deleteAfterCompletion")]]
+    labels: NotRequired[Annotated[dict[str, str], _as_written("labels")]]
+    description: NotRequired[Annotated[str, _as_written("description")]]
+
+
+class WholeJobResource(JobResource):
+    """A job with its data and its last run."""
+
+    data: NotRequired[Annotated[Any, _as_written("data")]]
+    lastRun: Annotated[
+        RunResource | None, Field(description="The run of the newest due time; null if there is none.")
+    ]
+
+
+class JobPage(TypedDict):
+    """Some jobs by name; `nextCursor` as long as there may be more."""
+
+    items: Annotated[list[JobResource], Field(description="The jobs, in the order of their names.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def job_resource(view: View, caller: Caller) -> JobResource:
+    """A job as it is listed; header values of its target are hidden from a caller who may only read."""
+    job = view.job
+    written = dict(job.definition.written)
+    if not caller.may("write"):
+        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
+    shown: Any = {
+        "namespace": job.key.namespace,
+        "name": job.key.name,
+        "rev": job.rev,
+        "state": view.state,
+        "nextRun": time_or_none(view.next_run_at),
+        **({"onDemand": True} if job.series.is_on_demand else {}),
+        "createdAt": rfc3339(job.created_at),
+        "updatedAt": rfc3339(job.updated_at),
+        "owner": job.owner,
+        **({} if job.paused_at is None else {"pausedAt": rfc3339(job.paused_at)}),
+        **({} if job.pause_reason is None else {"pauseReason": job.pause_reason}),
+        **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
+        **written,
+    }
+    resource: JobResource = shown
+    return resource
+
+
+def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
+    """A job with its data, byte for byte as consumers get it, and its last run."""
+    payload = view.job.definition.payload
+    data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
+    last = None if view.last_run is None else run_resource(view.last_run)
+    shown: Any = {**job_resource(view, caller), **data, "lastRun": last}
+    resource: WholeJobResource = shown
+    return resource
+
+
+def _without_values(target: Mapping[str, Any]) -> dict[str, Any]:
+    headers = target.get("headers")
+    return dict(target) | ({"headers": dict.fromkeys(headers, HIDDEN)} if headers else {})
