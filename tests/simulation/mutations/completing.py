@@ -82,6 +82,21 @@ def looks_once() -> Iterator[None]:
         yield
 
 
+@mutation("Every copy of a look at a run sends a next look", first=5_489)
+def multiplies_looks() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        runs = ports["runs"]
+
+        def of(trigger: Trigger) -> Run | None:
+            run: Run | None = runs.of(trigger)
+            return None if run is None else replace(run, next_look_at=None)
+
+        ports["runs"] = Instead(runs, of=of)
+
+    with built(Watch, change):
+        yield
+
+
 @mutation("An acceptance is recorded before its deadline is armed")
 def records_before_watching() -> Iterator[None]:
     put_off = Later()

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from tests.fakes.acceptance import Worker, cancel, due_async, running
 from tests.fakes.deliveries import run_of
-from tests.fakes.faults import kill_everywhere
+from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World
 
-from sweephand.base.errors import ConflictError, GoneError, NotFoundError
+from sweephand.base.errors import ConflictError, GoneError, NotFoundError, StoreError
 from sweephand.model.trigger import DeadlineMessage
 from sweephand.ports import Answer
 
@@ -170,11 +171,82 @@ def test_two_deliveries_of_one_trigger_are_accepted_once_in_every_order() -> Non
     assert every_interleaving(prepare, deliver, deliver, check) > 5
 
 
+def looks(world: World) -> list[DeadlineMessage]:
+    """The looks at runs that are on their way."""
+    return [message for _, message in world.queue.waiting if isinstance(message, DeadlineMessage)]
+
+
 def test_deadlines_do_not_multiply_however_often_one_is_looked_at() -> None:
     world = prepared(accepted)
     for _ in range(5):
         world.queue.copy()
         world.run_until(world.clock.time + 2 * MINUTE)
         beat(world)
-    assert sum(isinstance(message, DeadlineMessage) for _, message in world.queue.waiting) < 40
+    assert len(looks(world)) <= 1
     assert world.clock.time < NOON + 60 * MINUTE
+
+
+def test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost() -> None:
+    world = prepared(accepted)
+    for _ in range(12):
+        failing(world, "queue.send", times=1, after=True)
+        end = world.clock.time + MINUTE // 2
+        # The world raises what a message failed with; its copy waits for a second.
+        with suppress(StoreError):
+            world.run_until(end, ticking=False)
+        world.run_until(end, ticking=False)
+        beat(world)
+        assert 1 <= len(looks(world)) <= 3
+    working(world)
+    last_beat_at = world.clock.time
+    world.run_until(last_beat_at + MINUTE + 10_000, ticking=False)
+    assert len(work(world).tokens) == 2, "the consumer's silence is found within ten seconds"
+
+
+def test_a_next_look_that_was_sent_twice_is_one_look_again() -> None:
+    world = prepared(accepted)
+    ((_, first),) = world.queue.waiting
+    assert isinstance(first, DeadlineMessage)
+    world.clock.time += 30_000
+    beat(world)
+    world.clock.time = first.not_before
+    world.queue.waiting = [(first.not_before, first)] * 3
+    for _ in range(3):
+        deliver(world)
+    (following,) = looks(world)
+    assert run_of(world).next_look_at == following.not_before
+
+
+def test_a_look_whose_function_dies_at_any_call_comes_again_or_has_a_successor() -> None:
+    def prepare(world: World) -> None:
+        accepted(world)
+        ((_, first),) = world.queue.waiting
+        assert isinstance(first, DeadlineMessage)
+        world.clock.time += 30_000
+        beat(world)
+        world.clock.time = first.not_before
+        world.queue.waiting = [(first.not_before, first)]
+
+    def check(world: World) -> None:
+        last_beat_at = NOON + 40_000
+        # The queue shows the message again before the second look is due.
+        world.clock.time += 10_000
+        world.queue.reappear()
+        world.run_until(last_beat_at + MINUTE + 10_000, ticking=False)
+        assert len(work(world).tokens) == 2, "the consumer's silence is found within ten seconds"
+        assert len(looks(world)) == 1
+
+    kill_everywhere(prepare, deliver, check)
+
+
+def test_a_look_at_a_run_that_an_older_version_recorded_is_taken() -> None:
+    world = prepared(accepted)
+    ((_, first),) = world.queue.waiting
+    assert isinstance(first, DeadlineMessage)
+    run = run_of(world)
+    assert world.runs.move(replace(run, next_look_at=None, version="older"), run)
+    world.clock.time += 30_000
+    beat(world)
+    world.run_until(first.not_before, ticking=False)
+    (following,) = looks(world)
+    assert run_of(world).next_look_at == following.not_before

@@ -102,6 +102,10 @@ ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 #: be the 90 s of the wheel.
 DEADLINE_GRACE_MS: Final = 5 * SECOND_MS
 
+#: The next look at a run comes by so much later at most, at random. Copies of one look, which are received at
+#: the same moment, thus send looks for different moments: the first one that is handled replaces the others.
+LOOKS_SPREAD_MS: Final = SECOND_MS
+
 #: An attempt whose predecessor is not recorded as failed yet is looked at every second for this long; then
 #: when that one's deadline passes: its consumer has reported after all.
 OVERTAKEN_PATIENCE_MS: Final = MINUTE_MS

@@ -31,8 +31,9 @@ class Run:
 
     An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
     report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
-    `result` is the JSON text that its consumer completed it with. `last_failure` is the latest attempt that
-    failed; a later success keeps it.
+    `next_look_at` is the instant of the latest look at its deadline that was sent; None in a record of an
+    older version. `result` is the JSON text that its consumer completed it with. `last_failure` is the latest
+    attempt that failed; a later success keeps it.
     """
 
     key: JobKey
@@ -66,6 +67,7 @@ class Run:
     payload: Payload | None = None
     result: str | None = None
     last_failure: Failure | None = None
+    next_look_at: Instant | None = None
 
     @property
     def run_id(self) -> str:

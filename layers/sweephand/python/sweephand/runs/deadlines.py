@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.timing import DEADLINE_GRACE_MS
+from sweephand.base.timing import DEADLINE_GRACE_MS, LOOKS_SPREAD_MS
 from sweephand.jobs.expiry import Completions
 from sweephand.model.run import Run, attempted
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
@@ -48,12 +48,16 @@ class Watch:
 
         Extended, it is looked at again when it should have reported next. What is over, or is another's
         acceptance by now, has a message of its own or needs none.
+
+        A look can come twice: the answer of the queue was lost, or the function died. So that looks do not
+        multiply, the run records the next look once that is sent, and an earlier look sends none.
         """
         looked = self._looked(message)
         self._have_gone_on(message.trigger)
         return looked
 
     def _looked(self, message: DeadlineMessage) -> Delivered:
+        following: DeadlineMessage | None = None
         for _ in range(_READS_MAX):
             run, now = self._runs.of(message.trigger), self._clock.now()
             if run is None or (run.attempts, run.owner) != (message.attempt, message.owner):
@@ -65,14 +69,27 @@ class Watch:
             if run.state != "running" and not run.is_ending:
                 return Delivered("watched")
             if run.state == "running" and now < run.deadline_at + DEADLINE_GRACE_MS:
-                self._later.send_at(deadline_of(run, message.shard), message.shard)
-                return Delivered("watched")
+                if run.next_look_at is not None and message.not_before < run.next_look_at:
+                    return Delivered("watched")
+                if following is None:
+                    following = self._next_look(run, message.shard)
+                    # Sent first: if the function dies before the record, this look comes again.
+                    self._later.send_at(following, message.shard)
+                looked = replace(run, next_look_at=following.not_before, version=self._ids.token())
+                if self._runs.move(looked, run):
+                    return Delivered("watched")
+                continue
             outcome = self._fail(run, _failure_of(run))
             if outcome is not None:
                 return Delivered(outcome)
         raise StoreError(
             f"run {message.trigger.run_id} of {message.trigger.key} changed too often to be judged"
         )
+
+    def _next_look(self, run: Run, shard: int) -> DeadlineMessage:
+        """The look at a run when it should have reported next, somewhat spread."""
+        look = deadline_of(run, shard)
+        return look._replace(not_before=look.not_before + int(self._ids.fraction() * LOOKS_SPREAD_MS))
 
     def fail(self, message: FailureMessage) -> Delivered:
         """Settle an attempt that has failed by its consumer's word, unless it is over by now.

@@ -116,9 +116,10 @@ class Settler:
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._keeping.keep_job(job, run_until)
-        self._later.send_at(deadline_of(running, job.shard), job.shard)
+        look = deadline_of(running, job.shard)
+        self._later.send_at(look, job.shard)
         # A report may have been faster: then what it wrote stands.
-        self._runs.record(running)
+        self._runs.record(replace(running, next_look_at=look.not_before))
         return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> str:
