@@ -6,6 +6,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.scenario import FIRST_FOR_WEEKS
 
+from sweephand.jobs import draft
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.overlap_queue import Turns
 from sweephand.runs.retention import Keeping
@@ -14,6 +15,12 @@ from sweephand.runs.retention import Keeping
 @mutation("A job is kept no longer for what waits, runs or is tried again", first=FIRST_FOR_WEEKS)
 def keeps_no_job() -> Iterator[None]:
     with patch.object(Keeping, "keep_job", lambda *_: None):
+        yield
+
+
+@mutation("A shorter definition lets go of a job whose triggers wait", first=FIRST_FOR_WEEKS)
+def forgets_what_waits() -> Iterator[None]:
+    with patch.object(draft, "_kept_for_what_waits", lambda _, expires_at, *__: expires_at):
         yield
 
 

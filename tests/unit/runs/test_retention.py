@@ -167,3 +167,43 @@ def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_la
     assert retry_at is not None
     assert job is not None
     assert (job.expires_at or 0) >= retry_at + HOUR_MS
+
+
+ONCE: dict[str, Any] = {"dueTime": "0s", "retention": "0s", "retry": {"maxAge": "1s"}}
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3])
+@pytest.mark.parametrize("retention", ["0s", "30d"])
+def test_shorter_definitions_do_not_let_go_of_a_job_whose_trigger_waits(retention: str, writes: int) -> None:
+    world = World()
+    answers(world, FAILED)
+    world.put(dueTime="10s", retention=retention, **PATIENT)
+    world.run_until(NOON + 15_000, ticking=False)
+    retry_at = run_of(world).next_attempt_at
+    assert retry_at is not None
+    for _ in range(writes):
+        world.clock.time += 1_000
+        world.put(**ONCE)
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert (job.expires_at or 0) >= retry_at + HOUR_MS
+    world.run_until(retry_at + 2_000)
+    assert world.consumers.ids.count(f"{job.uid}-{RUN}") == 2
+
+
+def test_a_shorter_definition_of_a_run_that_goes_on_does_not_let_go_of_its_job() -> None:
+    world = World()
+    worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")
+    world.put(**ONCE)
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert (job.expires_at or 0) >= (run_of(world).run_until or 0) + HOUR_MS
+    assert worker.complete().state == "succeeded"
+
+
+def test_a_job_none_of_whose_triggers_may_wait_goes_when_its_new_definition_says_so() -> None:
+    world = World()
+    former = world.put(dueTime="365d", retention="0s", retry={"maxAge": "1s"}).job
+    job = world.put(dueTime="1d", retention="0s", retry={"maxAge": "1s"}).job
+    assert former.expires_at == NOON + 365 * DAY_MS + 1_000
+    assert job.expires_at == NOON + DAY_MS + 1_000

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Literal
 
-from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, Instant
+from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.payload_audit import ref_of
 from sweephand.jobs.series import begun, begun_instead, goes_on, patched, restarted
@@ -93,6 +94,34 @@ def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instan
     return min(expires_at + max(stored.expires_at - former, 0), INSTANT_MAX)
 
 
+def _kept_for_what_waits(
+    stored: Job, expires_at: Instant | None, definition: Definition, now: Instant
+) -> Instant | None:
+    """That expiry of a job that was written anew, put off if the stored job's triggers may wait for longer.
+
+    The end of the stored job may have been put off for what waits (runs/retention.py), or was late enough by
+    itself. What waits does so by the old definition, whatever the new one says.
+    """
+    if expires_at is None:
+        return None
+    waiting_until = now + stored.definition.owing_ms + ATTEMPT_DELAY_MAX_MS
+    if stored.expires_at is not None:
+        waiting_until = min(waiting_until, stored.expires_at)
+        former = expiry(stored.series, stored.definition)
+        if former is None or stored.expires_at > former:
+            # It was put off, by more than was needed.
+            needed_until = stored.expires_at - put_off_ms(stored.definition)
+            waiting_until = max(waiting_until, needed_until)
+    if expires_at >= waiting_until:
+        return expires_at
+    return min(waiting_until + put_off_ms(definition), INSTANT_MAX)
+
+
+def put_off_ms(definition: Definition) -> int:
+    """For how much longer than is needed a job is kept whose end is put off, so that it is seldom written."""
+    return max(definition.retention_ms, DAY_MS)
+
+
 def _end_of(series: Series) -> Instant | None:
     """The last occurrence, as far as it is known; of a job that fires only on demand its `ttl`."""
     return series.ttl_at if series.is_on_demand else series.last_at()
@@ -125,6 +154,10 @@ def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
 
 
 def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
+    # A paused job waits for whoever paused it, however long.
+    expires_at = None
+    if stored.paused_at is None:
+        expires_at = _kept_for_what_waits(stored, _expiry_after(stored, series, definition), definition, now)
     return replace(
         stored,
         version=token,
@@ -133,8 +166,7 @@ def _written(stored: Job, definition: Definition, series: Series, *, token: str,
         series=series,
         updated_at=now,
         resumed_at=stored.cut if stored.resumed_at is None else stored.resumed_at,
-        # A paused job waits for whoever paused it, however long.
-        expires_at=None if stored.paused_at is not None else _expiry_after(stored, series, definition),
+        expires_at=expires_at,
     )
 
 
