@@ -138,8 +138,8 @@ class Watch:
             case "overlap":
                 chronicle.line_changed(_read(lines._slot, before), _read(lines._slot, after))
             case "shard":
-                for timer in timers._timers(after) if after else ():
-                    chronicle.timer_changed(None, timer)
+                if after:
+                    chronicle.timer_changed(None, timers._timer(after))
             case "leases" if sort.isdigit():
                 chronicle.lease_changed(_read(leases._lease, before), _read(leases._lease, after))
 
@@ -154,8 +154,7 @@ class Watch:
             case "overlap":
                 chronicle.line_removed(lines._slot(item))
             case "shard":
-                for timer in timers._timers(item):
-                    chronicle.timer_removed(timer)
+                chronicle.timer_removed(timers._timer(item))
 
 
 @dataclass(frozen=True, slots=True)

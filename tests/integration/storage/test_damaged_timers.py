@@ -9,12 +9,29 @@ from tests.fakes.engines import Dynamo
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.model.timer import Cursor, Timer, UnreadTimer
+from sweephand.model.trigger import FailureMessage
+from sweephand.model.wire import encode
 
 DAMAGES: tuple[Mapping[str, Any], ...] = ({"q": {"S": "x"}}, {"d": {"S": "soon"}}, {"u": {"NULL": True}})
 
+#: No JSON, no message, a message of a kind that no timer carries, and no message at all.
+DAMAGED_MESSAGES: tuple[Mapping[str, Any], ...] = (
+    {"m": {"S": "{"}},
+    {"m": {"S": '{"v":1}'}},
+    {"m": {"S": encode(FailureMessage(retry_timer().message.trigger, 1, "", is_final=False, not_before=0))}},
+    {"m": {"NULL": True}},
+)
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=str)
-@pytest.mark.parametrize("written", [timer(), retry_timer(), deadline_timer()])
+
+@pytest.mark.parametrize(
+    ("written", "damage"),
+    [
+        *((timer(), damage) for damage in DAMAGES),
+        *((retry_timer(), damage) for damage in DAMAGED_MESSAGES),
+        *((deadline_timer(), damage) for damage in DAMAGED_MESSAGES),
+    ],
+    ids=str,
+)
 def test_a_damaged_item_is_said_to_be_so_and_read_again_when_it_is_mended(
     on_moto: Dynamo, written: Timer, damage: Mapping[str, Any]
 ) -> None:

@@ -1,153 +1,329 @@
-"""Jobs with neither schedule nor dueTime: they fire by hand or in a chain, and never by themselves."""
+"""Triggers on demand: what they deliver, what they are called, and that nothing holds them back."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
+from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import ConflictError, InvalidError
-from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
-from sweephand.jobs.read import view
-from sweephand.model.definition import RETENTION_DEFAULT_MS
-from sweephand.model.job import Job
+from sweephand.base.errors import InvalidError, NotFoundError
+from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.model.run_id import Demand, RunName, read_run_name
+from sweephand.model.trigger import SpanMessage
+from sweephand.ports import Answer
+
+MINUTE = 60_000
+LARGE = '"' + "x" * 3_000 + '"'
 
 
-def shown(world: World, job: Job) -> tuple[str, int | None]:
-    """State and next due time, now."""
-    seen = view(job, world.clock.time)
-    return seen.state, seen.next_run_at
+def bodies(world: World) -> list[bytes]:
+    return [each.body for each in world.consumers.attempts]
 
 
-def stored(world: World) -> Job:
+def test_a_trigger_by_hand_is_delivered_at_once_beside_what_the_schedule_makes_due() -> None:
+    world = World()
+    job = world.put(schedule="@every 10s", data="1").job
+    world.run_until(NOON + 5_000)
+    trigger = world.trigger()
+    world.run_until(NOON + 11_000)
+    (manual, other) = world.consumers.attempts
+    assert manual.trigger == trigger
+    assert (manual.trigger.due_at, manual.trigger.sequence) == (NOON + 5_000, 0)
+    assert manual.trigger.id == f"{job.uid}-{trigger.run_id}"
+    assert trigger.run_id.startswith("manual-")
+    assert other.trigger.due_at == NOON + 10_000
+    assert bodies(world) == [b"1", b"1"]
+    run = world.runs.get(key_of(), trigger.run_id)
+    assert run is not None
+    assert (run.state, run.lateness_ms, run.run_id) == ("succeeded", 0, trigger.run_id)
+
+
+def test_two_triggers_of_one_moment_are_two_and_so_is_the_one_that_is_due_then() -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.clock.time += 10_000
+    first, second = world.trigger(), world.trigger()
+    world.run_until(NOON + 11_000)
+    assert len(set(world.consumers.ids)) == 3
+    assert first.due_at == second.due_at
+    assert len(world.runs.page(key_of(), None, "", 10).items) == 3
+    assert all(world.runs.get(key_of(), each.run_id) for each in (first, second))
+
+
+@pytest.mark.parametrize("data", ["7", "null", LARGE], ids=["small", "null", "large"])
+def test_data_of_its_own_is_delivered_instead_of_the_jobs_at_every_attempt(data: str) -> None:
+    world = World()
+    world.put(schedule="@every 1h", data=LARGE.upper())
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 2, code=503)
+    trigger = world.trigger(data=data)
+    world.run_until(NOON + 30 * MINUTE)
+    assert bodies(world) == [data.encode()] * 3
+    run = world.runs.get(key_of(), trigger.run_id)
+    assert run is not None
+    assert run.state == "succeeded"
+
+
+def test_a_trigger_that_waits_in_the_wheel_for_its_retry_keeps_its_name_and_its_data() -> None:
+    world = World()
+    world.put(schedule="@every 5h", data="1")
+    later_at = NOON + 40 * MINUTE
+    world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.number > 1, code=503, retry_after_at=later_at
+    )
+    trigger = world.trigger(data="7")
+    world.pause()
+    world.run_until(NOON + 50 * MINUTE)
+    assert bodies(world) == [b"7", b"7"]
+    assert set(world.consumers.ids) == {trigger.id}
+
+
+def test_large_data_expires_by_itself() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    world.trigger(data=LARGE)
+    assert world.payloads.discarded == set(world.payloads._payloads)
+
+
+def test_a_paused_job_is_triggered_and_backfilled_and_stays_paused() -> None:
+    world = World()
+    world.put(schedule="@every 1h", dueTime="0s")
+    world.run_until(NOON + 1_000)
+    world.pause()
+    world.run_until(NOON + 3 * HOUR_MS)
+    before = len(world.consumers.ids)
+    world.trigger()
+    world.backfill(since=NOON, until=NOON + 3 * HOUR_MS)
+    world.run_until(NOON + 3 * HOUR_MS + MINUTE)
+    assert len(world.consumers.ids) == before + 1 + 3
     job = world.jobs.get(key_of())
     assert job is not None
-    return job
+    assert job.paused_at is not None
 
 
-def is_unarmed(world: World) -> bool:
-    return not world.queue.waiting and not world.timers.everything()
-
-
-def test_it_is_active_for_ever_has_nothing_to_come_and_arms_nothing() -> None:
+def test_a_completed_job_is_triggered() -> None:
     world = World()
-    job = world.put().job
-    assert (shown(world, job), job.expires_at) == (("active", None), None)
-    assert is_unarmed(world)
-    world.clock.time += 4_000 * DAY_MS
-    assert shown(world, stored(world)) == ("active", None)
-
-
-def test_it_fires_by_hand_as_often_as_somebody_asks() -> None:
-    world = World()
-    world.put(data="1")
-    triggers = [world.trigger(), world.trigger(data="2")]
-    world.run_until(NOON + SECOND_MS)
-    assert [each.body for each in world.consumers.attempts] == [b"1", b"2"]
-    assert {each.trigger for each in world.consumers.attempts} == set(triggers)
-    assert shown(world, stored(world)) == ("active", None)
-
-
-def test_it_follows_another_job_and_another_follows_it() -> None:
-    world = World()
-    world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
-    world.put(onComplete={"type": "job", "name": "last"})
-    world.put("last")
-    world.run_until(NOON + 30 * SECOND_MS)
-    assert [each.trigger.key.name for each in world.consumers.attempts] == ["first", "job", "last"]
-
-
-def test_an_equal_definition_changes_nothing_at_any_time() -> None:
-    world = World()
-    first = world.put(labels={"a": "b"}).job
-    world.clock.time += 400 * DAY_MS
-    again = world.put(labels={"a": "b"})
-    assert (again.outcome, again.job) == ("unchanged", first)
-
-
-def test_what_is_written_anew_is_a_new_revision_that_fires_as_before() -> None:
-    world = World()
-    first = world.put().job
-    world.clock.time += DAY_MS
-    second = world.put(labels={"a": "b"}).job
-    third = world.patch(description="x").job
-    assert len({first.rev, second.rev, third.rev}) == 3
-    assert third.series == second.series == first.series
-    assert (shown(world, third), third.expires_at) == (("active", None), None)
-    assert is_unarmed(world)
-
-
-def test_it_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
-    world = World()
-    job = world.put(ttl="1h").job
-    assert job.expires_at == NOON + HOUR_MS + job.definition.owing_ms + RETENTION_DEFAULT_MS
-    world.clock.time = NOON + HOUR_MS
-    assert shown(world, job) == ("active", None)
-    world.clock.time += 1
-    assert shown(world, job) == ("completed", None)
-    again = world.put(ttl="1h")
-    assert again.outcome == "replaced"
-    assert shown(world, again.job) == ("active", None)
-
-
-def test_another_ttl_moves_its_end_and_none_takes_it_away() -> None:
-    world = World()
-    world.put(ttl="1h")
-    world.clock.time += 60_000
-    later = world.patch(ttl="2h").job
-    assert later.series.ttl_at == NOON + 60_000 + 2 * HOUR_MS
-    for job in (world.patch(without=["ttl"]).job, world.put().job):
-        assert (job.series.ttl_at, job.expires_at) == (None, None)
-
-
-def test_a_pause_holds_what_is_chained_and_not_what_is_asked_for_by_hand() -> None:
-    world = World()
-    world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
-    world.put(ttl="10h")
-    paused = world.pause()
-    assert (shown(world, paused), paused.expires_at) == (("paused", None), None)
+    world.put(dueTime="10s")
+    world.run_until(NOON + MINUTE)
     world.trigger()
-    world.run_until(NOON + 60 * SECOND_MS)
-    fired = [each.trigger for each in world.consumers.attempts if each.trigger.key == key_of()]
-    assert [each.demand and each.demand.kind for each in fired] == ["manual"]
-    resumed = world.resume()
-    assert (shown(world, resumed), resumed.expires_at) == (("active", None), stored(world).expires_at)
-    assert resumed.expires_at is not None
-    world.run_until(NOON + 2 * HOUR_MS)
-    fired = [each.trigger for each in world.consumers.attempts if each.trigger.key == key_of()]
-    assert [each.demand and each.demand.kind for each in fired] == ["manual", "chained"]
+    world.run_until(NOON + 2 * MINUTE)
+    assert len(set(world.consumers.ids)) == 2
 
 
-@pytest.mark.parametrize("fields", [{"dueTime": "10s"}, {"schedule": "@every 10s", "repeats": 1}])
-def test_a_patch_gives_it_a_time_and_takes_it_away_again(fields: dict[str, Any]) -> None:
+def test_a_trigger_of_a_job_that_is_deleted_meanwhile_is_not_delivered() -> None:
     world = World()
-    world.put()
+    world.put(schedule="@every 1h")
+    world.trigger()
+    world.backfill(since=NOON - DAY_MS, until=NOON)
+    world.delete()
+    world.run_until(NOON + 10 * MINUTE)
+    assert not world.consumers.ids
+    assert not world.queue.waiting
+
+
+def test_a_job_written_anew_under_the_name_is_not_triggered_by_what_was_asked_of_the_one_before() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    world.trigger()
+    world.delete()
+    world.put(schedule="@every 1h")
+    world.run_until(NOON + 10 * MINUTE)
+    assert not world.consumers.ids
+
+
+def test_a_trigger_by_hand_that_was_given_up_is_redriven_with_its_data() -> None:
+    world = World()
+    world.put(schedule="@every 1h", data="1", retry={"maxAttempts": 1})
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 1, code=500)
+    trigger = world.trigger(data=LARGE)
+    world.run_until(NOON + MINUTE)
+    world.redriver().redrive(key_of(), trigger.run_id)
+    world.run_until(NOON + 2 * MINUTE)
+    assert bodies(world) == [LARGE.encode()] * 2
+    assert set(world.consumers.ids) == {trigger.id}
+    run = world.runs.get(key_of(), trigger.run_id)
+    assert run is not None
+    assert run.state == "succeeded"
+
+
+def test_a_trigger_writes_nothing_but_its_message() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    calls = calls_of(world, world.trigger)
+    assert [call for call in calls if call.startswith("before")] == ["before jobs.get", "before queue.send"]
+
+
+def test_a_backfill_makes_the_triggers_of_its_span_with_ids_of_their_own() -> None:
+    world = World()
+    world.put(schedule="@every 1m")
+    world.run_until(NOON + 30 * MINUTE)
+    before = set(world.consumers.ids)
+    world.consumers.attempts.clear()
+    made = world.backfill(since=NOON + 10 * MINUTE, until=NOON + 25 * MINUTE)
+    assert made.count == 15
+    world.run_until(NOON + 30 * MINUTE + 1_000)
+    triggers = sorted((each.trigger for each in world.consumers.attempts), key=lambda each: each.due_at)
+    assert [each.due_at for each in triggers] == [NOON + each * MINUTE for each in range(10, 25)]
+    assert [each.sequence for each in triggers] == list(range(10, 25))
+    assert not before & {each.id for each in triggers}
+    assert (str(made.first), str(made.last)) == (triggers[0].run_id, triggers[-1].run_id)
+    runs = world.runs.page(key_of(), None, "", 200).items
+    backfilled = [run for run in runs if run.demand]
+    assert len(backfilled) == 15
+    assert {run.lateness_ms for run in backfilled} == {None}
+
+
+def test_a_second_backfill_of_a_span_makes_triggers_anew() -> None:
+    world = World()
+    world.put(schedule="@every 1m")
+    world.clock.time += 10 * MINUTE
+    world.queue.waiting.clear()
+    for _ in range(2):
+        world.backfill(since=NOON, until=NOON + 5 * MINUTE)
+    world.run_until(world.clock.time + 1_000, ticking=False)
+    assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 8
+
+
+def test_a_backfill_looks_back_beyond_an_update_the_repeats_and_the_jobs_creation() -> None:
+    world = World()
+    world.put(schedule="*/10 * * * *", repeats=2)
     world.clock.time += HOUR_MS
-    timed = world.patch(**fields).job
-    assert shown(world, timed) == ("active", NOON + HOUR_MS + 10 * SECOND_MS)
-    job = world.patch(without=list(fields)).job
-    assert (shown(world, job), job.expires_at) == (("active", None), None)
-    world.run_until(NOON + 2 * HOUR_MS)
-    assert not world.consumers.attempts
+    world.put(schedule="*/10 * * * *", repeats=2, data="1")
+    assert world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS).count == 12
 
 
-def test_a_put_without_a_time_stops_a_schedule_from_then_on() -> None:
+def test_what_counts_from_its_start_is_backfilled_from_there() -> None:
     world = World()
-    world.put(schedule="@every 10s", jitter="5s")
-    world.run_until(NOON + 16 * SECOND_MS)
-    world.put()
-    world.run_until(NOON + HOUR_MS)
-    assert len(world.consumers.attempts) == 1
-    assert shown(world, stored(world)) == ("active", None)
+    world.put(schedule="@every 10m")
+    world.clock.time += HOUR_MS
+    world.patch(labels={"a": "b"})
+    made = world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS)
+    assert made.count == 5
+    assert made.first is not None
+    assert made.first.due_at == NOON + 10 * MINUTE
 
 
-def test_there_is_nothing_to_backfill() -> None:
+def test_a_backfill_keeps_to_the_due_time_and_the_ttl() -> None:
     world = World()
-    world.put()
-    with pytest.raises(ConflictError, match="only on demand"):
-        world.backfill(since=NOON - HOUR_MS, until=NOON)
+    world.put(schedule="*/10 * * * *", dueTime="20m", ttl="10m")
+    world.clock.time += HOUR_MS
+    made = world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS)
+    assert (made.count, made.first and made.first.due_at) == (2, NOON + 20 * MINUTE)
 
 
-@pytest.mark.parametrize("field", [{"repeats": 1}, {"jitter": "1m"}, {"dst": {"gap": "skip"}}])
-def test_what_says_something_about_occurrences_is_refused(field: dict[str, Any]) -> None:
-    with pytest.raises(InvalidError, match="only on demand"):
-        World().put(**field)
+def test_a_one_off_is_backfilled_if_its_time_lies_in_the_span() -> None:
+    world = World()
+    world.put(dueTime="10s")
+    world.run_until(NOON + MINUTE)
+    assert world.backfill(since=NOON, until=NOON + 10_000).count == 0
+    assert world.backfill(since=NOON, until=NOON + 10_001).count == 1
+
+
+def test_a_backfill_of_many_travels_as_one_message_and_takes_no_walk() -> None:
+    world = World()
+    world.put(schedule="* * * * * *")
+    world.clock.time += BACKFILL_TRIGGERS_MAX * 1_000
+    world.queue.waiting.clear()
+    world.backfill(since=NOON, until=world.clock.time)
+    ((_, message),) = world.queue.waiting
+    assert isinstance(message, SpanMessage)
+    with pytest.raises(InvalidError) as refused:
+        world.backfill(since=NOON - 1_000, until=world.clock.time)
+    assert "backfillTriggersMax" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "pointers"),
+    [
+        (NOON, NOON, ["/from"]),
+        (NOON, NOON - 1, ["/from"]),
+        (NOON - 1, NOON + 1, ["/to"]),
+        (NOON + 2, NOON + 1, ["/from", "/to"]),
+    ],
+)
+def test_a_backfill_is_of_a_span_that_is_past(since: int, until: int, pointers: list[str]) -> None:
+    world = World()
+    world.put(schedule="@every 1m")
+    with pytest.raises(InvalidError) as refused:
+        world.backfill(since=since, until=until)
+    assert [each.pointer for each in refused.value.violations] == pointers
+
+
+def test_there_must_be_a_job_to_trigger() -> None:
+    world = World()
+    with pytest.raises(NotFoundError):
+        world.trigger()
+    with pytest.raises(NotFoundError):
+        world.backfill(since=NOON - 1, until=NOON)
+
+
+def test_a_delivery_function_that_is_killed_while_it_divides_a_backfill_loses_none_of_it() -> None:
+    def asked() -> World:
+        world = World()
+        world.put(schedule="@every 1m")
+        world.clock.time += 20 * MINUTE
+        world.queue.waiting.clear()
+        world.backfill(since=NOON, until=NOON + 16 * MINUTE)
+        return world
+
+    trial = asked()
+    calls = calls_of(trial, lambda: trial.run_until(trial.clock.time + 300, ticking=False))
+    for number in range(len(calls)):
+        world = asked()
+        killed_at(world, number, lambda: world.run_until(world.clock.time + 300, ticking=False))  # noqa: B023 - called within this turn
+        world.queue.reappear()
+        world.run_until(world.clock.time + 3_000, ticking=False)
+        due_m = {(each.trigger.due_at - NOON) // MINUTE for each in world.consumers.attempts}
+        assert due_m == set(range(1, 16)), calls[number]
+        assert len(set(world.consumers.ids)) == 15, calls[number]
+
+
+NAMES = {
+    "1795262400000-0": RunName(NOON, 0),
+    "0-9999999": RunName(0, 9_999_999),
+    "manual-1795262400000-0-a1": RunName(NOON, 0, Demand("manual", "a1")),
+    "backfill-1-7-zz9": RunName(1, 7, Demand("backfill", "zz9")),
+}
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES.items())
+def test_the_name_of_a_run_says_what_it_was_made_of(text: str, name: RunName) -> None:
+    assert read_run_name(text) == name
+    assert str(name) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "1-",
+        "-0",
+        "01-0",
+        "1-00",
+        "1-0-a",
+        "manual-1-0",
+        "manual-1-0-",
+        "manual-1-0-A",
+        "redrive-1-0-a",
+        "1-10000000",
+        "999999999999999-0",
+        "1-0\n",
+        "\u0661-0",
+    ],
+)
+def test_what_is_no_name_of_a_run_is_none(text: str) -> None:
+    assert read_run_name(text) is None
+
+
+def test_what_was_asked_for_lies_apart_from_what_the_schedule_made_due() -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.run_until(NOON + 10_000)
+    trigger = world.trigger()
+    world.run_until(NOON + 11_000)
+    scheduled = world.runs.get(key_of(), f"{NOON + 10_000}-0")
+    assert scheduled is not None
+    assert scheduled.demand is None
+    other = replace(trigger, demand=Demand("manual", "other"))
+    assert world.runs.get(key_of(), other.run_id) is None

@@ -21,6 +21,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire_fields import Fields
+from sweephand.model.wire_parts import demand_to_json, failure_to_json, redrive_to_json
 from sweephand.schedules import Occurrence, Series
 
 #: Raised for a new kind of message, and when a message means something else than before. Messages of an old
@@ -194,7 +195,7 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
     fields = _of_attempt("trigger", message)
     fields |= {"first": message.first_attempt_at, "faults": message.faults}
     if message.redrive is not None:
-        fields["redrive"] = list(message.redrive)
+        fields["redrive"] = redrive_to_json(message.redrive)
     if message.payload is not None:
         fields["data"] = _of_payload(message.payload)
     if message.crashes:
@@ -204,7 +205,7 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
     if message.had_token:
         fields["hadToken"] = True
     if message.last_failure is not None:
-        fields["failed"] = list(message.last_failure)
+        fields["failed"] = failure_to_json(message.last_failure)
     return fields
 
 
@@ -224,7 +225,7 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
 
 
 def _of_demand(demand: Demand | None) -> dict[str, Any]:
-    return {} if demand is None else {"demand": list(demand if demand.link else demand[:2])}
+    return {} if demand is None else {"demand": demand_to_json(demand)}
 
 
 def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
@@ -239,3 +240,25 @@ def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, An
 
 def _written(value: Mapping[str, Any]) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def encode_in_line(message: TriggerMessage) -> list[Any] | str:
+    """A trigger message as a line stores it, of which `key` and `uid` are the line's.
+
+    Nearly all are first attempts that wait since they were due. Such a message is a list of some 60 bytes, so
+    that a thousand fit into an item. Any other is stored whole, as a queue carries it.
+    """
+    trigger = message.trigger
+    short = [trigger.due_at, trigger.sequence, trigger.index, trigger.rev, trigger.armed_at]
+    return short if decode_in_line(short, trigger.key, trigger.uid) == message else encode(message)
+
+
+def decode_in_line(stored: list[Any] | str, key: JobKey, uid: str) -> TriggerMessage:
+    """The message that encode_in_line() wrote, of the line of that job; NewerError if a newer version did."""
+    if isinstance(stored, str):
+        message = decode(stored)
+        assert isinstance(message, TriggerMessage), "a line is one of triggers"
+        return message
+    due_at, sequence, index, rev, armed_at = stored
+    trigger = Trigger(key, uid, rev, due_at, sequence, armed_at, index)
+    return TriggerMessage(trigger, not_before=due_at, is_owed=True)

@@ -1,7 +1,7 @@
 """What every item of the two tables has in common, and how instants and JSON are written in one."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Self, cast
@@ -11,7 +11,6 @@ from pynamodb.constants import NULL, NUMBER, STRING
 from pynamodb.models import Model
 
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.model.definition import Payload
 
 
 class IntegerAttribute(Attribute[int]):
@@ -125,18 +124,6 @@ def _required(model: type[Item]) -> frozenset[str]:
 def expiry(instant: Instant | None) -> int | None:
     """An instant as DynamoDB's time to live takes it: whole seconds, never before the instant."""
     return None if instant is None else -(-instant // SECOND_MS)
-
-
-def payload_item(payload: Payload | None) -> list[Any] | None:
-    """A payload for a JsonAttribute; without its text if that is kept elsewhere."""
-    if payload is None:
-        return None
-    return [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
-
-
-def payload_of(item: Sequence[Any] | None) -> Payload | None:
-    """The payload that payload_item() wrote."""
-    return None if item is None else Payload(*item)
 
 
 #: Made once: `json.dumps` makes one for each text that is not to be written as it is by default.

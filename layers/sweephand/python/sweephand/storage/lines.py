@@ -1,13 +1,12 @@
 """How the lines of jobs are kept in the Jobs table: one item each, in a partition of its own."""
 
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.model.job import JobKey
 from sweephand.model.line import Holder, Line, StoredLine
-from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.model.wire import decode, encode
+from sweephand.model.wire import decode_in_line, encode_in_line
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
 
@@ -63,9 +62,9 @@ def _item(slot: StoredLine) -> SlotItem:
         *_key(slot.key),
         uid=slot.uid,
         version=slot.version,
-        holder=_short(holder.message),
+        holder=encode_in_line(holder.message),
         since=holder.since,
-        waiting=[_short(each) for each in slot.line.waiting] or None,
+        waiting=[encode_in_line(each) for each in slot.line.waiting] or None,
         gone_at=slot.expires_at,
         expires_at=expiry(slot.expires_at),
     )
@@ -75,23 +74,6 @@ def _slot(raw: RawItem) -> StoredLine:
     item = SlotItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
-    holder = Holder(_message(item.holder, key, item.uid), item.since)
-    waiting = tuple(_message(each, key, item.uid) for each in item.waiting or ())
+    holder = Holder(decode_in_line(item.holder, key, item.uid), item.since)
+    waiting = tuple(decode_in_line(each, key, item.uid) for each in item.waiting or ())
     return StoredLine(key, item.uid, item.version, Line(holder, waiting), item.gone_at)
-
-
-def _short(message: TriggerMessage) -> list[Any] | str:
-    """A first attempt when it is due, as nearly all are, in some 60 bytes; any other as it travels."""
-    trigger = message.trigger
-    short = [trigger.due_at, trigger.sequence, trigger.index, trigger.rev, trigger.armed_at]
-    return short if _message(short, trigger.key, trigger.uid) == message else encode(message)
-
-
-def _message(written: list[Any] | str, key: JobKey, uid: str) -> TriggerMessage:
-    if isinstance(written, str):
-        message = decode(written)
-        assert isinstance(message, TriggerMessage), "a line is one of triggers"
-        return message
-    due_at, sequence, index, rev, armed_at = written
-    trigger = Trigger(key, uid, rev, due_at, sequence, armed_at, index)
-    return TriggerMessage(trigger, not_before=due_at, is_owed=True)

@@ -16,8 +16,16 @@ from sweephand.model.run_conditions import (
     asked_by_release,
     shows,
 )
-from sweephand.model.run_id import Demand, RunName, read_run_name
-from sweephand.model.trigger import Failure, Trigger
+from sweephand.model.run_id import RunName, read_run_name
+from sweephand.model.trigger import Trigger
+from sweephand.model.wire_parts import (
+    demand_from_json,
+    demand_to_json,
+    failure_from_json,
+    failure_to_json,
+    payload_from_json,
+    payload_to_json,
+)
 from sweephand.ports import Page
 from sweephand.storage.item import (
     IntegerAttribute,
@@ -25,8 +33,6 @@ from sweephand.storage.item import (
     JsonAttribute,
     expiry,
     forms,
-    payload_item,
-    payload_of,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
 
@@ -218,13 +224,13 @@ def _item(run: Run) -> RunItem:
         run_until=run.run_until,
         next_look_at=run.next_look_at,
         version=run.version,
-        demand=run.demand and list(run.demand),
-        payload=payload_item(run.payload),
+        demand=demand_to_json(run.demand),
+        payload=payload_to_json(run.payload),
         gone_at=run.expires_at,
         stands_for=None if run.count == 1 else run.count,
         last_due_at=run.last_due_at,
         result=run.result,
-        last_failure=run.last_failure and list(run.last_failure),
+        last_failure=failure_to_json(run.last_failure),
         expires_at=expiry(run.expires_at),
     )
 
@@ -261,8 +267,8 @@ def _run(raw: RawItem) -> Run:
         run_until=item.run_until,
         next_look_at=item.next_look_at,
         version=item.version,
-        demand=Demand(*item.demand) if item.demand else None,
-        payload=payload_of(item.payload),
+        demand=demand_from_json(item.demand),
+        payload=payload_from_json(item.payload),
         result=item.result,
-        last_failure=Failure(*item.last_failure) if item.last_failure else None,
+        last_failure=failure_from_json(item.last_failure),
     )

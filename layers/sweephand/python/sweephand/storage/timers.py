@@ -1,17 +1,17 @@
 """How timers are kept in the Timers table: one item each, in the order in which they are due."""
 
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUp
 from sweephand.model.job import JobKey
-from sweephand.model.run_id import Demand
 from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
@@ -23,33 +23,28 @@ from sweephand.model.timer import (
     bucket_key,
     instant_at,
 )
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    Failure,
-    Redrive,
-    Trigger,
-    TriggerMessage,
-)
+from sweephand.model.trigger import DeadlineMessage, Message, TriggerMessage
+from sweephand.model.wire import decode, encode
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry, payload_item, payload_of
+from sweephand.storage.former_timers import read_former
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 
-#: Raised, and then written, for a new kind of timer, and when an attribute means something else than before:
-#: an older version leaves such a timer as it is. An item without it is of version 1.
-VERSION: Final = 1
+#: Raised for a new kind of timer, and when an attribute means something else than before. A version that is
+#: older than an item copies the item ahead, unread, until a newer version runs again (decision 024).
+#: An item without a version is of version 1. Occurrence timers still are, so that nothing is written for it.
+VERSION: Final = 2
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
+#: The attributes that every occurrence timer has.
+_REQUIRED: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "armed_at", "series")
 
-#: What timers of every kind have.
-_ALWAYS: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "armed_at")
 
+class OccurrenceItem(Item):
+    """An occurrence timer as stored.
 
-class TimerItem(Item):
-    """A timer as stored, under short names: a thousand are read at a time, and a write costs by the KB.
-
-    The sort key says of which kind it is as well; the attributes say it for whoever reads. A retry has
-    what a trigger message has, an occurrence timer its series, a deadline the owner of an attempt.
+    Names are short: a page holds up to a thousand timers, and DynamoDB bills reads and writes by the KB.
     """
 
     namespace = UnicodeAttribute(attr_name="n")
@@ -59,21 +54,18 @@ class TimerItem(Item):
     due_at = IntegerAttribute(attr_name="d")
     sequence = IntegerAttribute(attr_name="q")
     armed_at = IntegerAttribute(attr_name="a")
-    series = JsonAttribute(null=True, attr_name="s")
+    series = JsonAttribute(attr_name="s")
     catchup = JsonAttribute(null=True, attr_name="c")
     followed_at = IntegerAttribute(null=True, attr_name="l")
-    index = IntegerAttribute(null=True, attr_name="i")
     not_before = IntegerAttribute(null=True, attr_name="b")
-    attempt = IntegerAttribute(null=True, attr_name="t")
-    first_attempt_at = IntegerAttribute(null=True, attr_name="f")
-    faults = IntegerAttribute(null=True, attr_name="x")
-    redrive = JsonAttribute(null=True, attr_name="w")
-    owner = UnicodeAttribute(null=True, attr_name="o")
-    demand = JsonAttribute(null=True, attr_name="k")
-    payload = JsonAttribute(null=True, attr_name="p")
-    had_token = IntegerAttribute(null=True, attr_name="h")
-    last_failure = JsonAttribute(null=True, attr_name="e")
     version = IntegerAttribute(null=True, attr_name="v")
+
+
+class MessageItem(Item):
+    """A retry timer or a deadline timer as stored: its message, as a queue carries it (model/wire.py)."""
+
+    message = UnicodeAttribute(attr_name="m")
+    version = IntegerAttribute(attr_name="v")
 
 
 class DynamoTimers:
@@ -94,10 +86,10 @@ class DynamoTimers:
         high = bucket_key(before)
         if low > high:
             return ()
-        in_range = (TimerItem.pk == partition(shard)) & TimerItem.sk.between(low, high)
+        in_range = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
         items = self._table.query(in_range, limit).items
         of_bucket = takewhile(lambda raw: _bucket(raw) == _bucket(items[0]), items)
-        return [timer for raw in of_bucket for timer in _timers(raw)]
+        return [_timer(raw) for raw in of_bucket]
 
 
 def partition(shard: int) -> str:
@@ -146,7 +138,7 @@ def _item(timer: StoredTimer) -> Item:
     place = (partition(timer.shard), timer.sort_key)
     expires_at = expiry(timer.due_at + TIMER_RETENTION_MS)
     if isinstance(timer, OccurrenceTimer):
-        return TimerItem(
+        return OccurrenceItem(
             *place,
             expires_at=expires_at,
             namespace=timer.key.namespace,
@@ -164,106 +156,58 @@ def _item(timer: StoredTimer) -> Item:
             followed_at=timer.followed_at,
             not_before=timer.put_off_to,
         )
-    message, trigger = timer.message, timer.message.trigger
-    item = TimerItem(
-        *place,
-        expires_at=expires_at,
-        namespace=trigger.key.namespace,
-        name=trigger.key.name,
-        uid=trigger.uid,
-        rev=trigger.rev,
-        due_at=trigger.due_at,
-        sequence=trigger.sequence,
-        armed_at=trigger.armed_at,
-        index=trigger.index,
-        not_before=message.not_before,
-        attempt=message.attempt,
-        faults=message.faults,
-        demand=trigger.demand and list(trigger.demand),
-    )
-    if isinstance(message, DeadlineMessage):
-        item.owner = message.owner
-    else:
-        item.first_attempt_at = message.first_attempt_at
-        item.redrive = message.redrive and list(message.redrive)
-        item.payload = payload_item(message.payload)
-        item.had_token = 1 if message.had_token else None
-        item.last_failure = message.last_failure and list(message.last_failure)
-    return item
+    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=VERSION)
 
 
-def _timers(raw: RawItem) -> Iterator[StoredTimer]:
-    """The timers of one item: one as yet; whoever reads takes any number."""
+def _timer(raw: RawItem) -> StoredTimer:
+    """The timer of an item; an UnreadTimer if this version cannot read it."""
     key, shard = raw["sk"]["S"], int(raw["pk"]["S"].rpartition("#")[2])
     try:
-        is_newer = _version(raw) > VERSION
-        timers = () if is_newer else tuple(_read(raw, shard))
+        timer = _read(raw, shard)
+    except NewerError:
+        return UnreadTimer(shard, key, raw)
     except Exception as error:  # noqa: BLE001 - whatever it is, the rest of the shard must not wait for it
-        yield UnreadTimer(shard, key, raw, repr(error))
-        return
-    if is_newer:
-        yield UnreadTimer(shard, key, raw)
-    for timer in timers:
-        if timer.sort_key == key:
-            yield timer
-        elif isinstance(timer, OccurrenceTimer):
-            yield timer._replace(put_off_to=instant_at(key), stored_key=key)
-        else:
-            yield timer._replace(stored_key=key)
+        return UnreadTimer(shard, key, raw, repr(error))
+    if timer.sort_key == key:
+        return timer
+    # An older version, which could not read the timer, copied it to this place.
+    if isinstance(timer, OccurrenceTimer):
+        return timer._replace(put_off_to=instant_at(key), stored_key=key)
+    return timer._replace(stored_key=key)
 
 
-def _version(raw: RawItem) -> int:
-    return int(raw.get("v", {"N": "1"})["N"])
-
-
-def _read(raw: RawItem, shard: int) -> Iterator[Timer]:
-    item = TimerItem.read(raw)
-    missing = [name for name in _ALWAYS if getattr(item, name) is None]
-    if missing or (item.series is None and item.attempt is None):
-        raise ValueError(f"no timer of any kind: it lacks {missing or 'a series and an attempt'}")
-    key = JobKey(item.namespace, item.name)
-    if item.series is not None:
-        series, first = Series.from_item(item.series), Occurrence(item.due_at, item.sequence)
-        yield OccurrenceTimer(
-            shard,
-            key,
-            item.uid,
-            item.rev,
-            series,
-            first,
-            item.armed_at,
-            catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
-            followed_at=item.followed_at,
-            put_off_to=item.not_before,
-        )
-        return
-    trigger = Trigger(
-        key,
+def _read(raw: RawItem, shard: int) -> Timer:
+    """The timer of an item, its place apart; NewerError if a newer version wrote it."""
+    version = int(raw.get("v", {"N": "1"})["N"])
+    if version > VERSION:
+        raise NewerError(f"a timer of version {version}: this code reads {VERSION}")
+    if "m" in raw:
+        return _of_message(decode(raw["m"]["S"]), shard)
+    if "s" not in raw:
+        return read_former(raw, shard)
+    item = OccurrenceItem.read(raw)
+    missing = [name for name in _REQUIRED if getattr(item, name) is None]
+    if missing:
+        raise ValueError(f"an occurrence timer lacks {missing}")
+    return OccurrenceTimer(
+        shard,
+        JobKey(item.namespace, item.name),
         item.uid,
         item.rev,
-        item.due_at,
-        item.sequence,
+        Series.from_item(item.series),
+        Occurrence(item.due_at, item.sequence),
         item.armed_at,
-        item.index,
-        Demand(*item.demand) if item.demand else None,
+        catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
+        followed_at=item.followed_at,
+        put_off_to=item.not_before,
     )
-    owner: str | None = item.owner
-    if owner is not None:
-        message = DeadlineMessage(trigger, item.attempt, owner, shard, item.not_before, item.faults)
-        yield DeadlineTimer(shard, message)
-        return
-    redrive = Redrive(*item.redrive) if item.redrive else None
-    yield RetryTimer(
-        shard,
-        TriggerMessage(
-            trigger,
-            item.not_before,
-            item.attempt,
-            item.first_attempt_at,
-            item.faults,
-            redrive=redrive,
-            payload=payload_of(item.payload),
-            had_token=bool(item.had_token),
-            last_failure=Failure(*item.last_failure) if item.last_failure else None,
-        ),
-    )
+
+
+def _of_message(message: Message, shard: int) -> Timer:
+    match message:
+        case TriggerMessage():
+            return RetryTimer(shard, message)
+        case DeadlineMessage():
+            return DeadlineTimer(shard, message)
+        case _:
+            raise ValueError(f"a timer does not carry a {type(message).__name__}")

@@ -1,0 +1,55 @@
+"""The parts of messages and runs that have one JSON form wherever they are stored.
+
+A message has the same parts in a queue and in a timer. A run's item stores the demand, payload and failure
+of its trigger, and a line stores whole triggers. Each part is written by one function here and read by
+another, so that a field that is added to a part is carried everywhere.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sweephand.model.definition import Payload
+from sweephand.model.run_id import Demand
+from sweephand.model.trigger import Failure, Redrive
+
+
+def demand_to_json(demand: Demand | None) -> list[Any] | None:
+    """`[kind, token]`, and the link as a third element for a trigger in a chain; None for no demand."""
+    return None if demand is None else list(demand if demand.link else demand[:2])
+
+
+def demand_from_json(value: Sequence[Any] | None) -> Demand | None:
+    """The demand that demand_to_json() wrote."""
+    return Demand(*value) if value else None
+
+
+def failure_to_json(failure: Failure | None) -> list[Any] | None:
+    """`[attempt, reason, response code, is final]`; None for no failure."""
+    return None if failure is None else list(failure)
+
+
+def failure_from_json(value: Sequence[Any] | None) -> Failure | None:
+    """The failure that failure_to_json() wrote."""
+    return Failure(*value) if value else None
+
+
+def redrive_to_json(redrive: Redrive | None) -> list[Any] | None:
+    """`[first attempt of the round, start of the very first attempt]`; None for no redrive."""
+    return None if redrive is None else list(redrive)
+
+
+def redrive_from_json(value: Sequence[Any] | None) -> Redrive | None:
+    """The redrive that redrive_to_json() wrote."""
+    return Redrive(*value) if value else None
+
+
+def payload_to_json(payload: Payload | None) -> list[Any] | None:
+    """`[digest, size, text, ref]` as an item stores it; without the text if that is kept elsewhere."""
+    if payload is None:
+        return None
+    return [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
+
+
+def payload_from_json(value: Sequence[Any] | None) -> Payload | None:
+    """The payload that payload_to_json() wrote."""
+    return None if value is None else Payload(*value)
