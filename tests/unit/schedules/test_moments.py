@@ -36,6 +36,8 @@ def read(text: str, *, since: str = "2026-11-21T07:00:00Z", zone: str = "UTC", r
         ("PT2H30M", "2026-11-21 09:30"),
         ("P1M", "2026-12-21 07:00"),
         ("P1Y2M3DT4H", "2028-01-24 11:00"),
+        ("P1Y2D", "2027-11-23 07:00"),
+        ("PT1H2S", "2026-11-21 08:00:02.000"),
     ],
 )
 def test_a_moment_is_read_in_each_notation(text: str, expected: str) -> None:

@@ -72,7 +72,9 @@ def is_impossible_date(text: str) -> bool:
     return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]", text)) and not re.fullmatch(MOMENT_PATTERN, text)
 
 
-@pytest.mark.parametrize("text", ["10.5s", "12.25h", "+1.5h", ".5s", "1.s", "P1M", "P1Y2M3DT4H5M6S"])
+@pytest.mark.parametrize(
+    "text", ["10.5s", "12.25h", "+1.5h", ".5s", "1.s", "P1M", "P1Y2M3DT4H5M6S", "P1Y2D", "PT1H2S"]
+)
 def test_a_moment_may_be_a_duration_with_a_fraction(text: str) -> None:
     assert takes_moment(text)
     assert re.fullmatch(MOMENT_PATTERN, text)

@@ -1,10 +1,10 @@
 """How a length of time is written: a Go duration, an ISO 8601 duration, or days.
 
-References: Go's time.ParseDuration; ISO 8601 durations by the grammar of RFC 3339 appendix A, which has
-neither signs nor fractions and skips no unit (`P1Y2D` and `PT1H2S` are refused). `7d` is seven times 24
-hours.
+References: Go's time.ParseDuration; ISO 8601, which isodate reads. This module refuses what isodate takes and
+semantics.md does not: signs, fractions, and weeks beside other units. `7d` is seven times 24 hours.
 """
 
+import datetime as dt
 import re
 from typing import Final, NamedTuple
 
@@ -35,17 +35,8 @@ _GO_UNITS_NS: Final = {
 # Left for re to compile and keep when they are first used: importing this must be cheap.
 _GO_TERM: Final = r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)"
 _DAYS: Final = r"([0-9]+)d"
-_ISO: Final = (
-    r"P(?:"
-    r"(?P<weeks>[0-9]+)W"
-    r"|(?:(?:(?P<years>[0-9]+)Y(?:(?P<y_months>[0-9]+)M(?:(?P<ym_days>[0-9]+)D)?)?"
-    r"|(?P<months>[0-9]+)M(?:(?P<m_days>[0-9]+)D)?"
-    r"|(?P<days>[0-9]+)D))?"
-    r"(?:T(?:(?P<hours>[0-9]+)H(?:(?P<h_minutes>[0-9]+)M(?:(?P<hm_seconds>[0-9]+)S)?)?"
-    r"|(?P<minutes>[0-9]+)M(?:(?P<m_seconds>[0-9]+)S)?"
-    r"|(?P<seconds>[0-9]+)S))?"
-    r")"
-)
+# The calendar half and the time half of an ISO 8601 duration. isodate checks the order of the units.
+_ISO: Final = r"P(?=[0-9T])([0-9]+W|(?:[0-9]+[YMD])+)?(?:(?<!W)T((?:[0-9]+[HMS])+))?"
 
 _GO_EXPECTED: Final = "a Go duration such as 1h30m, 45s or 500ms"
 _EXPECTED: Final = f"{_GO_EXPECTED}, an ISO 8601 duration such as PT1H30M, or days such as 7d"
@@ -140,28 +131,39 @@ def _fraction_ns(digits: str, unit_ns: int) -> int:
 
 
 def parse_iso_duration(text: str) -> Duration:
-    """The duration in ISO 8601's notation alone. Raises ScheduleError."""
+    """The duration in ISO 8601's notation alone; a unit may be left out. Raises ScheduleError."""
+    # Imported with the first ISO 8601 duration: the import takes several milliseconds.
+    from isodate import ISO8601Error, parse_duration  # noqa: PLC0415
+
     _check_length(text)
-    match = re.fullmatch(_ISO, text)
-    if match is None or text == "P":
-        raise ScheduleError(
-            f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, "
-            "then T with hours, minutes and seconds, in whole numbers and without skipping a unit: "
-            "P1M, PT1H30M, P2W"
+    halves = re.fullmatch(_ISO, text)
+    if halves is None:
+        raise _no_iso_duration(text)
+    try:
+        # Each half is read by itself, because isodate would make a day and a half of the 36 hours of PT36H.
+        calendar, time = (
+            parse_duration(half, as_timedelta_if_possible=False)
+            for half in (f"P{halves.group(1) or '0D'}", f"PT{halves.group(2) or '0S'}")
         )
-    part = {name: int(digits) for name, digits in match.groupdict().items() if digits is not None}
-
-    def of(*names: str) -> int:
-        return sum(part.get(name, 0) for name in names)
-
-    seconds = of("seconds", "m_seconds", "hm_seconds") + 60 * of("minutes", "h_minutes") + 3600 * of("hours")
+    except ISO8601Error as fault:
+        raise _no_iso_duration(text) from fault
+    except OverflowError as fault:
+        raise _too_long(text) from fault
     return _bounded(
         text,
         Duration(
-            months=12 * of("years") + of("months", "y_months"),
-            days=of("days", "m_days", "ym_days") + 7 * of("weeks"),
-            elapsed_ns=seconds * SECOND_NS,
+            months=int(12 * calendar.years + calendar.months),
+            days=calendar.tdelta.days,
+            elapsed_ns=time.tdelta // dt.timedelta(seconds=1) * SECOND_NS,
         ),
+    )
+
+
+def _no_iso_duration(text: str) -> ScheduleError:
+    return ScheduleError(
+        f"{quoted(text)} is no ISO 8601 duration; expected P, then years, months and days or weeks, "
+        "then T with hours, minutes and seconds, each at most once, in this order and in whole numbers: "
+        "P1M, PT1H30M, P2W"
     )
 
 

@@ -14,10 +14,10 @@ from sweephand.web.schemas.names import NAME_PATTERN
 
 _GO: Final = r"(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)"
 _DAYS: Final = r"[0-9]+d"
-_ISO_TIME: Final = r"T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
-_ISO_DATE: Final = r"(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
-#: Years and months have no length of their own; no years and no months are taken.
-_ISO_DAYS: Final = r"(?:0+Y(?:0+M(?:[0-9]+D)?)?|0+M(?:[0-9]+D)?|[0-9]+D)"
+_ISO_TIME: Final = r"T(?:[0-9]+H(?:[0-9]+M)?(?:[0-9]+S)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_ISO_DATE: Final = r"(?:[0-9]+Y(?:[0-9]+M)?(?:[0-9]+D)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+#: Years and months have no length of their own, so only zero years and zero months are taken.
+_ISO_DAYS: Final = r"(?:0+Y(?:0+M)?(?:[0-9]+D)?|0+M(?:[0-9]+D)?|[0-9]+D)"
 _WEEKS: Final = r"[0-9]+W"
 _RFC3339: Final = (
     r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt]"
