@@ -211,6 +211,15 @@ class Recorder:
 
     def run_stored(self, before: Run | None, run: Run) -> None:
         """A run's item was written over another or none."""
+        self._run_is(run, run.state, before, reason=run.reason, is_ending=run.is_ending)
+
+    def run_released(self, run: Run) -> None:
+        """The claim of a run was removed: its attempt was not made."""
+        self._run_is(run, "released", run)
+
+    def _run_is(
+        self, run: Run, state: str, before: Run | None, *, reason: str | None = None, is_ending: bool = False
+    ) -> None:
         self.events.append(
             RunStored(
                 at=self._now(),
@@ -218,26 +227,11 @@ class Recorder:
                 uid=run.uid,
                 run_id=run.run_id,
                 before=before.state if before is not None else None,
-                state=run.state,
+                state=state,
                 attempts=run.attempts,
                 owner=run.owner,
-                reason=run.reason,
-                is_ending=run.is_ending,
-            )
-        )
-
-    def run_released(self, run: Run) -> None:
-        """The claim of a run was removed: its attempt was not made."""
-        self.events.append(
-            RunStored(
-                at=self._now(),
-                name=run.key.name,
-                uid=run.uid,
-                run_id=run.run_id,
-                before=run.state,
-                state="released",
-                attempts=run.attempts,
-                owner=run.owner,
+                reason=reason,
+                is_ending=is_ending,
             )
         )
 
