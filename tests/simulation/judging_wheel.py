@@ -17,6 +17,12 @@ STOPPED_MAX_MS = 600_000
 #: How long the API may take for a request; the first sweep of what it arms comes minutes later.
 ARMED_MAX_MS = 25_000
 
+MINUTE_MS = 60_000
+
+#: A sweep reads up to so long after the beginning of its own minute. Two clocks differ by so much at most.
+SWEPT_AHEAD_MS = 180_000
+CLOCKS_APART_MAX_MS = 90_000
+
 
 def cursors_move_on(tale: Tale) -> Iterator[str]:
     """A shard's cursor, and the fence under which it moves, never go back."""
@@ -26,6 +32,18 @@ def cursors_move_on(tale: Tale) -> Iterator[str]:
                 yield f"the cursor of shard {shard} went back from {before.key} to {after.key}"
             if after.fence < before.fence:
                 yield f"the cursor of shard {shard} was moved at {told(after.at)} by one who had lost it"
+
+
+def timers_lie_beyond_sweeps(tale: Tale) -> Iterator[str]:
+    """No sweep passes the place of a timer before its revision is committed, whatever two clocks say."""
+    for timer in tale.timers:
+        if timer.armed_at is None:
+            continue
+        swept_at = timer.armed_at + ARMED_MAX_MS + CLOCKS_APART_MAX_MS
+        swept_until = swept_at - swept_at % MINUTE_MS + SWEPT_AHEAD_MS
+        if timer.due_at < swept_until:
+            what = "in reach of a sweep before its commit"
+            yield f"{_named(timer)} was armed at {told(timer.armed_at)}, {what}"
 
 
 def cursors_reach_what_is_due(tale: Tale) -> Iterator[str]:

@@ -63,6 +63,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_removal.records_stay,
     judging_wheel.cursors_move_on,
     judging_wheel.cursors_reach_what_is_due,
+    judging_wheel.timers_lie_beyond_sweeps,
     judging_wheel.chains_live,
     judging_wheel.chains_end,
     judging_fairness.shards_take_turns,

@@ -256,6 +256,7 @@ class Recorder:
                 timer.due_at,
                 timer.sort_key,
                 timer.due_at - timer.first.due_at if isinstance(timer, OccurrenceTimer) else 0,
+                timer.armed_at if isinstance(timer, OccurrenceTimer) else None,
             )
         )
 

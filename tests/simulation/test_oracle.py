@@ -152,6 +152,12 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # Turns of shards, and ticks in time.
     (every_minute, without(of(CursorStored)), "stood still until"),
     (every_minute, later(of(CursorStored), 65_000), "reached 5000 ms too late"),
+    # What is armed directly.
+    (
+        every_minute,
+        changed(of(TimerStored, due_s=300), armed_at=NOON + 66_000),
+        "in reach of a sweep before its commit",
+    ),
     # Chains.
     (every_minute, without(of(TimerStored, due_s=1020)), "no timer of revision 1-a"),
     (replaced, with_(timer(990, "2-b", at_s=700)), "its series ends before that"),

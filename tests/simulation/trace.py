@@ -282,7 +282,8 @@ class TimerStored:
     """A timer was written, or written over itself.
 
     `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is looked at
-    that much later than its first trigger is due.
+    that much later than its first trigger is due. `armed_at` is when its revision was armed, by the clock of
+    whoever did.
     """
 
     at: Instant
@@ -294,6 +295,7 @@ class TimerStored:
     due_at: Instant
     sort_key: str
     put_off_by_ms: int = 0
+    armed_at: Instant | None = None
 
     @property
     def first_due_at(self) -> Instant:
