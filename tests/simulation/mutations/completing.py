@@ -18,22 +18,9 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.run_conditions import Asked, Guard
 from sweephand.model.run_states import TABLE, State
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    Message,
-    NoticeMessage,
-    Trigger,
-    TriggerMessage,
-    end_id,
-)
+from sweephand.model.trigger import DeadlineMessage, Message, NoticeMessage, Trigger, TriggerMessage, end_id
 from sweephand.ports import Answer
-from sweephand.runs import (
-    callbacks,
-    deadlines,
-    notification,
-    notify,
-    outcome,
-)
+from sweephand.runs import callbacks, deadlines, notification, notify, outcome
 from sweephand.runs.callbacks import Reporter
 from sweephand.runs.deadlines import Watch
 from sweephand.runs.outcome import Delivered, Settler

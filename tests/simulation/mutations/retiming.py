@@ -1,13 +1,16 @@
 """What may be wrong with an update that says anew when a job fires."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
+from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.base.instants import Instant
 from sweephand.jobs import commit, series
+from sweephand.model.definition import Definition
 from sweephand.model.job import Job
+from sweephand.schedules import Series
 
 
 @mutation("An update forgets that more jitter has put its job ahead of the request")
@@ -32,4 +35,18 @@ def rules_from_unmoved_cut() -> Iterator[None]:
 @mutation("Another zone lets a time of the schedule fire at its old and its new place")
 def fires_again_in_another_zone() -> Iterator[None]:
     with patch.object(series, "_not_again", lambda _, begun, __: begun):
+        yield
+
+
+@mutation("More repeats after the end count what did not occur since the end")
+def counts_beyond_the_end() -> Iterator[None]:
+    patched = series.patched
+
+    def counted(stored: Job, definition: Definition, now: Instant) -> Series:
+        after = patched(stored, definition, now)
+        if not series.is_over(stored, now) or not definition.has_same_timing(stored.definition):
+            return after
+        return replace(after, counted_at=stored.series.counted_at, counted=stored.series.counted)
+
+    with everywhere("patched", counted):
         yield
