@@ -1,6 +1,8 @@
 // Runs the script of the page of the API on a description, and tells what a reader would then see.
-// Standard input: {"script": the script, "api": the description}. Standard output: {"alerts", "articles",
-// "links", "rows"}: texts of each, articles by their ids, rows as lists of cells under their article's id.
+// Standard input: {"script": the script, "api": the description, "searches": texts to search for}.
+// Standard output: {"alerts", "articles", "links", "rows", "examples", "searched"}: texts of each, articles by
+// their ids, rows and examples under their article's id. Rows are lists of cells. "searched" has, for each
+// text, what the page says of it and the fields that it then shows, under their article's id.
 "use strict";
 
 const { readFileSync } = require("node:fs");
@@ -12,6 +14,12 @@ class Element {
     this.name = name;
     this.attributes = {};
     this.children = [];
+    this.listeners = {};
+    this.hidden = false;
+  }
+
+  addEventListener(kind, listener) {
+    this.listeners[kind] = listener;
   }
 
   setAttribute(name, value) {
@@ -34,33 +42,45 @@ class Element {
     return this.children.map((child) => child.textContent ?? String(child)).join("");
   }
 
-  /** All elements below that are of this name. */
-  all(name) {
-    const below = this.children.filter((child) => child instanceof Element);
-    return below.flatMap((child) => [...(child.name === name ? [child] : []), ...child.all(name)]);
+  /** All elements below that are of this name; with `isShown` only those that are not hidden. */
+  all(name, isShown = false) {
+    const below = this.children.filter((child) => child instanceof Element && !(isShown && child.hidden));
+    return below.flatMap((child) => [...(child.name === name ? [child] : []), ...child.all(name, isShown)]);
   }
 }
 
-const { script, api } = JSON.parse(readFileSync(0, "utf8"));
-const parts = { nav: new Element("nav"), main: new Element("main") };
+const { script, api, searches } = JSON.parse(readFileSync(0, "utf8"));
+const names = ["nav", "main", "#menu", "#search", "#fold", "#found"];
+const parts = Object.fromEntries(names.map((name) => [name, new Element(name)]));
 vm.runInNewContext(script, {
   URL,
   document: {
+    addEventListener: () => {},
     createElement: (name) => new Element(name),
     querySelector: (name) => parts[name],
   },
   fetch: async () => ({ ok: true, json: async () => api }),
   location: { href: "https://example.com/docs", hash: "" },
+  window: { scrollTo: () => {} },
 });
 
 setImmediate(() => {
   const articles = parts.main.all("article");
   const cells = (row) => row.all("td").map((cell) => cell.textContent);
+  const byArticle = (some, found) => Object.fromEntries(some.map((each) => [each.attributes.id, found(each)]));
   const told = {
     alerts: parts.main.all("p").filter((each) => each.attributes.role === "alert").map((each) => each.textContent),
     articles: articles.map((each) => each.attributes.id),
-    links: parts.nav.all("a").map((each) => each.attributes.href),
-    rows: Object.fromEntries(articles.map((each) => [each.attributes.id, each.all("tr").map(cells)])),
+    links: parts["#menu"].all("a").map((each) => each.attributes.href),
+    rows: byArticle(articles, (each) => each.all("tr").map(cells)),
+    examples: byArticle(articles, (each) => each.all("pre").map((pre) => pre.textContent)),
+    searched: Object.fromEntries(searches.map((text) => {
+      parts["#search"].value = text;
+      parts["#search"].listeners.input();
+      const fields = (each) => each.all("tr", true).map(cells).filter((row) => row.length).map(([name]) => name);
+      const shown = byArticle(parts.main.all("article", true), fields);
+      return [text, { said: parts["#found"].textContent, shown, links: parts["#menu"].all("a", true).length }];
+    })),
   };
   process.stdout.write(JSON.stringify(told));
 });

@@ -1,4 +1,4 @@
-"""The page that shows the API's description shows all of it; its own script is run, in Node."""
+"""The page that shows the API's description: its own script is run, in Node, and its examples by the API."""
 
 import json
 import shutil
@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import document
+from tests.fakes.curl import read_curl
+from tests.fakes.http_events import JOB, Client, document
 
+from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
 
 _READER = Path(__file__).with_name("page.cjs")
+SEARCHES = ["heartbeatTimeout", "Complete RUN", "neither here nor there", ""]
 
 
 @cache
@@ -22,11 +25,10 @@ def shown() -> Any:
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node, which runs the page's script, is not installed")
-    text = files("sweephand.web").joinpath("docs.html").read_text("utf-8")
-    script = text.partition("<script>")[2].partition("</script>")[0]
+    script = files("sweephand.web").joinpath("docs.js").read_text("utf-8")
     done = subprocess.run(  # noqa: S603 - our own page and description
         [node, _READER],
-        input=json.dumps({"script": script, "api": document()}),
+        input=json.dumps({"script": script, "api": document(), "searches": SEARCHES}),
         capture_output=True,
         text=True,
         check=False,
@@ -59,3 +61,63 @@ def test_a_field_that_takes_several_forms_says_which() -> None:
     assert fields["target"] == "object"
     assert fields["target.url"] == "text"
     assert fields["retry.maxAttempts"] == "whole number"
+
+
+def test_a_search_for_a_field_shows_that_field_alone_wherever_it_is() -> None:
+    found = shown()["searched"]["heartbeatTimeout"]
+
+    assert found["said"] == f"{len(found['shown'])} calls, {sum(map(len, found['shown'].values()))} fields"
+    assert set(found["shown"]) >= {"putJob", "patchJob", "getJob", "listJobs"}
+    assert "deleteJob" not in found["shown"]
+    assert {name for fields in found["shown"].values() for name in fields} == {
+        "heartbeatTimeout",
+        "items[].heartbeatTimeout",
+    }
+
+
+def test_a_search_for_a_call_shows_all_of_it() -> None:
+    found = shown()["searched"]["Complete RUN"]["shown"]
+
+    rows = [row[0] for row in shown()["rows"]["completeRun"] if row]
+    assert found["completeRun"] == rows
+    assert "putJob" not in found or found["putJob"] != [row[0] for row in shown()["rows"]["putJob"] if row]
+
+
+def test_a_search_in_vain_shows_nothing_and_says_so() -> None:
+    found = shown()["searched"]["neither here nor there"]
+
+    assert found == {"said": "Nothing has these words.", "shown": {}, "links": 1}
+
+
+def test_a_search_that_is_cleared_shows_everything_again() -> None:
+    found = shown()["searched"][""]
+
+    assert found["said"] == ""
+    assert set(found["shown"]) == {each.name for each in OPERATIONS}
+    assert found["links"] == len(OPERATIONS) + 1
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[Any, Any]) -> None:
+    examples = shown()["examples"][operation.name]
+    assert len(examples) == max(1, len(operation.accepts.examples) if operation.accepts else 1)
+    for example in examples:
+        client = Client()
+        client.world.leases.beat(client.world.clock.now())
+        client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
+        run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]
+        asked = read_curl(example, {"KEY": "sh_x", "RUN_TOKEN": "shr_x", "RUN": run_id, "KEY_ID": "x"})
+
+        answer = client.send(asked.method, asked.url, text=asked.body, headers=asked.headers)
+
+        # A run that has just been asked for has no record yet, and there is no key of that id.
+        may_lack = {404, 409} if {"{runId}", "{id}"} & set(operation.path.split("/")) else set()
+        assert answer.status < 400 or answer.status in may_lack, answer
+
+
+def test_an_example_carries_the_token_that_its_call_takes() -> None:
+    for operation in OPERATIONS:
+        for example in shown()["examples"][operation.name]:
+            assert ("Bearer $RUN_TOKEN" in example) == (operation.access == "report"), operation.name
+            with_key = operation.access not in ("report", "open")
+            assert ("Bearer $KEY" in example) == with_key, operation.name

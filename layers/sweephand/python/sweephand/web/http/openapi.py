@@ -27,13 +27,18 @@ _PATH_PARAMETERS: Final[Mapping[str, str]] = {
 }
 
 _ABOUT: Final = """\
-Jobs that fire at a time, in your own AWS account: at least once, never early, to the second.
+A job scheduler in your own AWS account. It delivers each trigger at least once, never early, and to the
+second.
 
-Every request but those marked open carries `Authorization: Bearer sh_…`. A caller sees its own namespace; any
-other is 404. Errors are problem documents (RFC 9457): `errors` names every field that cannot be accepted, by
-its JSON pointer. What the gateway refuses by itself (401, 403, 429, 500, 503) is `{"message": "…"}` as
-`application/json`. Times are RFC 3339 in UTC with milliseconds. Unknown fields are refused, and so are bodies
-and preconditions that a call does not take. A path is decoded before it is read: `%2F` is a slash.
+Every request carries `Authorization: Bearer sh_…`, unless the call is open to everybody. A caller sees the
+namespace of its key. The answer for any other namespace is 404.
+
+Errors are problem documents (RFC 9457). Their `errors` name every field that cannot be accepted, by its JSON
+pointer. API Gateway refuses some requests by itself (401, 403, 429, 500, 503). Then the body is
+`{"message": "…"}`, as `application/json`.
+
+Times are RFC 3339 in UTC, with milliseconds. A field that a call does not know is refused, and so is a body
+or a precondition that it does not take. The gateway decodes a path before it is read: `%2F` is a slash.
 """
 
 _TAGS: Final = (

@@ -124,7 +124,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         accepts=Accepts(
             BulkDocument,
             _read,
-            {"one of many": {"jobs": [{"name": "first", **EXAMPLES["in ten seconds"]}]}},
+            {"one of many": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
         ),
         gives={200: Gives("What became of each, in order", BulkResource)},
     ),

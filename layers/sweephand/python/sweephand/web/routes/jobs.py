@@ -114,7 +114,12 @@ def _fits(found: View, query: JobsQuery) -> bool:
 
 
 EXAMPLES: Final[Mapping[str, Any]] = {
-    "weekdays": {
+    "in five seconds": {
+        "dueTime": "5s",
+        "target": {"type": "http", "url": "https://example.com/hooks/hello"},
+        "data": {"hello": "world"},
+    },
+    "weekdays in Paris": {
         "schedule": "0 30 2 * * MON-FRI",
         "timezone": "Europe/Paris",
         "target": {"type": "http", "url": "https://example.com/hooks/backup", "headers": {"x-team": "ops"}},
@@ -122,7 +127,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "labels": {"team": "ops"},
         "description": "Nightly backup",
     },
-    "in ten seconds": {
+    "to a queue, in ten seconds": {
         "dueTime": "10s",
         "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},
         "data": {"order": 4711},

@@ -55,17 +55,19 @@ def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
 @cache
 def _page() -> tuple[str, str]:
     """The page, and the content security policy that lets it do what it does and nothing else."""
-    text = files("sweephand.web").joinpath("docs.html").read_text("utf-8")
-    script, style = (_digest(text, element) for element in ("script", "style"))
+    text, style, script = (
+        files("sweephand.web").joinpath(f"docs.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
+    )
+    text = text.replace("<style>", f"<style>{style}").replace("<script>", f"<script>{script}")
     return text, (
-        f"default-src 'none'; connect-src 'self'; img-src data:; script-src {script}; style-src {style}; "
+        "default-src 'none'; connect-src 'self'; img-src data:; "
+        f"script-src {_digest(script)}; style-src {_digest(style)}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 
 
-def _digest(text: str, element: str) -> str:
-    """The source expression (Content Security Policy 3) of the page's one such element."""
-    inner = text.partition(f"<{element}>")[2].partition(f"</{element}>")[0]
+def _digest(inner: str) -> str:
+    """The source expression (Content Security Policy 3) of an element that holds this text."""
     return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
 
 
