@@ -1,0 +1,75 @@
+"""The pictures and tables of docs/internals.md say what the code says."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Final
+
+from sweephand.model.run_states import BEGINNINGS, OVER, TABLE
+
+ROOT: Final = Path(__file__).parents[3]
+PAGE: Final = (ROOT / "docs" / "internals.md").read_text("utf-8")
+PACKAGE: Final = ROOT / "layers" / "sweephand" / "python" / "sweephand"
+
+
+def arrows() -> dict[tuple[str, str], set[str]]:
+    """The arrows of the state diagram: from where to where, and the ways that label each."""
+    _, _, rest = PAGE.partition("```mermaid\nstateDiagram-v2\n")
+    picture, fence, _ = rest.partition("```")
+    assert fence, "the page has no state diagram"
+    found = {}
+    for line in picture.splitlines():
+        arrow = re.fullmatch(r"    (\S+) --> (\S+?)(?:: (.+))?", line)
+        assert arrow, f"a line that is no arrow: {line}"
+        found[arrow[1], arrow[2]] = set(arrow[3].split(", ")) if arrow[3] else set()
+    return found
+
+
+def rooms() -> list[str]:
+    """The rooms in the page's table, from top to bottom."""
+    section = PAGE.partition("## The rooms of the package\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+def layers() -> list[str]:
+    """The rooms in the order that import-linter holds."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (order,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    return [room for layer in order for room in layer.split(" | ")]
+
+
+def test_the_state_diagram_has_the_arrows_of_the_table_and_no_others() -> None:
+    drawn = {ends: ways for ends, ways in arrows().items() if "[*]" not in ends}
+
+    assert drawn == {(state, to): set(ways) for state, row in TABLE.items() for to, ways in row.items()}
+
+
+def test_the_state_diagram_begins_and_ends_where_the_table_does() -> None:
+    assert {to for since, to in arrows() if since == "[*]"} == BEGINNINGS
+    assert {since for since, to in arrows() if to == "[*]"} == OVER
+
+
+def test_every_room_is_mapped_in_the_order_of_imports() -> None:
+    assert rooms() == layers()
+
+
+def test_every_room_within_a_room_is_named() -> None:
+    inner = {path.parent for path in PACKAGE.glob("*/*/*.py")}
+    section = PAGE.partition("## The rooms of the package\n")[2].partition("\n## ")[0]
+
+    assert inner
+    for path in inner:
+        (row,) = (line for line in section.splitlines() if line.startswith(f"| `{path.parent.name}` |"))
+        assert f"`{path.name}`" in row, path
+
+
+def test_every_module_that_the_page_names_is_there() -> None:
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", PAGE))
+
+    missing = {
+        each
+        for each in named
+        if not each.startswith("tests/") and not (PACKAGE / each.removeprefix("sweephand/")).is_file()
+    }
+    assert missing == set()
