@@ -18,7 +18,7 @@ from tests.fakes.engines import Stores
 from sweephand.base.errors import StoreError
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.ports import JobStore
 
 MANY_NAMES = [
@@ -286,3 +286,45 @@ def test_a_page_shows_one_namespace(many_jobs: JobStore) -> None:
 def test_a_namespace_without_jobs_is_an_empty_page(many_jobs: JobStore) -> None:
     page = many_jobs.page("empty", "", "", 50)
     assert (page.items, page.next) == ((), None)
+
+
+def revision_name(rev: str = "1-version000000001", uid: str = "uid0000000000001") -> RevisionName:
+    return RevisionName(JobKey("default", "backup"), uid, rev)
+
+
+def test_a_filed_revision_reads_back_as_it_was_filed(jobs: JobStore) -> None:
+    name = RevisionName(JobKey(EVERY_CHARACTER, EVERY_CHARACTER), "uid0000000000001", "1-version000000001")
+    revision = Revision(name.rev, NOON - 1, NOON)
+    jobs.file(name, revision)
+    jobs.file(name, revision)
+    assert jobs.filed([name]) == {name: revision}
+
+
+def test_a_filed_revision_is_found_by_its_job_its_uid_and_its_name_alone(jobs: JobStore) -> None:
+    name = revision_name()
+    jobs.file(name, Revision(name.rev, NOON - 1, NOON))
+    others = [
+        revision_name("1-version000000002"),
+        revision_name(uid="uid0000000000002"),
+        name._replace(key=JobKey("default", "backup2")),
+        name._replace(key=JobKey("default2", "backup")),
+    ]
+    assert jobs.filed(others) == {}
+    assert list(jobs.filed([*others, name])) == [name]
+    assert jobs.filed([]) == {}
+
+
+def test_any_number_of_filed_revisions_is_read_at_once(jobs: JobStore) -> None:
+    revisions = [Revision(f"{number}-version", NOON + number, NOON + number + 1) for number in range(1, 251)]
+    for each in revisions:
+        jobs.file(revision_name(each.rev), each)
+    assert jobs.filed([revision_name(each.rev) for each in revisions]) == {
+        revision_name(each.rev): each for each in revisions
+    }
+
+
+def test_a_filed_revision_is_no_job(jobs: JobStore) -> None:
+    name = revision_name()
+    jobs.file(name, Revision(name.rev, NOON - 1, NOON))
+    assert jobs.get(name.key) is None
+    assert jobs.page("default", "", "", 10).items == ()

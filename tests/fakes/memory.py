@@ -9,7 +9,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Key
 from sweephand.model.change import Change
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
@@ -37,6 +37,7 @@ class MemoryJobs:
 
     def __init__(self) -> None:
         self._jobs: dict[JobKey, Job] = {}
+        self._filed: dict[RevisionName, Revision] = {}
         self._lock = threading.Lock()
 
     def get(self, key: JobKey) -> Job | None:
@@ -67,6 +68,13 @@ class MemoryJobs:
                 return False
             self._jobs.pop(job.key, None)
             return True
+
+    def file(self, name: RevisionName, revision: Revision) -> None:
+        self._filed[name] = revision
+
+    def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
+        assert len(set(names)) == len(names), "one name twice in a batch read"
+        return {name: revision for name in names if (revision := self._filed.get(name)) is not None}
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         names = sorted(

@@ -6,8 +6,10 @@ from unittest.mock import patch
 
 from tests.simulation.bulks import Bulks
 from tests.simulation.faults import Mask, Troubles, stream
+from tests.simulation.updates import Updates
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.model import earlier
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import deliver, notify
 from sweephand.wheel import arm, pace, sweep, tick
@@ -25,6 +27,9 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())
+        if (room := Updates.of(seed).room) is not None:
+            # A few updates then do what dozens would.
+            stack.enter_context(patch.object(earlier, "EARLIER_REVISIONS_MAX", room))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")

@@ -18,6 +18,7 @@ from tests.simulation.on_demand import OnDemand
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
+from tests.simulation.updates import Updates
 from tests.simulation.verbs import ACTIONS, Known, Request
 from tests.simulation.weeks import Weeks
 
@@ -67,11 +68,12 @@ def plan(
     weeks: Weeks,
     modes: Modes,
     on_demand: OnDemand,
+    updates: Updates,
 ) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts.
 
     What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change, then triggers
-    of jobs that fire only on demand.
+    of jobs that fire only on demand, then the updates of a job that fires as often.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -99,7 +101,8 @@ def plan(
     of_many = bulks.asked(names, begins_at, ends_at)
     of_modes = modes.asked(names, begins_at, ends_at)
     by_hand = on_demand.asked(names, begins_at, ends_at)
-    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand]
+    often = updates.asked(names, begins_at, ends_at)
+    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand, *often]
     return [Step(number, *each) for number, each in enumerate(steps)]
 
 

@@ -43,7 +43,7 @@ _RARELY: Final = "@every 41s"
 _OFTEN: Final = ("@every 5s", "@every 7s", "@every 13s", "@every 17s", "@every 23s", "*/20 * * * * *")
 
 #: So often jobs are patched, and so many times in a row where connections are slow: the job is another each
-#: time. A job remembers its last twenty revisions, so there are fewer in all.
+#: time.
 _PATCHES: Final = 8
 _ROWS: Final = 2
 _IN_A_ROW: Final = 5

@@ -9,12 +9,6 @@ from tests.simulation.misfires import catchup_of, misfires
 from tests.simulation.tale import Tale
 from tests.simulation.trace import Mishap
 
-#: A job keeps its last 20 earlier revisions; a trigger that waits for more updates than that is lost.
-EARLIER_MAX = 20
-
-#: That far behind its due time a trigger may be held up by a bad day of ours.
-BAD_DAY_MS = 24 * 3_600_000
-
 #: Sweephand gives a message up when it failed to handle it that often.
 FAULTS_MAX = 60
 
@@ -49,9 +43,6 @@ def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -
 
 def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether the trace explains that nothing left for what a reign owed."""
-    later = life.later_revisions(reign.rev)
-    if len(later) > EARLIER_MAX and later[EARLIER_MAX].at < due_at + BAD_DAY_MS:
-        return True
     if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
         return True
     reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]

@@ -147,7 +147,7 @@ class Recorder:
                 uid=job.uid,
                 rev=job.rev,
                 # Of many jobs each is dealt with by itself, as if it were asked for when its turn has come.
-                asked_at=asking.asked_at if asking and verb not in _OF_ONE else job.updated_at,
+                asked_at=asking.asked_at if asking and verb not in _OF_ONE else _dealt_with_at(job),
                 ahead_ms=asking.ahead_ms if asking else 0,
                 cut=job.cut,
                 since=job.current.since,
@@ -284,6 +284,12 @@ def _in_line(message: TriggerMessage) -> InLine:
     trigger = message.trigger
     is_asked_for = trigger.demand is not None or message.redrive is not None
     return InLine(trigger.id, trigger.due_at, trigger.rev, message.attempt, is_asked_for)
+
+
+def _dealt_with_at(job: Job) -> Instant:
+    """When the turn of one of many jobs came. `updated_at` is never before that of the version before it."""
+    is_resumed = job.change is not None and job.change.what == "resumed" and job.paused_at is None
+    return job.change.at if job.change is not None and is_resumed else job.updated_at
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:

@@ -31,6 +31,7 @@ from tests.simulation.stores import MakePorts, memory
 from tests.simulation.stumbling import stumbling
 from tests.simulation.threads import in_strands
 from tests.simulation.trace import Event, Mishap, Requested
+from tests.simulation.updates import Updates
 from tests.simulation.weeks import SETTLING_MS, Weeks
 from tests.simulation.wire import wire
 from tests.simulation.workers import Workers
@@ -190,6 +191,7 @@ class Simulation:
             weeks=Weeks.of(self._seed),
             modes=Modes.of(self._seed),
             on_demand=OnDemand.of(self._seed),
+            updates=Updates.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)
@@ -303,10 +305,12 @@ class Simulation:
             self.scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
 
     def _plan_shortages(self, ends_at: Instant) -> None:
-        random = stream(self._seed, "shortages")
+        random, begins_at = stream(self._seed, "shortages"), self._scenario.begins_at
+        for at, lasts_ms in Updates.of(self._seed).shortages(begins_at, ends_at, self._mask):
+            self.scheduler.call_at(at, partial(self._run_short, lasts_ms))
         if not self._troubles["shortages"]:
             return
-        at = random.randrange(self._scenario.begins_at, ends_at)
+        at = random.randrange(begins_at, ends_at)
         # Long enough for a message to be received in vain as often as it may crash functions.
         longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
         self.scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))

@@ -22,7 +22,8 @@ from tests.simulation.watched import Expiring, Watched
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.model.job import Job
+from sweephand.model.earlier import filed_until
+from sweephand.model.job import Job, Revision
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
@@ -83,6 +84,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers._timers = Watched(chronicle.timer_changed)
     else:
         jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, _removal_of, removals)
+        jobs._filed = Expiring(lambda *_: None, lambda _: None, _filed_expiry, removals)
         runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
         slots._slots = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
         timers._timers = Expiring(
@@ -107,6 +109,10 @@ def _removal_of(job: Job) -> int | None:
 
 def _expiry_of(item: Run | StoredLine) -> int | None:
     return expiry(item.expires_at)
+
+
+def _filed_expiry(revision: Revision) -> int | None:
+    return expiry(filed_until(revision))
 
 
 def _timer_expiry(timer: StoredTimer) -> int | None:

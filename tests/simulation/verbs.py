@@ -33,6 +33,7 @@ from tests.simulation.overlapping import Overlapping
 from tests.simulation.recorder import Asking
 from tests.simulation.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.trace import Verb
+from tests.simulation.updates import PUT_OFTEN, TOUCH, often
 from tests.simulation.weeks import PATCHES as PATCHES_FOR_WEEKS
 from tests.simulation.weeks import Weeks
 
@@ -221,6 +222,23 @@ def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
     return judged({name: value for name, value in written.items() if value is not None})
 
 
+def _put_often(request: Request) -> tuple[str, str]:
+    """PUT of what fires as often as it will be updated."""
+    written = definition(data=request.new_data(), **often(request.random))
+    request.known.definition = written
+    return _told(request.put(written))
+
+
+def _touch(request: Request) -> tuple[str, str]:
+    """PATCH of a label and nothing else."""
+
+    def patched(before: Definition) -> Definition:
+        labels = {**before.labels, "patch": str(request.number)}
+        return replace(before, written={**before.written, "labels": labels})
+
+    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
 def _patch_timing(request: Request) -> tuple[str, str]:
     """PATCH of jitter, dst, time zone, dueTime or repeats."""
 
@@ -298,4 +316,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     PAUSE_MANY: Action("pause many", 0, pause_many),
     RESUME_MANY: Action("resume many", 0, resume_many),
     DELETE_MANY: Action("delete many", 0, delete_many),
+    # In seeds in which a job is updated as often as it fires (updates.py).
+    PUT_OFTEN: Action("replace", 0, _put_often),
+    TOUCH: Action("patch", 0, _touch),
 }

@@ -96,18 +96,6 @@ def judges_by_newest_cut() -> Iterator[None]:
         yield
 
 
-@mutation("One earlier revision is kept")
-def keeps_one_revision() -> Iterator[None]:
-    with everywhere("EARLIER_REVISIONS_MAX", 1):
-        yield
-
-
-@mutation("Three earlier revisions are kept")
-def keeps_three_revisions() -> Iterator[None]:
-    with everywhere("EARLIER_REVISIONS_MAX", 3):
-        yield
-
-
 @mutation("What is armed directly ends with the horizon (180 s)")
 def arms_up_to_horizon() -> Iterator[None]:
     with everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS):

@@ -8,6 +8,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.base.timing import POSTPONED_MS, SETTLING_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.trigger import NoticeMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.outcome import Delivered
@@ -62,6 +63,15 @@ class Moving(Slow):
     def while_connecting(self) -> None:
         target = {"type": "http", "url": f"https://consumer-{self.connections}.example/", "timeout": "60s"}
         self.world.patch(target=target)
+
+
+class Hammering(Slow):
+    """Somebody updates the job until it has no room for the revision that is being delivered."""
+
+    def while_connecting(self) -> None:
+        for number in range(EARLIER_REVISIONS_MAX + 1):
+            self.world.clock.time += SECOND_MS
+            self.world.patch(description=f"{self.connections} {number}")
 
 
 def slow_target(timeout: str) -> dict[str, str]:
@@ -176,3 +186,19 @@ def test_what_is_left_of_the_function_is_known_to_every_attempt_of_a_batch() -> 
     assert {each.delivered.outcome for each in handled} == {"postponed"}
     assert all(each.is_done and each.error is None for each in handled)
     assert world.jobs.get(key_of()) is not None
+
+
+def test_a_trigger_whose_job_forgets_its_revision_while_connecting_is_delivered() -> None:
+    world = World()
+    consumers = Hammering(world, connect_ms=100)
+    world.put(schedule="@every 1s", target=slow_target("60s"))
+    _, message = min(world.queue.waiting, key=lambda each: each[0])
+    assert isinstance(message, TriggerMessage)
+    world.queue.waiting.clear()
+    world.clock.time = message.not_before
+    assert handle(world, message).outcome == "postponed"
+    again = next(each for each in waiting(world) if each[1].trigger == message.trigger)[1]
+    assert again.is_owed
+    world.clock.time += POSTPONED_MS
+    assert handle(world, again).outcome == "succeeded"
+    assert [each.trigger.due_at for each in consumers.attempts] == [message.trigger.due_at]

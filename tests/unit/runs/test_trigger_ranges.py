@@ -1,9 +1,10 @@
 """Spans of triggers that nobody could deliver are not split into what would come round by the million."""
 
 from tests.fakes.deliveries import UNREAD
+from tests.fakes.lines import stored
 from tests.fakes.world import NOON, World
 
-from sweephand.base.instants import DAY_MS, MINUTE_MS
+from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import UNKNOWN_GRACE_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.trigger import SpanMessage, TriggerMessage
@@ -90,3 +91,47 @@ def test_a_backfill_of_a_job_that_was_deleted_is_dropped_whole() -> None:
     world.delete()
     comes(world, span, "unknown")
     dropped(world, span)
+
+
+def hammered() -> tuple[World, SpanMessage]:
+    """A job whose catching-up is in the queue in one message, and that has forgotten the resume by now."""
+    world, span = resumed()
+    for number in range(EARLIER_REVISIONS_MAX + 1):
+        world.clock.time += SECOND_MS
+        world.patch(description=str(number))
+    assert span.rev not in [each.rev for each in stored(world).earlier]
+    world.queue.waiting.clear()
+    return world, span
+
+
+def test_a_span_is_split_though_its_job_has_forgotten_the_revision_that_owes_it() -> None:
+    world, span = hammered()
+    world.clock.time += UNKNOWN_GRACE_MS
+    assert world.deliverer().handle(span, UNREAD).outcome == "split"
+    assert [type(each) for _, each in world.queue.waiting] == [SpanMessage] * 10
+
+
+def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update_that_follows() -> None:
+    world, span = resumed()
+    coming = span.series.next_after(world.clock.time)
+    assert coming is not None
+    near = span._replace(first=coming, until=world.clock.time + 5 * SECOND_MS)
+    world.delivery_clock.ahead_ms = MINUTE_MS
+    assert world.deliverer().handle(near, UNREAD).outcome == "split"
+    world.clock.time += SECOND_MS
+    world.patch(description="The series is this revision's from its cut on.")
+    parts = [
+        each
+        for _, each in world.queue.waiting
+        if isinstance(each, TriggerMessage) and each.trigger.rev == span.rev
+    ]
+    world.delivery_clock.ahead_ms = 0
+    world.clock.time += UNKNOWN_GRACE_MS
+    outcomes = [world.deliverer().handle(each, UNREAD).outcome for each in parts]
+    assert outcomes == ["succeeded", "dropped", "dropped", "dropped", "dropped"]
+
+
+def test_what_is_skipped_is_recorded_though_its_job_has_forgotten_the_revision_that_skips_it() -> None:
+    world, span = hammered()
+    world.clock.time += UNKNOWN_GRACE_MS
+    assert world.deliverer().handle(span._replace(are_skipped=True), UNREAD).outcome == "skipped"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: PLC0414 - as Page
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414 - said again: whoever has the ports has their values
 from sweephand.model.run import Run, State
 from sweephand.model.timer import (
@@ -97,6 +97,17 @@ class JobStore(Protocol):
 
         `in_time` is asked as by put().
         """
+        ...
+
+    def file(self, name: RevisionName, revision: Revision) -> None:
+        """Keep an earlier revision for which its job has no room; filing it again is harmless.
+
+        It stays for REVISION_RETENTION_MS after its end, whatever becomes of the job.
+        """
+        ...
+
+    def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
+        """Of those revisions (distinct, any number) the ones that were filed. One left out was not."""
         ...
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:

@@ -113,6 +113,10 @@ OVERTAKEN_PATIENCE_MS: Final = MINUTE_MS
 #: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
+#: An earlier revision that its job has no room for is kept for so long after its end. A sweeper may expand
+#: its timer on the timer's last day, and SQS keeps the trigger for 14 days more; a day is to spare.
+REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + DAY_MS
+
 #: Health is bad when tick's last heartbeat is older than this: three wake-ups missed.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 

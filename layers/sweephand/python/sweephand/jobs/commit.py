@@ -8,7 +8,8 @@ from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, refers
 from sweephand.jobs.time_limit import check_patience, in_time
-from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
+from sweephand.model.earlier import pushed_out, remembered
+from sweephand.model.job import Job, RevisionName
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
 from sweephand.wheel.catchup import Span
@@ -65,6 +66,9 @@ class Commits:
         try:
             self._prepare(draft, over)
             job = self._cut(draft, stored)
+            if stored is not None and self._has_filed(stored, job):
+                # That took time, and the cut is read just before the write.
+                job = self._cut(draft, stored)
             self.check_patience(requested_at)
         except (StoreError, UnavailableError):
             # No write of this version has left: nobody can refer to its data.
@@ -128,6 +132,17 @@ class Commits:
             sent_at = self._clock.now()
             self._queue.send([(each, delay_of(each, sent_at)) for each in messages])
 
+    def _has_filed(self, stored: Job, job: Job) -> bool:
+        """File what `stored` remembers and `job` has no room for; say whether there was any.
+
+        That comes before the commit: a reader of the new version that misses a revision in it finds the
+        revision filed. What is filed is true even if nothing is committed then.
+        """
+        forgotten = pushed_out(stored, job, self._clock.now())
+        for revision in forgotten:
+            self._jobs.file(RevisionName(stored.key, stored.uid, revision.rev), revision)
+        return bool(forgotten)
+
     def _cut(self, draft: Draft, stored: Job | None) -> Job:
         """The job with its cut, read now; the revision before it joins the earlier ones."""
         job, now = draft.job, self._clock.now()
@@ -140,27 +155,13 @@ class Commits:
         current = job.current._replace(since=since)
         # By a clock that is behind, too, a job is not changed before it was made.
         updated_at = max(job.updated_at, stored.updated_at)
-        earlier = _remembered(stored, until)
+        earlier = remembered(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
 
 
 def _has_payload(job: Job | None, ref: str) -> bool:
     payload = job.definition.payload if job else None
     return payload is not None and payload.ref == ref
-
-
-def _remembered(stored: Job, until: Instant) -> tuple[Revision, ...]:
-    """The earlier revisions of a job whose present one ends: the last ones that owe something, if not all.
-
-    A revision under which nothing fell due owes nothing: where there is no room it displaces none. So what a
-    job owes is not forgotten because somebody updates it every few seconds, unless it fires as often.
-    """
-    last = stored.current._replace(until=until)
-    coming = stored.series.next_after(last.since)
-    is_idle = coming is None or coming.due_at > until
-    if is_idle and len(stored.earlier) >= EARLIER_REVISIONS_MAX:
-        return stored.earlier
-    return (*stored.earlier, last)[-EARLIER_REVISIONS_MAX:]
 
 
 def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:

@@ -8,7 +8,8 @@ from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.schedules import Series
 
-#: Earlier revisions kept in the job: with one or three, fast updates lose triggers.
+#: Earlier revisions kept in the job itself, which every trigger reads. Those before them are filed apart
+#: (model/earlier.py): that costs a write each, and a read for each trigger that is so late.
 EARLIER_REVISIONS_MAX = 20
 
 
@@ -20,6 +21,14 @@ class JobKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+
+class RevisionName(NamedTuple):
+    """What names a revision of a job among those of all jobs."""
+
+    key: JobKey
+    uid: str
+    rev: str
 
 
 class Revision(NamedTuple):

@@ -153,8 +153,8 @@ class SpanMessage(NamedTuple):
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
     how often Sweephand failed to split it. With a `demand` its triggers were asked for. If they `are_skipped`
-    they are misfires that do not fire, of which there is to be one record. Whether it `is_owed` is as of a
-    trigger, and so are those that it is split into.
+    they are misfires that do not fire, of which there is to be one record. One that `is_owed` was judged so
+    by an earlier release, and so are the triggers that it is split into.
     """
 
     key: JobKey

@@ -168,6 +168,7 @@ class Deliverer:
                 return self._trigger(message, self._reading.fresh(message.trigger.key, read), deadline)
 
     def _trigger(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
+        message = self._reading.marked(message, read)
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
             read = self._reading.anew(message.trigger.key)
@@ -224,7 +225,11 @@ class Deliverer:
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
     def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
+        message = self._reading.marked(message, read)
         now, liveness = self._clock.now(), liveness_of(message, read)
+        if liveness == "alive":
+            # Its job was read again meanwhile, and has forgotten the revision that owes it.
+            return self._postponed(message)
         # The job of a later attempt has been there: no commit of it is in flight.
         may_be_to_come = message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
         if liveness == "unknown" and may_be_to_come:

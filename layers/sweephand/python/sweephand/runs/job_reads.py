@@ -4,15 +4,17 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
-from sweephand.model.job import Job, JobKey
+from sweephand.model.earlier import may_be_filed
+from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.liveness import (
     Liveness,
     live,
     live_again,
     live_by_hand,
+    ruling,
 )
 from sweephand.model.run_id import is_exempt
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import OfRevision, TriggerMessage
 from sweephand.ports import Clock, JobStore
 
 
@@ -38,6 +40,25 @@ class Reading:
         """A new read, however good another would be."""
         now = self._clock.now()
         return JobRead(self._jobs.get(key), now)
+
+    def revision(self, of: OfRevision, job: Job | None, due_at: Instant) -> Revision | None:
+        """The revision of what is given, in that job or filed apart; None if there is none that owes it.
+
+        `due_at` is when the first of it falls due. It costs a read only if the job may have forgotten it.
+        """
+        if not may_be_filed(job, of.uid, of.rev, due_at):
+            return ruling(job, of.uid, of.rev)
+        name = RevisionName(of.key, of.uid, of.rev)
+        return self._jobs.filed([name]).get(name)
+
+    def marked(self, message: TriggerMessage, read: JobRead) -> TriggerMessage:
+        """The message, marked as owed if its job has forgotten the revision that owes it."""
+        trigger = message.trigger
+        if liveness_of(message, read) != "unknown":
+            return message
+        revision = self.revision(trigger, read.job, trigger.due_at)
+        is_owed = revision is not None and revision.owns(trigger.due_at)
+        return message._replace(is_owed=True) if is_owed else message
 
 
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:

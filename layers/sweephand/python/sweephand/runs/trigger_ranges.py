@@ -3,12 +3,11 @@
 from sweephand.base.instants import Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 from sweephand.jobs.expiry import Completions
-from sweephand.model.job import Job
+from sweephand.model.job import Revision
 from sweephand.model.liveness import (
     Liveness,
     live_again,
     live_by_hand,
-    ruling,
 )
 from sweephand.model.run_id import is_exempt
 from sweephand.model.trigger import SpanMessage
@@ -49,12 +48,10 @@ class Spans:
     def _split(self, span: SpanMessage, now: Instant) -> Delivered:
         """Split a span that is alive: what could not be delivered now would come round a million times."""
         read = self._reading.anew(span.key)
-        job, liveness = read.job, _liveness_of(span, read)
+        revision = self._reading.revision(span, read.job, span.first.due_at)
+        job, liveness = read.job, _liveness_of(span, read, revision)
         if liveness == "unknown":
             return self._unknown(span, now)
-        if _is_owed(span, job, now):
-            # Before its triggers are delivered the job may have forgotten the revision that owes them.
-            span = span._replace(is_owed=True)
         if liveness == "held" and job is not None and job.paused_at is not None:
             self._later.put_back(span, now + now - job.paused_at)
             return Delivered("held")
@@ -67,7 +64,7 @@ class Spans:
         They may have been the last that the job had to come: then it may go.
         """
         job = self._reading.anew(span.key).job
-        if job is None or ruling(job, span.uid, span.rev) is None:
+        if job is None or self._reading.revision(span, job, span.first.due_at) is None:
             return self._unknown(span, now)
         skipped = Span(span.first, span.series.last_through(span.until, span.first))
         record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
@@ -81,18 +78,10 @@ class Spans:
         return Delivered("unknown")
 
 
-def _is_owed(span: SpanMessage, job: Job | None, now: Instant) -> bool:
-    """Whether all of it is due, and its revision's: what falls due in a pause is for the resume to decide."""
-    revision = ruling(job, span.uid, span.rev)
-    due_by = now if job is None or job.paused_at is None else job.paused_at
-    is_of_revision = revision is not None and revision.owns(span.until)
-    return is_of_revision and span.demand is None and span.until <= due_by
-
-
-def _liveness_of(span: SpanMessage, read: JobRead) -> Liveness:
+def _liveness_of(span: SpanMessage, read: JobRead, revision: Revision | None) -> Liveness:
     """Whether there is anything to deliver in a span; each of its triggers is asked for itself again."""
     if is_exempt(span.demand):
         return live_by_hand(read.job, uid=span.uid)
-    if not span.is_owed and ruling(read.job, span.uid, span.rev) is None:
+    if not span.is_owed and revision is None:
         return "unknown"
     return live_again(read.job, uid=span.uid)

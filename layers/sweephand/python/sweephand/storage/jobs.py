@@ -10,11 +10,12 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.listing import Listing, merged
+from sweephand.storage.revisions import put_revision, read_revisions
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.storage.time_limit import only_while
 
@@ -87,6 +88,14 @@ class DynamoJobs:
         unchanged = JobItem.version == job.version
         with only_while(in_time):
             return self._table.delete(_item_key(job.key), absent | unchanged) is None
+
+    def file(self, name: RevisionName, revision: Revision) -> None:
+        """Keep an earlier revision for which its job has no room: 1 WRU."""
+        put_revision(self._table, name, revision)
+
+    def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
+        """Of those revisions the ones that were filed, read in batches of 100: 1 RRU each."""
+        return read_revisions(self._table, names)
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         """Up to `limit` jobs by name, merged from 16 partitions that are asked for little more."""

@@ -15,9 +15,11 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
-from sweephand.model.job import Job, JobKey
+from sweephand.model.earlier import may_be_filed, with_filed
+from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import (
     Lease,
+    OccurrenceTimer,
     StoredTimer,
     UnreadTimer,
     bucket_of,
@@ -192,6 +194,7 @@ class Sweeper:
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
         jobs, unreadable = self._jobs_of(list(dict.fromkeys(_keys(some))))
+        jobs = self._with_filed(some, jobs)
         expansion = expand(some, jobs, hold.lease, unreadable=unreadable, triggers_max=portion.triggers)
         if expansion.successors or expansion.copies:
             self._timers.put([*expansion.successors, *expansion.copies])
@@ -230,6 +233,21 @@ class Sweeper:
         middle = len(keys) // 2
         (first, unread), (second, others) = self._jobs_of(keys[:middle]), self._jobs_of(keys[middle:])
         return {**first, **second}, {**unread, **others}
+
+    def _with_filed(self, timers: Sequence[StoredTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
+        """The jobs, with those revisions that they have forgotten and by which timers may owe something."""
+        asked = dict.fromkeys(
+            RevisionName(timer.key, timer.uid, timer.rev)
+            for timer in timers
+            if isinstance(timer, OccurrenceTimer)
+            and may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first.due_at)
+        )
+        if not asked:
+            return jobs
+        known = dict(jobs)
+        for name, revision in self._jobs.filed(list(asked)).items():
+            known[name.key] = with_filed(known[name.key], revision)
+        return known
 
     def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:
         """See to it that the lease says by when this page is judged; whether the shard is still held.

@@ -1,0 +1,38 @@
+"""How earlier revisions that have no room in their job are kept in the Jobs table: one small item each."""
+
+from collections.abc import Sequence
+
+from sweephand.model.earlier import filed_until
+from sweephand.model.job import JobKey, Revision, RevisionName
+from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.table import ItemKey, RawItem, Table
+
+
+class RevisionItem(Item):
+    """An earlier revision as stored; its job is in the partition key, its uid and name in the sort key."""
+
+    since = IntegerAttribute()
+    until = IntegerAttribute()
+
+
+def put_revision(table: Table, name: RevisionName, revision: Revision) -> None:
+    """Write an earlier revision over itself or nothing: 1 WRU."""
+    pk, sk = _item_key(name)
+    expires_at = expiry(filed_until(revision))
+    table.put(RevisionItem(pk, sk, since=revision.since, until=revision.until, expires_at=expires_at))
+
+
+def read_revisions(table: Table, names: Sequence[RevisionName]) -> dict[RevisionName, Revision]:
+    """Those of the revisions that were written, in batches of 100 strong reads: 1 RRU each."""
+    return dict(map(_named, table.get_batch([_item_key(name) for name in names])))
+
+
+def _item_key(name: RevisionName) -> ItemKey:
+    return f"revisions#{name.key.namespace}#{name.key.name}", f"{name.uid}#{name.rev}"
+
+
+def _named(raw: RawItem) -> tuple[RevisionName, Revision]:
+    item = RevisionItem.read(raw)
+    _, namespace, name = item.pk.split("#")
+    uid, _, rev = item.sk.partition("#")
+    return RevisionName(JobKey(namespace, name), uid, rev), Revision(rev, item.since, item.until)

@@ -1,0 +1,185 @@
+"""A job that fires as often as it is updated: revisions that it has no room for are filed and found again."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from tests.fakes.faults import calls_of, failing, kill_everywhere
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
+from sweephand.model.earlier import may_be_filed
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision, RevisionName
+
+FULL = EARLIER_REVISIONS_MAX
+
+
+def stored(world: World) -> Job:
+    job = world.jobs.get(key_of())
+    assert job is not None
+    return job
+
+
+def hammered(world: World, updates: int, *, apart_ms: int = SECOND_MS, repeats: int = 100) -> list[str]:
+    """A job is written, then updated so often at that distance; its revisions in order."""
+    revs = [world.put(schedule="@every 1s", repeats=repeats).job.rev]
+    for number in range(updates):
+        world.clock.time += apart_ms
+        revs.append(world.patch(description=str(number)).job.rev)
+    return revs
+
+
+def filed(world: World) -> dict[str, Revision]:
+    return {name.rev: revision for name, revision in world.jobs._filed.items()}
+
+
+def test_what_a_job_has_no_room_for_is_filed_with_its_span() -> None:
+    world = World()
+    revs = hammered(world, FULL + 15)
+    forgotten = revs[: -1 - FULL]
+    assert list(filed(world)) == forgotten
+    spans = [filed(world)[rev] for rev in forgotten] + list(stored(world).earlier)
+    assert all(former.until == latter.since for former, latter in pairwise(spans))
+
+
+def test_nothing_is_filed_as_long_as_there_is_room() -> None:
+    world = World()
+    hammered(world, FULL)
+    assert not filed(world)
+
+
+def test_a_revision_that_owes_nothing_takes_no_room_and_is_not_filed() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    for number in range(3 * FULL):
+        world.clock.time += SECOND_MS
+        world.patch(description=str(number))
+    assert not filed(world)
+
+
+def test_a_revision_is_filed_before_the_write_that_forgets_it() -> None:
+    world = World()
+    hammered(world, FULL)
+    world.clock.time += SECOND_MS
+    calls = calls_of(world, lambda: world.patch(description="one too many"))
+    assert calls.index("after jobs.file") < calls.index("before jobs.put")
+
+
+def test_a_write_is_not_committed_if_what_it_forgets_cannot_be_filed() -> None:
+    world = World()
+    hammered(world, FULL)
+    before = stored(world)
+    world.clock.time += SECOND_MS
+    failing(world, "jobs.file")
+    with pytest.raises(StoreError):
+        world.patch(description="one too many")
+    assert stored(world) == before
+
+
+def test_filing_that_takes_long_does_not_date_the_cut_back() -> None:
+    world = World()
+    hammered(world, FULL)
+    world.clock.time += SECOND_MS
+
+    def announce(call: str) -> None:
+        if call == "before jobs.file":
+            world.clock.time += 5_000
+
+    world.announce = announce
+    job = world.patch(description="one too many").job
+    assert job.cut == world.clock.time
+    assert job.earlier[-1].until == job.cut
+
+
+def test_what_ended_so_long_ago_that_no_trigger_of_it_is_left_is_not_filed() -> None:
+    world = World()
+    hammered(world, FULL + 2, apart_ms=REVISION_RETENTION_MS // FULL, repeats=2**40)
+    assert len(stored(world).earlier) == FULL
+    assert not filed(world)
+
+
+def test_a_filed_revision_outlives_a_timer_and_then_a_message_of_it() -> None:
+    assert REVISION_RETENTION_MS > TIMER_RETENTION_MS + 14 * DAY_MS
+
+
+#: A job that has forgotten its revisions before the third, which ended a minute after noon.
+EARLIER = (Revision("3-c", NOON, NOON + MINUTE_MS), Revision("4-d", NOON + MINUTE_MS, NOON + HOUR_MS))
+
+
+@pytest.mark.parametrize(
+    ("rev", "due_at", "may_be"),
+    [
+        ("2-b", NOON, True),
+        ("2-b", NOON + MINUTE_MS, True),
+        # The third ended later than the second: what falls due after that end is not the second's.
+        ("2-b", NOON + MINUTE_MS + 1, False),
+        # What was armed and lost against another writer has a number that the job remembers.
+        ("3-lost", NOON + HOUR_MS, True),
+        ("3-c", NOON, False),
+        ("5-e", NOON, False),
+        ("6-to-come", NOON, False),
+    ],
+)
+def test_a_forgotten_revision_is_asked_for_only_where_it_may_owe(
+    rev: str, due_at: int, *, may_be: bool
+) -> None:
+    world = World()
+    world.put(schedule="@every 1s")
+    job = replace(stored(world), current=Revision("5-e", since=NOON + HOUR_MS), earlier=EARLIER)
+    assert may_be_filed(job, job.uid, rev, due_at) is may_be
+    assert not may_be_filed(job, "another", rev, due_at)
+
+
+def test_nothing_is_known_of_a_job_that_is_not_there() -> None:
+    assert not may_be_filed(None, "uid", "1-a", NOON)
+
+
+def fired(world: World) -> list[int]:
+    """When the fires of a job were due, in seconds after noon and in order; nothing was delivered twice."""
+    dues = sorted(world.consumers.dues)
+    assert len(dues) == len(set(dues))
+    return [(due_at - NOON) // SECOND_MS for due_at in dues]
+
+
+def test_a_job_that_is_updated_every_second_while_nothing_is_delivered_fires_at_each_of_its_times() -> None:
+    world = World()
+    hammered(world, FULL + 10)
+    assert not world.consumers.attempts
+    world.run_until(NOON + 3 * MINUTE_MS)
+    assert fired(world) == list(range(1, 101))
+
+
+def test_a_job_that_is_updated_often_while_nothing_is_swept_fires_at_each_of_its_times() -> None:
+    world = World()
+    world.put(schedule="@every 1m", catchup={"mode": "all"})
+    # The timer of its first revision owes what falls due after five minutes.
+    world.run_until(NOON + 10 * MINUTE_MS, ticking=False)
+    for number in range(FULL + 5):
+        world.patch(description=str(number))
+        world.run_until(world.clock.time + MINUTE_MS, ticking=False)
+    assert "1" in {rev.partition("-")[0] for rev in filed(world)}
+    world.run_until(NOON + 40 * MINUTE_MS)
+    assert fired(world)[:38] == [minute * 60 for minute in range(1, 39)]
+
+
+def test_whatever_dies_in_a_write_that_forgets_a_revision_every_time_fires() -> None:
+    def prepare(world: World) -> None:
+        hammered(world, FULL)
+        world.clock.time += SECOND_MS
+
+    def check(world: World) -> None:
+        world.patch(description="afterwards")
+        world.run_until(NOON + 2 * MINUTE_MS)
+        assert fired(world) == list(range(1, 101))
+
+    kill_everywhere(prepare, lambda world: world.patch(description="one too many"), check)
+
+
+def test_a_filed_revision_of_one_job_is_not_that_of_another_of_its_name() -> None:
+    world = World()
+    revs = hammered(world, FULL + 1)
+    job = stored(world)
+    assert world.jobs.filed([RevisionName(job.key, job.uid, revs[0])])
+    assert not world.jobs.filed([RevisionName(job.key, "another", revs[0])])
