@@ -9,12 +9,12 @@ import pytest
 from tests.fakes.consumer import Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import mocked_sqs
+from tests.fakes.targets import INSECURE
 
 from sweephand.delivery.registry import targets
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Targets
-from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.targets.registry import TARGET_TYPES
+from sweephand.targets.registry import target_types
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Case:
     absent: dict[str, Any]
 
 
-@pytest.fixture(params=sorted(TARGET_TYPES))
+@pytest.fixture(params=sorted(target_types()))
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
     with mocked_sqs(monkeypatch) as sqs, Consumer() as consumer:
         good = {
@@ -37,7 +37,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
             "http": {"type": "http", "url": "http://127.0.0.1:1/"},
             "sqs": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/nowhere"},
         }
-        stack = targets(HandClock(), sqs.clients, allow_insecure=True, queues=EVERY_QUEUE)
+        stack = targets(HandClock(), sqs.clients, INSECURE)
         yield Case(stack, good[request.param], absent[request.param])
 
 
@@ -65,8 +65,6 @@ def test_ten_threads_may_deliver_at_once(case: Case) -> None:
 
 @pytest.mark.parametrize("spec", [{}, {"type": None}, {"type": "lambda"}, {"type": ["http"]}])
 def test_a_type_that_there_is_not_is_a_failure_that_names_those_there_are(spec: dict[str, Any]) -> None:
-    answer = targets(HandClock(), SqsClients(), allow_insecure=True, queues=EVERY_QUEUE).deliver(
-        attempt_of(spec)
-    )
+    answer = targets(HandClock(), SqsClients(), INSECURE).deliver(attempt_of(spec))
     assert answer.error is not None
     assert answer.error.endswith("there are http and sqs.")

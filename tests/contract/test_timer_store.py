@@ -7,7 +7,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.model.definition import CatchUp, Payload
+from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import (
@@ -52,7 +52,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         timer()._replace(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         timer(sequence=10**9),
         timer()._replace(put_off_to=NOON + 400_000),
-        timer()._replace(catchup=CatchUp("none", 120_000), followed_at=NOON + HOUR_MS),
+        timer()._replace(catchup=CatchUpPolicy("none", 120_000), followed_at=NOON + HOUR_MS),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),

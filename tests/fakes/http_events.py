@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -178,10 +178,14 @@ def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
         _validate(schema, answer["body"])
 
 
-@cache
 def document() -> dict[str, Any]:
-    """The OpenAPI document."""
-    found: dict[str, Any] = json.loads(operations.description())
+    """The OpenAPI document. It changes with the registered target types."""
+    return _parsed(operations.description())
+
+
+@lru_cache(maxsize=2)
+def _parsed(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
     return found
 
 

@@ -43,7 +43,7 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.trigger import Trigger
 from sweephand.model.wire import encode
-from sweephand.ports import Clock, Page
+from sweephand.ports import Clock, Page, Targets
 from sweephand.runs.auto_pause import JobPauses
 from sweephand.runs.callbacks import Reporter
 from sweephand.runs.deliver import Deliverer
@@ -59,10 +59,11 @@ Port = TypeVar("Port")
 class World:
     """One stack in memory. `announce` is told before and after every call of a port.
 
-    Its functions have clocks of their own, which a test may set ahead or behind.
+    Its functions have clocks of their own, which a test may set ahead or behind. Its delivery function
+    delivers to `targets`, by default to `consumers`.
     """
 
-    def __init__(self, now: Instant = NOON, shards: int = 2) -> None:
+    def __init__(self, now: Instant = NOON, shards: int = 2, targets: Targets | None = None) -> None:
         self.clock = HandClock(now)
         self.api_clock = SkewedClock(self.clock)
         self.wheel_clock = SkewedClock(self.clock)
@@ -78,6 +79,7 @@ class World:
         self.audits = MemoryAudits()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
+        self._targets = targets
         self.sweepers = NoSweepers()
         self.shards = shards
         self.announce: Callable[[str], None] = quiet
@@ -260,7 +262,7 @@ class World:
             timers=self._port(self.timers, "timers"),
             queue=self._port(self.queue, "queue"),
             payloads=self._port(self.payloads, "payloads"),
-            targets=self._port(self.consumers, "consumers"),
+            targets=self._port(self._targets or self.consumers, "consumers"),
             signing=OneSecret(),
             pauses=JobPauses(
                 jobs=self._port(self.jobs, "jobs"),

@@ -8,7 +8,7 @@ from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
-from sweephand.model.definition import CatchUp
+from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.trigger import SpanMessage, TriggerMessage
 from sweephand.model.wire import decode, encode
@@ -47,7 +47,7 @@ def spans(world: World) -> Received:
     world.put("span", schedule="@every 20s")
     job = world.jobs.get(key_of("span"))
     assert job is not None
-    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUp())
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUpPolicy())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON + 10_000, now=NOON + 10_000, singles_max=5).messages
     world.queue.send([(span, 0)])

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.http_events import document
 
+from sweephand.base.names import NAME_PATTERN, is_name
 from sweephand.model.run_id import read_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.text_patterns import DURATION_PATTERN, MOMENT_PATTERN
 from sweephand.schedules.time_points import parse_moment
-from sweephand.web.schemas.formats import DURATION_PATTERN, MOMENT_PATTERN, PATH
-from sweephand.web.schemas.names import NAME_PATTERN, is_name
+from sweephand.web.schemas.formats import PATH
 
 NOON = 1_795_262_400_000
 

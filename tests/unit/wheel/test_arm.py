@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.fakes.faults import calls_of, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.model.definition import CatchUp
+from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Message, SpanMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
@@ -21,7 +21,7 @@ WINDOW = 300_000
 
 def armable(schedule: str | None = "@every 10s", due_at: int | None = None, **bounds: Any) -> Armable:
     series = Series(schedule, "UTC", NOON, due_at, **bounds)
-    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series, CatchUp())
+    return Armable(JobKey("ns", "job"), "u" * 16, "1-a", 3, series, CatchUpPolicy())
 
 
 def armed(source: Armable, *, after: int = NOON - 1, singles_max: int = 1_000) -> Arming:
@@ -136,7 +136,7 @@ def spread(world: World) -> None:
     world.put(schedule="@every 10s")
     job = world.jobs.get(key_of())
     assert job is not None
-    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUp())
+    source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUpPolicy())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON, now=NOON, singles_max=20).messages
     world.queue.send([(span, 0)])

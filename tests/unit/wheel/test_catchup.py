@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
-from sweephand.model.definition import CatchUp, CatchUpMode
+from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.catchup import Misfires, Span, late, misfires
 
@@ -50,7 +50,7 @@ def test_a_single_misfire_is_the_newest() -> None:
 
 
 def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
-    policy = CatchUp("none", HOUR_MS)
+    policy = CatchUpPolicy("none", HOUR_MS)
     judged_at = NOON + 20_000 + HOUR_MS
     found = late(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
     assert found == Misfires(skipped=Span(occurrence(1), occurrence(1)))
@@ -58,7 +58,7 @@ def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
 
 
 def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
-    policy = CatchUp("latest", HOUR_MS)
+    policy = CatchUpPolicy("latest", HOUR_MS)
     found = late(every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy)
     assert found == Misfires(
         fire=Span(occurrence(3), occurrence(3)), skipped=Span(occurrence(1), occurrence(2))

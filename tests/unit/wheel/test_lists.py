@@ -9,7 +9,7 @@ from sweephand.base.instants import (
     Instant,
     rfc3339,
 )
-from sweephand.model.definition import CatchUp
+from sweephand.model.definition import CatchUpPolicy
 from sweephand.schedules import Occurrence
 from sweephand.schedules.series import PARCEL_MAX
 from sweephand.wheel.arm import Armable, arm
@@ -62,7 +62,7 @@ def test_a_timer_carries_twenty_instants_and_stays_under_a_kilobyte() -> None:
     dues = every(MINUTE_MS, 30 * MINUTE_MS)
     world = World()
     series = world.put(schedule=list_of(dues)).job.series
-    armable = Armable(key_of(), "u", "1-r", 0, series, CatchUp())
+    armable = Armable(key_of(), "u", "1-r", 0, series, CatchUpPolicy())
     timers = arm(armable, after=NOON, now=NOON).timers
     assert [timer.first for timer in timers] == [
         Occurrence(dues[at], at + 1) for at in range(0, 100, PARCEL_MAX)

@@ -40,9 +40,9 @@ class Violation(NamedTuple):
     detail: str
 
 
-def pointer_part(name: str) -> str:
-    """A field's name as one part of a JSON pointer: `~` and `/` are escaped (RFC 6901, section 3)."""
-    return name.replace("~", "~0").replace("/", "~1")
+def pointer(*path: str | int) -> str:
+    """The JSON pointer (RFC 6901) of a path of names and indexes. `~` and `/` in names are escaped."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 class InvalidError(BadRequestError):

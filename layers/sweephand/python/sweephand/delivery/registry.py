@@ -1,44 +1,56 @@
-"""Which module delivers to which type of target."""
+"""Which adapter delivers to which target: that of the target's type."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable
+from importlib import import_module
+from threading import Lock
 
-from sweephand.delivery.http.targets import HttpTargets
-from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.adapter import Adapter, Stack
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
-from sweephand.targets.queues import JobQueues
-
-
-class TargetsOfType(Protocol):
-    """The consumers behind targets of one type."""
-
-    def deliver(self, attempt: Attempt) -> Answer:
-        """As ports.Targets promises, for a spec of this type that was valid when its job was written."""
-        ...
+from sweephand.targets.registry import end_target_types, target_types
+from sweephand.targets.target_type import Reach, TargetType
 
 
 class Targets:
-    """ports.Targets over every type there is. Safe to use from many threads at once."""
+    """ports.Targets over every target type. Safe to use from many threads at once."""
 
-    def __init__(self, by_type: Mapping[str, TargetsOfType]) -> None:
-        self._by_type = by_type
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._adapters: dict[TargetType, Adapter] = {}
+        self._lock = Lock()
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Hand the trigger over and say what came of it; a consumer's failure is never raised."""
-        kind = attempt.spec.get("type")
-        targets = self._by_type.get(kind) if isinstance(kind, str) else None
-        if targets is None:
-            known = " and ".join(self._by_type)
-            return Answer(succeeded=False, error=f"There is no target type {kind!r}: there are {known}.")
-        return targets.deliver(attempt)
+        """Hand the trigger over and return the answer. A consumer's failure is an answer, no exception."""
+        name = attempt.spec.get("type")
+        adapter = self.adapter(name) if isinstance(name, str) else None
+        if adapter is None:
+            known = " and ".join(target_types())
+            return Answer(succeeded=False, error=f"There is no target type {name!r}: there are {known}.")
+        return adapter.deliver(attempt)
+
+    def adapter(self, name: str) -> Adapter | None:
+        """The adapter of a type, made at the first call; None if no adapter delivers to that name."""
+        target_type = end_target_types().get(name)
+        if target_type is None or target_type.delivery is None:
+            return None
+        with self._lock:  # two threads must not make two adapters, each with connections of its own
+            if target_type not in self._adapters:
+                self._adapters[target_type] = _maker(target_type.delivery)(self._stack)
+            return self._adapters[target_type]
 
 
-def targets(clock: Clock, clients: SqsClients, *, allow_insecure: bool, queues: JobQueues) -> Targets:
-    """The targets of a stack; `allow_insecure` says whether it allows `http`, loopback and local queues."""
-    return Targets(
-        {
-            "http": HttpTargets(clock, allow_insecure=allow_insecure),
-            "sqs": SqsTargets(clients, allow_insecure=allow_insecure, queues=queues),
-        }
-    )
+def targets(clock: Clock, sqs_clients: SqsClients, reach: Reach) -> Targets:
+    """The targets of a stack. Deliveries go to nothing outside `reach`."""
+    return Targets(Stack(clock, sqs_clients, reach))
+
+
+def _maker(module: str) -> Callable[[Stack], Adapter]:
+    maker: Callable[[Stack], Adapter] = import_module(module).adapter
+    return maker
+
+
+# Lambda gives a function a whole CPU while it starts, and less for its first message. So what the registered
+# types need is imported now, and not at the first attempt.
+for _each in end_target_types().values():
+    if _each.delivery is not None:
+        import_module(_each.delivery)

@@ -1,24 +1,21 @@
 """How a trigger is handed to an SQS queue: `data` as the body, its names in one attribute."""
 
 import json
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.delivery.adapter import Stack
 from sweephand.delivery.preflight import WITHDRAWN, WithdrawnError, is_wanted
 from sweephand.delivery.sqs_clients import SEND_S_MAX, SqsClients, UnsentError
-from sweephand.model.job import JobKey
 from sweephand.ports import Answer, Attempt
+from sweephand.targets.queue_url import ESCAPES, QueueUrl, group_id, read_queue_url
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues, not_listed
-from sweephand.targets.sqs import ESCAPES, QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageAttributeValueTypeDef
-
-GROUP_ID_LENGTH_MAX: Final = 128
 
 #: An error's sentence is kept with the run.
 ERROR_LENGTH_MAX: Final = 600
@@ -79,6 +76,12 @@ class SqsTargets:
             is_wanted.reset(asked)
 
 
+def adapter(stack: Stack) -> SqsTargets:
+    """The adapter of the target type `sqs`."""
+    reach = stack.reach
+    return SqsTargets(stack.sqs_clients, allow_insecure=reach.allow_insecure, queues=reach.queues)
+
+
 def _refused(queue: QueueUrl, error: ClientError) -> Answer:
     told = error.response["Error"]
     sentence = f"SQS refused: {told.get('Code')}: {told.get('Message')}"
@@ -87,12 +90,6 @@ def _refused(queue: QueueUrl, error: ClientError) -> Answer:
     policy = "The policy of a queue in another account has to allow the stack's deliveries, too."
     sentence = f"{not_listed(queue)} {policy} {sentence}"
     return Answer(succeeded=False, error=sentence[:ERROR_LENGTH_MAX], is_final=True)
-
-
-def group_id(key: JobKey) -> str:
-    """The group in which a FIFO queue keeps the order of a job: its key, or a digest of a key too long."""
-    written = str(key)
-    return written if len(written) <= GROUP_ID_LENGTH_MAX else sha256(written.encode()).hexdigest()
 
 
 def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":

@@ -12,12 +12,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.delivery.sqs import group_id
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.trigger import DeadLetter, Sendable
 from sweephand.model.wire import encode, encode_letter
+from sweephand.targets.queue_url import FIFO_SUFFIX, group_id, read_queue_url
 from sweephand.targets.queues import JobQueues
-from sweephand.targets.sqs import FIFO_SUFFIX, read_queue_url
 from sweephand.targets.url import UrlError
 
 #: AWS: entries in one SendMessageBatch, and bytes in all of them together, attributes included.

@@ -39,7 +39,7 @@ class RetryPolicy(NamedTuple):
     delay_max_ms: int = 6 * HOUR_MS
 
 
-class CatchUp(NamedTuple):
+class CatchUpPolicy(NamedTuple):
     """What becomes of misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
 
     mode: CatchUpMode = "latest"
@@ -58,7 +58,8 @@ class Overlap(NamedTuple):
         return self.mode != "allow"
 
 
-CATCH_UP_DEFAULT: Final = CatchUp()
+RETRY_DEFAULT: Final = RetryPolicy()
+CATCH_UP_DEFAULT: Final = CatchUpPolicy()
 
 
 class Payload(NamedTuple):
@@ -225,7 +226,7 @@ class Definition:
     def retry(self) -> RetryPolicy:
         """The retry policy, defaults filled in."""
         written: Mapping[str, Any] = self.written.get("retry", {})
-        default = RetryPolicy()
+        default = RETRY_DEFAULT
 
         def duration_ms(name: str, otherwise: int) -> int:
             return parse_duration_ms(written[name]) if name in written else otherwise
@@ -248,11 +249,11 @@ class Definition:
         )
 
     @property
-    def catchup(self) -> CatchUp:
+    def catchup(self) -> CatchUpPolicy:
         """The rule for misfires, defaults filled in."""
         written: Mapping[str, Any] = self.written.get("catchup", {})
         default = CATCH_UP_DEFAULT
-        return CatchUp(
+        return CatchUpPolicy(
             mode=written.get("mode", default.mode),
             window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,
         )

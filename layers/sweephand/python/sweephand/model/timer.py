@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import Instant, from_datetime, rfc3339
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUp
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
@@ -65,7 +65,7 @@ class OccurrenceTimer(NamedTuple):
     series: Series
     first: Occurrence
     armed_at: Instant
-    catchup: CatchUp = CATCH_UP_DEFAULT
+    catchup: CatchUpPolicy = CATCH_UP_DEFAULT
     followed_at: Instant | None = None
     put_off_to: Instant | None = None
     stored_key: str | None = None

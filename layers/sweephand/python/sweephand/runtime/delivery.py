@@ -13,6 +13,7 @@ from sweephand.runs.auto_pause import JobPauses
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.intake import BatchHandler, Handled, Received
 from sweephand.runtime import parts, stores
+from sweephand.targets.target_type import Reach
 
 #: Messages of one batch that are delivered at once: all of it, since SQS hands over ten at most.
 DELIVERIES_AT_ONCE = 10
@@ -54,8 +55,7 @@ def _handler() -> BatchHandler:
         targets=targets(
             clock,
             parts.sqs_clients(),
-            allow_insecure=parts.settings().allows_insecure_targets,
-            queues=parts.settings().queues,
+            Reach(parts.settings().allows_insecure_targets, parts.settings().queues),
         ),
         signing=SigningKeys(secrets=stores.secrets(), ids=parts.ids(), clock=clock),
         pauses=JobPauses(jobs=parts.jobs(), changes=stores.changes(), clock=clock, ids=parts.ids()),

@@ -32,8 +32,3 @@ def quoted(text: str) -> str:
     """The text as a message repeats it: in quotes, escaped, at most QUOTED_CHARS_MAX characters of it."""
     shown = text if len(text) <= QUOTED_CHARS_MAX else text[:QUOTED_CHARS_MAX] + "…"
     return repr(shown)
-
-
-def pointer_to(name: object) -> str:
-    """One step of a JSON pointer (RFC 6901)."""
-    return "/" + str(name).replace("~", "~0").replace("/", "~1")

@@ -18,10 +18,40 @@ from sweephand.schedules.errors import ScheduleError, quoted
 #: What was due up to this long ago is due now: the time that a request may have been on its way.
 PAST_MAX_MS: Final = 60_000
 
-# Left for re to compile and keep when they are first used: importing this must be cheap.
-_RFC3339: Final = (
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
-    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
+
+def rfc3339_grammar(
+    *,
+    year: str,
+    month: str,
+    day: str,
+    hour: str,
+    minute: str,
+    second: str,
+    fraction: str,
+    sign: str,
+    offset_hour: str,
+    offset_minute: str,
+) -> str:
+    """The regular expression of an RFC 3339 instant whose parts match the given expressions."""
+    return (
+        f"{year}-{month}-{day}[Tt]{hour}:{minute}:{second}(?:\\.{fraction})?"
+        f"(?:[Zz]|{sign}{offset_hour}:{offset_minute})"
+    )
+
+
+# These stay texts: `re` compiles each when it is first used, and this module must be cheap to import.
+_TWO_DIGITS: Final = "([0-9]{2})"
+_RFC3339: Final = rfc3339_grammar(
+    year="([0-9]{4})",
+    month=_TWO_DIGITS,
+    day=_TWO_DIGITS,
+    hour=_TWO_DIGITS,
+    minute=_TWO_DIGITS,
+    second=_TWO_DIGITS,
+    fraction="([0-9]{1,32})",
+    sign="([+-])",
+    offset_hour=_TWO_DIGITS,
+    offset_minute=_TWO_DIGITS,
 )
 _LOCAL: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})"
 _LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:]|[0-9]{2}\.[0-9]{2}\."

@@ -10,7 +10,7 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUp
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.timer import (
     Cursor,
@@ -197,7 +197,7 @@ def _read(raw: RawItem, shard: int) -> Timer:
         Series.from_item(item.series),
         Occurrence(item.due_at, item.sequence),
         item.armed_at,
-        catchup=CatchUp(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
+        catchup=CatchUpPolicy(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
         followed_at=item.followed_at,
         put_off_to=item.not_before,
     )

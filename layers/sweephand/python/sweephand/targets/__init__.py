@@ -1,1 +1,1 @@
-"""What a job may name as its target: the types, what each takes, which addresses may be reached. Pure."""
+"""The target types: fields, rules and bounds of each, and which addresses and queues may be reached."""

@@ -1,6 +1,6 @@
-"""Which IP addresses a delivery may connect to: the public internet, and nothing special.
+"""Which IP addresses a delivery may connect to: those of the public internet.
 
-Sources: the IANA special-purpose address registries (RFC 6890 and what has been entered since).
+Sources: IANA's registries of special-purpose addresses (RFC 6890, and the entries added since).
 """
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
@@ -40,19 +40,19 @@ _SPECIAL: Final = tuple(
     )
 )
 
-#: All that is routed as global unicast lies in here (RFC 4291, IANA); what lies outside has a reason of
-#: its own above or is reserved.
+#: Every global unicast address lies in this network (RFC 4291, IANA). An address outside it is in the table
+#: above, or is reserved.
 _GLOBAL_V6: Final = IPv6Network("2000::/3")
 
-#: A network without IPv4 reaches it through these (RFC 6052): what counts is the address inside.
+#: A network without IPv4 reaches IPv4 addresses through these (RFC 6052). The embedded address is judged.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 def refusal(address: IPv4Address | IPv6Address, *, allow_loopback: bool) -> str | None:
-    """What is special about an address, so that it may not be connected to; None if it may.
+    """Why a delivery may not connect to an address, in a few words; None if it may.
 
-    An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself. Tunnels that nobody needs to
-    reach a consumer (6to4, Teredo) are refused whatever they hold.
+    An IPv4 address inside an IPv6 address (mapped, NAT64) is judged by itself. No consumer needs the tunnels
+    6to4 and Teredo, so they are refused, whatever address they contain.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:

@@ -1,28 +1,29 @@
-"""What a target of type `http` takes: url, method, headers, timeout; and which headers are not the job's."""
+"""The target type `http`: a signed request to an HTTPS endpoint."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import BadRequestError, Violation, pointer_part
+from sweephand.base.errors import BadRequestError, Violation, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.schedules import parse_duration_ms
-from sweephand.targets.url import Url, UrlError, read_url
+from sweephand.schedules.text_patterns import DURATION_SCHEMA
+from sweephand.targets.target_type import Field, Reach, TargetType
+from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
 
-FIELDS: Final = ("type", "url", "method", "headers", "timeout")
-
-#: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection: none of them hands work over.
+#: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection. None of them hands work over.
 METHODS: Final = ("POST", "PUT", "PATCH", "DELETE", "GET")
 
-#: A body has no meaning in these (RFC 9110, 9.3), and servers refuse or drop one; what is signed is empty.
+#: A body has no meaning with these methods (RFC 9110, 9.3), and servers refuse or drop it. So none is sent,
+#: and the signature is that of an empty body.
 METHODS_WITHOUT_BODY: Final = frozenset({"GET", "DELETE"})
 
 TIMEOUT_DEFAULT_MS: Final = 15 * SECOND_MS
 
-#: What frames the request, names its receiver or governs the connection is not the job's to set. The
-#: body is plain JSON, so it has no content-encoding; the answer is kept as text, so none is asked for.
+#: A job may not set headers that frame the request, name its receiver or govern the connection. The body is
+#: plain JSON, so it has no content-encoding. The answer is kept as text, so no encoding is asked for.
 _RESERVED: Final = frozenset(
     {
         "accept-encoding",
@@ -42,17 +43,17 @@ _RESERVED: Final = frozenset(
 )
 _RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
 
-#: What servers make of a name when they hand it to a program as a variable (CGI, RFC 3875, 4.1.18): letters
-#: and digits, and the same character for all else. There `sweephand_job` is `sweephand-job`, and `Proxy`
-#: names the proxy of the program's own requests (CVE-2016-5385).
+#: A server that hands headers to a program as variables keeps letters and digits, and writes one character
+#: for all others (CGI, RFC 3875, 4.1.18). To that program `sweephand_job` is `sweephand-job`. And `Proxy`
+#: sets the proxy of the program's own requests (CVE-2016-5385).
 _FOLDED: Final = re.compile(r"[^0-9a-z]")
 
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # a field-value (RFC 9110, 5.5)
+_HEADER_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token (RFC 9110, 5.6.2)
+_HEADER_VALUE: Final = r"[\t -~\x80-\xff]*"  # a field-value (RFC 9110, 5.5)
 
 
 class HttpTarget(NamedTuple):
-    """A target of type `http`, defaults filled in; header names in lower case."""
+    """A target of type `http` with its defaults. Header names are in lower case."""
 
     url: Url
     method: str
@@ -61,25 +62,35 @@ class HttpTarget(NamedTuple):
 
     @property
     def sends_body(self) -> bool:
-        """Whether `data` travels in the request."""
+        """Whether the request carries `data`."""
         return self.method not in METHODS_WITHOUT_BODY
 
 
-def http_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:
-    """What is wrong with a target of type `http`; empty if nothing is. Pointers begin below the target."""
+def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
+    """The target that a valid spec describes.
+
+    Raises UrlError if its URL may not be called. The operator of a stack can forbid `http` after a job was
+    written, so every attempt checks the URL again.
+    """
+    url = read_url(spec["url"], allow_insecure=allow_insecure)
+    timeout_ms = _timeout_ms(spec.get("timeout"))
+    assert timeout_ms is not None, "the timeout was validated when the job was written"
+    # A job may be older than the reservation of a header's name. It is delivered without that header.
+    written = {name.lower(): value for name, value in spec.get("headers", {}).items()}
+    headers = {name: value for name, value in written.items() if _reserved_name(name) is None}
+    return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
+
+
+def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:
     found: list[Violation] = []
     try:
-        read_url(spec.get("url"), allow_insecure=allow_insecure)
+        read_url(spec.get("url"), allow_insecure=reach.allow_insecure)
     except UrlError as error:
         found.append(Violation("/url", str(error)))
     method = spec.get("method", "POST")
     if method not in METHODS:
-        found.append(
-            Violation(
-                "/method",
-                f"{suggestion(method, METHODS)} Use one of {', '.join(METHODS)}, in capitals.".lstrip(),
-            )
-        )
+        detail = f"{suggestion(method, METHODS)} Use one of {', '.join(METHODS)}, in capitals.".lstrip()
+        found.append(Violation("/method", detail))
     elif has_data and method in METHODS_WITHOUT_BODY:
         found.append(Violation("/method", f"{method} sends no body: leave `data` out, or use POST."))
     found += _header_violations(spec.get("headers", {}))
@@ -89,27 +100,12 @@ def http_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: 
     return found
 
 
-def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
-    """The target of a spec in which there is nothing wrong; UrlError if its URL may not be called (any more).
-
-    A stack can forbid `http` after the job was written, so the URL is read anew for every attempt.
-    """
-    url = read_url(spec["url"], allow_insecure=allow_insecure)
-    timeout_ms = _timeout_ms(spec.get("timeout"))
-    assert timeout_ms is not None, "the timeout was validated when the job was written"
-    # A job that was written before a name was reserved is still delivered, without that header.
-    written = {name.lower(): value for name, value in spec.get("headers", {}).items()}
-    headers = {name: value for name, value in written.items() if _reserved_name(name) is None}
-    return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
-
-
-def http_time_ms(spec: Mapping[str, Any]) -> int:
-    """How long an attempt may take at most, in ms: its time-out."""
+def _attempt_ms_max(spec: Mapping[str, Any]) -> int:
     return _timeout_ms(spec.get("timeout")) or TIMEOUT_DEFAULT_MS
 
 
 def _timeout_ms(written: object) -> int | None:
-    """The time-out in ms, the default where none is written; None if it cannot be accepted."""
+    """The time-out in ms: the default if none was written, None if it cannot be accepted."""
     if written is None:
         return TIMEOUT_DEFAULT_MS
     if not isinstance(written, str):
@@ -132,7 +128,7 @@ def _header_violations(headers: object) -> list[Violation]:
     for name, value in headers.items():
         problem = _header_problem(name, value, seen)
         if problem is not None:
-            found.append(Violation(f"/headers/{pointer_part(name)}", problem))
+            found.append(Violation(pointer("headers", name), problem))
             continue
         seen.add(name.lower())
         size += len(name) + len(value)
@@ -145,14 +141,14 @@ def _header_violations(headers: object) -> list[Violation]:
 
 def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
     lower = name.lower()
-    if not _HEADER_NAME.fullmatch(name):
+    if not re.fullmatch(_HEADER_NAME, name):
         return "A header name holds letters, digits and !#$%&'*+-.^_`|~ only."
     refusal = _reserved_problem(lower)
     if refusal is not None:
         return refusal
     if lower in seen:
         return "Names differ by more than capitals: give each header once."
-    if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+    if not isinstance(value, str) or not re.fullmatch(_HEADER_VALUE, value):
         return "A header value is a string of printable Latin-1 characters, without line breaks."
     return None
 
@@ -169,6 +165,43 @@ def _reserved_problem(lower: str) -> str | None:
 
 
 def _reserved_name(lower: str) -> str | None:
-    """The reserved name that servers may take a header's for, itself perhaps; None if there is none."""
+    """The reserved name that a server may read in place of a header's name; None if there is none."""
     folded = _FOLDED.sub("-", lower)
     return folded if folded in _RESERVED or folded.startswith(_RESERVED_PREFIXES) else None
+
+
+TYPE: Final = TargetType(
+    name="http",
+    summary="An HTTPS endpoint.",
+    description="An HTTPS endpoint: it receives `data` as the body, signed by Standard Webhooks.",
+    own_fields=(
+        Field(
+            "url",
+            URL_SCHEMA,
+            "An https URL of a public address (http and loopback where the stack allows it).",
+            is_required=True,
+        ),
+        Field("method", {"type": "string", "enum": list(METHODS)}, "The method; POST by default."),
+        Field(
+            "headers",
+            {
+                "type": "object",
+                "propertyNames": {"minLength": 1},
+                "patternProperties": {
+                    f"^{_HEADER_NAME}$": {"type": "string", "pattern": f"^{_HEADER_VALUE}$"},
+                },
+                "maxProperties": HEADERS_MAX,
+            },
+            "Headers to send; those of Standard Webhooks, `sweephand-`, `host` and framing are Sweephand's. "
+            "Callers with the role `read` see the names, not the values.",
+        ),
+        Field(
+            "timeout",
+            DURATION_SCHEMA,
+            f"A duration of at most {TARGET_TIMEOUT_S_MAX} s; {TIMEOUT_DEFAULT_MS // SECOND_MS}s by default.",
+        ),
+    ),
+    rules=_violations,
+    attempt_ms_max=_attempt_ms_max,
+    delivery="sweephand.delivery.http.targets",
+)

@@ -1,16 +1,14 @@
-"""What a target of type `job` takes: another job of the namespace, triggered when a run has ended."""
+"""The target type `job`: a run's end triggers another job of the namespace."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.errors import Violation
-from sweephand.base.limits import NAME_LENGTH_MAX
+from sweephand.base.names import NAME_SCHEMA, is_name
 from sweephand.base.spelling import suggestion
+from sweephand.targets.target_type import Field, Reach, TargetType
 
-FIELDS: Final = ("type", "name", "when")
-
-#: When it is triggered: by the state in which the run ended.
+#: The states of an ended run after which the other job is triggered, by the value of `when`.
 WHEN: Final[Mapping[str, frozenset[str]]] = {
     "succeeded": frozenset({"succeeded"}),
     "failed": frozenset({"failed"}),
@@ -18,15 +16,10 @@ WHEN: Final[Mapping[str, frozenset[str]]] = {
 }
 WHEN_DEFAULT: Final = "succeeded"
 
-# Left for re to compile and keep when it is first used: importing this must be cheap.
-_NAME: Final = r"(?!\.{1,2}\Z)[A-Za-z0-9._~:@+=-]+"
 
-
-def job_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:  # noqa: ARG001 - every type is asked alike
-    """What is wrong with a target of type `job`; empty if nothing is. Pointers begin below the target."""
+def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:  # noqa: ARG001 - all types share one signature; this one has fewer rules
     found: list[Violation] = []
-    name = spec.get("name")
-    if not isinstance(name, str) or len(name) > NAME_LENGTH_MAX or not re.fullmatch(_NAME, name):
+    if not is_name(spec.get("name")):
         found.append(Violation("/name", "Give the name of a job of this namespace."))
     when = spec.get("when", WHEN_DEFAULT)
     if not isinstance(when, str) or when not in WHEN:
@@ -34,6 +27,22 @@ def job_violations(spec: Mapping[str, Any], *, has_data: bool, allow_insecure: b
     return found
 
 
-def job_time_ms(spec: Mapping[str, Any]) -> int:  # noqa: ARG001 - every type is asked alike; this one makes no request
-    """How long telling it may take at most, in ms: nobody is connected to."""
-    return 0
+#: runs/notify.py sends the trigger to the delivery queue by itself, so this type has no adapter.
+TYPE: Final = TargetType(
+    name="job",
+    summary="Another job of the namespace.",
+    description="Another job of the namespace, triggered when a run has ended; its `data` is what is told of "
+    "the end.",
+    own_fields=(
+        Field("name", NAME_SCHEMA, "The name of that job.", is_required=True),
+        Field(
+            "when",
+            {"type": "string", "enum": list(WHEN)},
+            f"After which ends it is triggered; {WHEN_DEFAULT} by default.",
+        ),
+    ),
+    rules=_violations,
+    attempt_ms_max=lambda _: 0,
+    delivery=None,
+    takes_triggers=False,
+)

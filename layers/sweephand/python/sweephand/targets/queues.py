@@ -1,24 +1,26 @@
-"""Which queues a job may name: those that TargetQueueArns lists, and none of the stack's own."""
+"""Which queues a job may name: those that TargetQueueArns lists, but never the stack's own."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import Violation
-from sweephand.targets.sqs import QueueUrl, read_queue_url
+from sweephand.targets.queue_url import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
 
-#: An ARN of a queue, with the wildcards of IAM: `*` stands for any characters, `?` for one.
+#: The ARN of a queue, with the wildcards of IAM: `*` stands for any characters, `?` for one.
 _ARN: Final = re.compile(r"\*|[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+")
 
 _OWN: Final = "Give a queue of yours: this one is the stack's own."
 
 
 class JobQueues(NamedTuple):
-    """The queues that jobs may send to, by the stack's list of ARNs, and the URLs of the stack's own queues.
+    """The queues that jobs may send to.
 
-    The same list stands in the policy of the delivery function's role, which has the last word.
+    `arns` are the patterns that the stack's parameter TargetQueueArns lists. `own` are the URLs of the
+    stack's own queues, which no job may name. The policy of the delivery function's role holds the same list
+    of ARNs. AWS enforces that policy, whatever is decided here.
     """
 
     own: Collection[str] = ()
@@ -27,8 +29,8 @@ class JobQueues(NamedTuple):
     def refusal(self, queue: QueueUrl) -> str | None:
         """Why a job may not name that queue, in a sentence that says what would be right; None if it may.
 
-        Whoever may write a job could otherwise use all rights of the stack's role, and write into the
-        delivery queue what passes for a trigger of another namespace.
+        Without this rule, a caller who may write jobs could use every right of the stack's role. The caller
+        could also write into the delivery queue, and forge triggers of another namespace.
         """
         if queue.is_one_of(self.own):
             return _OWN
@@ -37,9 +39,9 @@ class JobQueues(NamedTuple):
         return None
 
     def violations(self, at: str, url: object, *, allow_insecure: bool) -> list[Violation]:
-        """What is wrong with the URL of a queue that a job names, if it can be read and may not be named.
+        """The violation of a URL whose queue a job may not name, at the JSON pointer `at`; else empty.
 
-        A URL that cannot be read is for the field's own rules to refuse.
+        It is empty for a URL that cannot be read, too: the rules of the field refuse that URL.
         """
         try:
             refusal = self.refusal(read_queue_url(url, allow_insecure=allow_insecure))
@@ -48,15 +50,15 @@ class JobQueues(NamedTuple):
         return [] if refusal is None else [Violation(at, refusal)]
 
 
-#: No queue: what a function may send to that is not told of any.
+#: No queue. A function whose environment lists no queue may send to none.
 NO_QUEUE: Final = JobQueues()
 
-#: Every queue, as the list `*` names it: for what runs without a stack.
+#: Every queue, as the list `*` allows it. It is for code that runs without a stack.
 EVERY_QUEUE: Final = JobQueues(arns=("*",))
 
 
 def not_listed(queue: QueueUrl) -> str:
-    """That the stack may not send to a queue, and what its operator can do about it."""
+    """The sentence that says that the stack may not send to a queue, and what its operator can do."""
     return (
         f"This stack may not send to {queue.arn}: give a queue that its parameter TargetQueueArns names, "
         "or have its operator add this one there."
@@ -64,26 +66,22 @@ def not_listed(queue: QueueUrl) -> str:
 
 
 def read_arns(text: str) -> tuple[str, ...]:
-    """The ARNs of a list with commas between them; spaces and empty parts count for nothing.
+    """The ARNs in a list that is separated by commas. Spaces and empty parts are dropped.
 
-    ValueError if a part is neither an ARN nor `*`.
+    Raises ValueError if a part is neither an ARN nor `*`.
     """
     parts = [part.strip() for part in text.split(",")]
     arns = tuple(part for part in parts if part)
-    wrong = _first(arn for arn in arns if not _ARN.fullmatch(arn))
+    wrong = next((arn for arn in arns if not _ARN.fullmatch(arn)), None)
     if wrong is not None:
         raise ValueError(f"{wrong!r} is no ARN of a queue")
     return arns
 
 
-def _first(parts: Iterable[str]) -> str | None:
-    return next(iter(parts), None)
-
-
 def _allows(arn: str, queue: QueueUrl) -> bool:
     if queue.region is not None:
         return bool(_pattern(arn).fullmatch(queue.arn))
-    # A local engine's queue has no region, and its URL does not always say an account: the name tells.
+    # The URL of a local engine's queue has no region, and not always an account. So only names are compared.
     return bool(_pattern(arn.rpartition(":")[2]).fullmatch(queue.name))
 
 

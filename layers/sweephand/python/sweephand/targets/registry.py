@@ -1,104 +1,107 @@
-"""Which types of target there are, and whether a job's target is one that can be accepted."""
+"""Which target types there are, and whether a target can be accepted."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 
-from sweephand.base.errors import Violation, pointer_part
+from sweephand.base.errors import Violation, pointer
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.targets import http, job, sqs
+from sweephand.targets.target_type import Reach, TargetType
+
+#: Every target type by its name. A new type is registered here and nowhere else.
+_TYPES: Final[dict[str, TargetType]] = {each.name: each for each in (http.TYPE, sqs.TYPE, job.TYPE)}
 
 
-class Violations(Protocol):
-    """What is wrong with a target of one type."""
+@contextmanager
+def registered(target_type: TargetType) -> Iterator[None]:
+    """Registers one more type until the block ends. Its name has to be new.
 
-    def __call__(self, spec: Mapping[str, Any], *, has_data: bool, allow_insecure: bool) -> list[Violation]:
-        """The violations, in order; their pointers begin below the target."""
-        ...
-
-
-class TargetType(NamedTuple):
-    """The fields that a type takes, its own judgement of them, and what an attempt is bounded by.
-
-    `time_ms` says how long it takes at most; `data_limit` and `data_bytes_max` how much data it sends, by the
-    limit's name in /v1/limits.
+    It is registered for all threads of the process. Do not use it while requests are handled.
     """
+    assert target_type.name not in _TYPES, "a type's name is registered once"
+    _TYPES[target_type.name] = target_type
+    try:
+        yield
+    finally:
+        del _TYPES[target_type.name]
 
-    fields: tuple[str, ...]
-    violations: Violations
-    time_ms: Callable[[Mapping[str, Any]], int]
-    data_bytes_max: int = DATA_BYTES_MAX
-    data_limit: str = "dataBytesMax"
+
+def end_target_types() -> Mapping[str, TargetType]:
+    """The types that a job's `onComplete` may be of, by name: every type."""
+    return dict(_TYPES)
 
 
-TARGET_TYPES: Final[Mapping[str, TargetType]] = {
-    "http": TargetType(http.FIELDS, http.http_violations, http.http_time_ms),
-    "sqs": TargetType(sqs.FIELDS, sqs.sqs_violations, sqs.sqs_time_ms, SQS_DATA_BYTES_MAX, "sqsDataBytesMax"),
-}
+def target_types() -> Mapping[str, TargetType]:
+    """The types that a job's `target` may be of, by name."""
+    return {name: each for name, each in _TYPES.items() if each.takes_triggers}
 
-#: Who can be told of a run's end.
-END_TARGET_TYPES: Final[Mapping[str, TargetType]] = {
-    **TARGET_TYPES,
-    "job": TargetType(job.FIELDS, job.job_violations, job.job_time_ms),
-}
+
+def data_limits() -> dict[str, int]:
+    """The most bytes of data that each type takes, by the name of the limit in /v1/limits."""
+    return {each.data_limit: each.data_bytes_max for each in target_types().values()}
 
 
 def attempt_ms_max(spec: Mapping[str, Any]) -> int:
-    """How long an attempt at a target may take at most, in ms, from connecting to its answer.
+    """How long an attempt at a target may take at most, in ms, from connecting to the answer.
 
-    The longest that there is for a type that this version does not know.
+    A type that this version does not know gets the longest time that any HTTP target may have.
     """
-    target_type = END_TARGET_TYPES.get(spec.get("type", ""))
-    return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.time_ms(spec)
+    target_type = _TYPES.get(spec.get("type", ""))
+    return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.attempt_ms_max(spec)
 
 
 def target_violations(
     target: object,
     *,
     has_data: bool,
-    allow_insecure: bool,
+    reach: Reach,
     at: str = "/target",
-    types: Mapping[str, TargetType] = TARGET_TYPES,
+    types: Mapping[str, TargetType] | None = None,
 ) -> list[Violation]:
-    """What is wrong with a job's target; empty if it can be accepted. Never raises, whatever it is given.
+    """What is wrong with a target; empty if it can be accepted. It never raises, whatever the value is.
 
-    `at` is the JSON pointer of the target in the document, `types` those it may be of. `has_data` says
-    whether there is a body to send, `allow_insecure` whether the stack allows `http` and loopback.
+    `at` is the JSON pointer of the target in its document. `types` are the types that it may be of, by
+    default those of a job's `target`. `has_data` says whether there is a body to send.
     """
+    types = target_types() if types is None else types
     if not isinstance(target, Mapping):
-        return [Violation(at, f"Give an object with a type: {_either(types)}.")]
-    kind = target.get("type")
-    target_type = types.get(kind) if isinstance(kind, str) else None
+        return [Violation(at, f"Give an object with a type: {either(types)}.")]
+    name = target.get("type")
+    target_type = types.get(name) if isinstance(name, str) else None
     if target_type is None:
-        return [
-            Violation(
-                f"{at}/type", f"{suggestion(kind, types)} Give the target's type: {_either(types)}.".lstrip()
-            )
-        ]
+        detail = f"{suggestion(name, types)} Give the target's type: {either(types)}.".lstrip()
+        return [Violation(f"{at}/type", detail)]
+    fields = target_type.field_names
     unknown = [
         Violation(
-            f"{at}/{pointer_part(name)}",
-            f"{suggestion(name, target_type.fields)} Leave it out: {kind} takes "
-            f"{', '.join(target_type.fields)}.".lstrip(),
+            at + pointer(field),
+            f"{suggestion(field, fields)} Leave it out: {name} takes {', '.join(fields)}.".lstrip(),
         )
-        for name in target
-        if name not in target_type.fields
+        for field in target
+        if field not in fields
     ]
-    own = target_type.violations(target, has_data=has_data, allow_insecure=allow_insecure)
+    own = target_type.rules(target, has_data=has_data, reach=reach)
     return unknown + [Violation(at + each.pointer, each.detail) for each in own]
 
 
 def data_violations(target: object, data_bytes: int) -> list[Violation]:
-    """What is wrong with data of that size, as compact JSON, for a target that can be accepted."""
-    kind = target.get("type") if isinstance(target, Mapping) else None
-    target_type = TARGET_TYPES.get(kind) if isinstance(kind, str) else None
+    """The violation of data that is too large for its target; empty if the target takes it.
+
+    `data_bytes` is the size of the data as compact JSON. A target that is refused for another reason takes
+    any data here.
+    """
+    name = target.get("type") if isinstance(target, Mapping) else None
+    target_type = target_types().get(name) if isinstance(name, str) else None
     if target_type is None or data_bytes <= target_type.data_bytes_max:
         return []
     most = f"give at most {target_type.data_bytes_max} ({target_type.data_limit})"
-    return [Violation("/data", f"{data_bytes} bytes of compact JSON; for a target of type {kind} {most}.")]
+    return [Violation("/data", f"{data_bytes} bytes of compact JSON; for a target of type {name} {most}.")]
 
 
-def _either(types: Mapping[str, TargetType]) -> str:
+def either(types: Mapping[str, TargetType]) -> str:
+    """The names of types as a sentence lists them: `http, sqs or job`."""
     *others, last = types
-    return f"{', '.join(others)} or {last}"
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,14 +1,24 @@
-"""Which URLs may be called, and what parts one has: one strict grammar, so that nobody reads it otherwise."""
+"""Which URLs may be called, and the parts of each.
+
+The grammar is strict. Programs read a loose URL in different ways, and what was judged would not be what is
+called.
+"""
 
 import re
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sweephand.base.limits import URL_LENGTH_MAX
+from sweephand.base.text_schema import text_schema
 from sweephand.targets.addresses import refusal
 
-#: Backslashes are read as slashes by some and as themselves by others; nothing else here is ambiguous.
+#: How a URL is written, as JSON Schema.
+URL_SCHEMA: Final[dict[str, Any]] = text_schema(
+    r'^[Hh][Tt][Tt][Pp][Ss]?://[!"$-\[\]-~]+$', URL_LENGTH_MAX, format="uri"
+)
+
+#: Printable ASCII without the backslash: some programs read a backslash as a slash, others do not.
 _CHARACTERS: Final = re.compile(r"[\x21-\x5b\x5d-\x7e]*")
 _PARTS: Final = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?P<fragment>#.*)?"
@@ -17,7 +27,7 @@ _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9
 _LABEL: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 
-#: URLs kept as read, since each is read anew for every attempt: 2 MB if all are of the greatest length.
+#: How many URLs stay in the cache: every attempt reads its URL again. The longest URLs take 2 MB.
 _KEPT_MAX: Final = 1_024
 
 HOST_LENGTH_MAX: Final = 253
@@ -26,7 +36,7 @@ _DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 
 
 class Url(NamedTuple):
-    """A URL in parts: `host` without brackets, `target` as it stands in the request line."""
+    """The parts of a URL. `host` has no brackets. `target` is what the request line contains."""
 
     scheme: str
     host: str
@@ -35,20 +45,21 @@ class Url(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """Host and port as a request names them (RFC 9110, 7.2): the port if it is not the scheme's."""
+        """Host and port for the `host` header (RFC 9110, 7.2), without the default port of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host.rstrip(".")
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class UrlError(ValueError):
-    """A URL that may not be called; the message is a sentence that says what would be valid."""
+    """A URL may not be called. The message is a sentence that says what would be valid."""
 
 
 def read_url(text: object, *, allow_insecure: bool) -> Url:
-    """The parts of a URL that may be called; UrlError otherwise.
+    """The parts of a URL that may be called.
 
-    With `allow_insecure`, `http` and loopback addresses are allowed too. A host name is not resolved
-    here: its addresses are judged when they are connected to. An address in its place is judged at once.
+    With `allow_insecure`, `http` and loopback addresses are allowed too. Raises UrlError for any other value.
+    A host name is not resolved here: the delivery function judges its addresses when it connects. An IP
+    address in place of a host name is judged here.
     """
     if not isinstance(text, str) or not text:
         raise UrlError("Give a URL, for instance https://example.com/hook.")
@@ -92,7 +103,7 @@ def _scheme(written: str, *, allow_insecure: bool) -> str:
 
 
 def _host(written: str, *, allow_loopback: bool) -> str:
-    """The host in lower case, brackets removed."""
+    """The host in lower case, without brackets."""
     address: IPv4Address | IPv6Address
     if written.startswith("["):
         try:
@@ -102,8 +113,8 @@ def _host(written: str, *, allow_loopback: bool) -> str:
         if address.scope_id is not None:
             raise UrlError("Leave out the zone of the IPv6 address: it means something on one machine only.")
     elif _NUMBER.fullmatch(written.rstrip(".").rpartition(".")[2]):
-        # A host that ends in a number is an IPv4 address to whoever resolves it, in one of many
-        # notations (WHATWG URL, section 3.5); one notation is enough.
+        # Resolvers read a host that ends in a number as an IPv4 address, in one of many notations (WHATWG
+        # URL, section 3.5). One notation is enough here.
         try:
             address = IPv4Address(written)
         except AddressValueError:

@@ -1,8 +1,10 @@
-"""Which operations the API has: all of them, and the description made of them."""
+"""All operations of the API, and the OpenAPI document that is made from them."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
+from sweephand.targets.registry import end_target_types
+from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi
 from sweephand.web.http.operation import (
     Gives,
@@ -30,9 +32,13 @@ from sweephand.web.routes import (
 from sweephand.web.services import Services
 
 
-@cache
 def description() -> str:
-    """The OpenAPI document of all operations, as text; made when it is first asked for."""
+    """The OpenAPI document of all operations and target types, as JSON text. It is made at the first call."""
+    return _description_with(tuple(end_target_types().values()))
+
+
+@lru_cache(maxsize=2)
+def _description_with(_: tuple[TargetType, ...]) -> str:
     return json_text.write(openapi.describe(OPERATIONS))
 
 

@@ -1,4 +1,4 @@
-"""What the API stands on: the use cases and ports that its operations call."""
+"""The use cases and ports that the API's operations call."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,28 +16,30 @@ from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunS
 from sweephand.runs.callbacks import Reporter
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import NO_QUEUE, JobQueues
+from sweephand.targets.target_type import Reach
 
 Result = TypeVar("Result")
 
 
 class Concurrently(Protocol):
-    """How tasks that do not concern each other are done."""
+    """Runs tasks that do not depend on each other."""
 
     def __call__(self, tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-        """What each returned, in order; what one raises is raised."""
+        """The results of the tasks, in order. If a task raises an error, that error is raised."""
         ...
 
 
 def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-    """Concurrently, without any threads."""
+    """Runs the tasks one after the other, without threads."""
     return [task() for task in tasks]
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each. `allow_insecure_targets` is true where a stack lets targets be `http` and loopback.
+    """One of each use case and port.
 
-    `queues` says which queues a job may name.
+    `allow_insecure_targets` is true where a stack allows targets with `http` and loopback addresses. `queues`
+    are the queues that a job may name.
     """
 
     writer: Writer
@@ -59,3 +61,8 @@ class Services:
     allow_insecure_targets: bool = False
     queues: JobQueues = NO_QUEUE
     concurrently: Concurrently = one_by_one
+
+    @property
+    def reach(self) -> Reach:
+        """What the targets of jobs may reach."""
+        return Reach(self.allow_insecure_targets, self.queues)

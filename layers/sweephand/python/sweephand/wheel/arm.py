@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
-from sweephand.model.definition import CatchUp
+from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.timer import OccurrenceTimer, onward
 from sweephand.model.trigger import (
@@ -44,7 +44,7 @@ class Armable(NamedTuple):
     rev: str
     shard: int
     series: Series
-    catchup: CatchUp
+    catchup: CatchUpPolicy
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.model.definition import CatchUp, CatchUpMode
+from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import OfRevision
@@ -56,7 +56,7 @@ def late(
     *,
     until: Instant | None,
     judged_at: Instant,
-    policy: CatchUp,
+    policy: CatchUpPolicy,
     followed_at: Instant | None = None,
 ) -> Misfires:
     """What becomes of the occurrences from `first` on and up to `until` that were found too late.

@@ -9,6 +9,7 @@ from typing import Final
 
 from sweephand import __version__
 from sweephand.base.instants import SECOND_MS
+from sweephand.delivery.adapter import Stack
 from sweephand.delivery.http.answers import answer_to
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
@@ -94,6 +95,11 @@ class HttpTargets:
             else:
                 connection.close()
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
+
+
+def adapter(stack: Stack) -> HttpTargets:
+    """The adapter of the target type `http`."""
+    return HttpTargets(stack.clock, allow_insecure=stack.reach.allow_insecure)
 
 
 def _request(target: HttpTarget, attempt: Attempt) -> Request:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from sweephand.base.errors import pointer
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.base.spelling import suggestion
-from sweephand.schedules.errors import ScheduleError, SchedulePartsError, pointer_to, quoted
+from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations import cron_fields
 from sweephand.schedules.notations.cron import Cron, CronFields, cron_of
 from sweephand.schedules.notations.cron_fields import FieldRule, parse_field
@@ -79,7 +80,7 @@ def parse_fields(written: Mapping[str, object]) -> NamedFields:
             if value is not None:
                 texts[name] = _read(name, value)
         except ScheduleError as fault:
-            faults.append(ScheduleError(str(fault), pointer_to(name)))
+            faults.append(ScheduleError(str(fault), pointer(name)))
     if faults:
         raise SchedulePartsError(faults)
     if not texts:

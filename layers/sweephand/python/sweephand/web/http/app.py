@@ -17,6 +17,7 @@ from sweephand.base.errors import (
     UnavailableError,
     Violation,
 )
+from sweephand.base.names import name_violations
 from sweephand.model.api_key import Caller
 from sweephand.web.http import json_text, problems
 from sweephand.web.http.admission import admit, caller_of
@@ -25,7 +26,6 @@ from sweephand.web.http.operation import Operation, Reply, Request
 from sweephand.web.http.preconditions import precondition_violations
 from sweephand.web.http.problems import MethodError
 from sweephand.web.operations import OPERATIONS
-from sweephand.web.schemas.names import name_violations
 from sweephand.web.schemas.query import read_query
 from sweephand.web.services import Services
 

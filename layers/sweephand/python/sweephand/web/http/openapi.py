@@ -12,10 +12,9 @@ from pydantic_core import core_schema
 from sweephand import __version__
 from sweephand.web.http.operation import Gives, NoQuery, Operation
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS
-from sweephand.web.schemas import formats
-from sweephand.web.schemas.requests import NamedJobDocument
+from sweephand.web.schemas import formats, target_schemas
+from sweephand.web.schemas.job_requests import NamedJobDocument
 from sweephand.web.schemas.responses import GatewayRefusal, ProblemResource
-from sweephand.web.schemas.target_requests import HttpTarget, JobTarget, SqsTarget
 
 _REFS: Final = "#/components/schemas/{model}"
 
@@ -130,9 +129,6 @@ class _Schemas:
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
         models: dict[Any, JsonSchemaMode] = {
-            HttpTarget: "validation",
-            SqsTarget: "validation",
-            JobTarget: "validation",
             NamedJobDocument: "validation",
             ProblemResource: "serialization",
             GatewayRefusal: "serialization",
@@ -146,7 +142,10 @@ class _Schemas:
         adapters = [(model, mode, _adapter(model)) for model, mode in models.items()]
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
         self._schemas = {model: schema for (model, _), schema in found.items()}
-        self.definitions: dict[str, Any] = whole["$defs"]
+        # pydantic sorts the definitions by name; so are these.
+        self.definitions: dict[str, Any] = dict(
+            sorted((whole["$defs"] | target_schemas.components()).items())
+        )
 
     def of(self, model: Any) -> dict[str, Any]:
         """The schema of a model: mostly a reference."""

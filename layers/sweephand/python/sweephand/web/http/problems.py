@@ -146,8 +146,3 @@ def headers(error: Exception) -> dict[str, str]:
     if status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
         return {"retry-after": "5"}
     return {}
-
-
-def pointer(*parts: str | int) -> str:
-    """The JSON pointer (RFC 6901) of a path of names and indexes."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

@@ -13,6 +13,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand.base.names import NAME_RULE, is_name
 from sweephand.base.timing import API_PATIENCE_MS
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
@@ -27,8 +28,7 @@ from sweephand.web.http.operation import (
     Taken,
 )
 from sweephand.web.routes.jobs import EXAMPLES, read_job
-from sweephand.web.schemas.names import NAME_RULE, is_name
-from sweephand.web.schemas.requests import BulkDocument
+from sweephand.web.schemas.job_requests import BulkDocument
 from sweephand.web.schemas.responses import BulkResource, BulkResultResource
 from sweephand.web.schemas.validation import check
 from sweephand.web.services import Services

@@ -20,7 +20,6 @@ from sweephand.web.http.operation import (
     Taken,
 )
 from sweephand.web.routes.runs import RUN_PATH
-from sweephand.web.schemas.requests import CompletionDocument, FailureDocument
 from sweephand.web.schemas.run_responses import (
     ReportResource,
     RunResource,
@@ -28,6 +27,7 @@ from sweephand.web.schemas.run_responses import (
     run_resource,
 )
 from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.verb_requests import CompletionDocument, FailureDocument
 from sweephand.web.services import Services
 
 

@@ -19,6 +19,7 @@ from sweephand.web.http.operation import (
 )
 from sweephand.web.http.preconditions import asks_for_absence, etag, revisions
 from sweephand.web.schemas.definition import read_definition
+from sweephand.web.schemas.job_requests import JobDocument
 from sweephand.web.schemas.job_responses import (
     JobPage,
     JobResource,
@@ -27,7 +28,6 @@ from sweephand.web.schemas.job_responses import (
     whole_job_resource,
 )
 from sweephand.web.schemas.query import JobsQuery
-from sweephand.web.schemas.requests import JobDocument
 from sweephand.web.services import Services
 
 
@@ -85,12 +85,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
 
 def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
     """The definition in a job document, or everything that is wrong with it."""
-    return read_definition(
-        document,
-        allow_insecure_targets=services.allow_insecure_targets,
-        queues=services.queues,
-        requested_at=requested_at,
-    )
+    return read_definition(document, reach=services.reach, requested_at=requested_at)
 
 
 def ruling_revision(services: Services, request: Request[Any, Any]) -> str | None:

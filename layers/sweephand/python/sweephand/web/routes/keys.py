@@ -12,6 +12,8 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import Instant
 from sweephand.base.limits import KEY_DAYS_MAX
+from sweephand.base.names import NAME_RULE, is_name
+from sweephand.jobs.validation import duration_violations
 from sweephand.model.api_key import (
     EVERY_NAMESPACE,
     Key,
@@ -29,10 +31,8 @@ from sweephand.web.http.operation import (
     Request,
     Taken,
 )
-from sweephand.web.schemas.definition import duration_violations
-from sweephand.web.schemas.names import NAME_RULE, is_name
+from sweephand.web.schemas.key_requests import KeyDocument
 from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.requests import KeyDocument
 from sweephand.web.schemas.responses import KeyPage, NewKeyResource, key_resource
 from sweephand.web.schemas.validation import check
 from sweephand.web.services import Services

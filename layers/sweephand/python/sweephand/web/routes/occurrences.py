@@ -17,6 +17,7 @@ from sweephand.base.instants import (
     rfc3339,
 )
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
+from sweephand.jobs.validation import timing_violations
 from sweephand.schedules import Series, series_of
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
@@ -32,9 +33,7 @@ from sweephand.web.http.operation import (
     Request,
     Taken,
 )
-from sweephand.web.schemas.definition import timing_violations
 from sweephand.web.schemas.query import OccurrencesQuery
-from sweephand.web.schemas.requests import PreviewDocument
 from sweephand.web.schemas.responses import (
     OccurrenceResource,
     OccurrencesResource,
@@ -42,6 +41,7 @@ from sweephand.web.schemas.responses import (
     SkippedResource,
 )
 from sweephand.web.schemas.schedule_description import describe
+from sweephand.web.schemas.schedule_requests import PreviewDocument
 from sweephand.web.schemas.validation import check
 from sweephand.web.services import Services
 

@@ -9,6 +9,7 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
+from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, target_violations
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -23,15 +24,15 @@ from sweephand.web.http.operation import (
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.routes.occurrences import instant_of
 from sweephand.web.schemas.definition import read_payload
-from sweephand.web.schemas.requests import BackfillDocument, TriggerDocument
 from sweephand.web.schemas.responses import BackfillResource, TriggerResource
 from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.verb_requests import BackfillDocument, TriggerDocument
 from sweephand.web.services import Services
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A span of time: from the one instant on and before the other."""
+class BackfillWindow:
+    """The due times that a backfill makes triggers of: from `since` on and before `until`."""
 
     since: Instant
     until: Instant
@@ -53,7 +54,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
     return Reply(202, shown)
 
 
-def backfill_job(services: Services, request: Request[NoQuery, Stretch]) -> Reply:
+def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
     """Make the triggers of a past span of a job."""
     made = services.demands.backfill(
         request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
@@ -68,9 +69,9 @@ def backfill_job(services: Services, request: Request[NoQuery, Stretch]) -> Repl
 
 def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
     """InvalidError for data that the job's target would not send."""
-    found = target_violations(
-        definition.target, has_data=True, allow_insecure=services.allow_insecure_targets
-    )
+    # Whether the queue is still listed is no question of its data: the delivery function asks it.
+    reach = services.reach._replace(queues=EVERY_QUEUE)
+    found = target_violations(definition.target, has_data=True, reach=reach)
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
     if payload is not None and (too_much := data_violations(definition.target, payload.size)):
@@ -82,7 +83,7 @@ def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Take
     return Taken(None, tuple(violations)) if violations else Taken(read_payload(document))
 
 
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Stretch]:
+def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[BackfillWindow]:
     asked, violations = check(BackfillDocument, json_text.plain(document))
     instants: list[Instant] = []
     if asked is not None:
@@ -93,7 +94,7 @@ def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Tak
                 violations += error.violations
     if violations:
         return Taken(None, tuple(violations))
-    return Taken(Stretch(*instants))
+    return Taken(BackfillWindow(*instants))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

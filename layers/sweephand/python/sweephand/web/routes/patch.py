@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.instants import Instant
 from sweephand.jobs.read import view
 from sweephand.jobs.write import Patch
@@ -19,7 +19,6 @@ from sweephand.web.http.operation import (
     Taken,
 )
 from sweephand.web.http.preconditions import etag
-from sweephand.web.http.problems import pointer
 from sweephand.web.routes.jobs import (
     ETAG,
     IF_MATCH,
@@ -27,8 +26,8 @@ from sweephand.web.routes.jobs import (
     ruling_revision,
 )
 from sweephand.web.schemas.definition import judged, read_payload
+from sweephand.web.schemas.job_requests import JobPatchDocument
 from sweephand.web.schemas.job_responses import JobResource, job_resource
-from sweephand.web.schemas.requests import JobPatchDocument
 from sweephand.web.services import Services
 
 #: Fields that are replaced whole: half of an old target and half of a new one are no target.
@@ -72,10 +71,9 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
         taken = judged(
             _patched(before.written, fields),
             payload if "data" in document else before.payload,
-            allow_insecure_targets=services.allow_insecure_targets,
-            queues=services.queues,
+            reach=services.reach,
             requested_at=requested_at,
-            said=fields.keys(),
+            asked=fields.keys(),
         )
         if taken.value is None:
             raise InvalidError(_told(taken.violations, fields))

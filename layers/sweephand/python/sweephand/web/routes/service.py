@@ -10,6 +10,7 @@ from sweephand.base import limits
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.targets.registry import data_limits
 from sweephand.web.http.operation import (
     Gives,
     NoQuery,
@@ -42,7 +43,7 @@ def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
     """Every limit with its number."""
-    return Reply(200, limits.table())
+    return Reply(200, limits.table() | data_limits())
 
 
 def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:

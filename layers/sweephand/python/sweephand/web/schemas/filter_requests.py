@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from sweephand.base import limits
+from sweephand.base.names import PREFIX_PATTERN
+from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import CursorText
-from sweephand.web.schemas.names import PREFIX_PATTERN
-from sweephand.web.schemas.requests import PauseDocument, ResumeDocument
-from sweephand.web.schemas.target_requests import Document
+from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
 
 #: A filter has to say something.
 _SAYS_SOMETHING: dict[str, Any] = {

@@ -11,7 +11,7 @@ from sweephand.base.instants import rfc3339
 from sweephand.jobs.read import JobState, View
 from sweephand.model.api_key import Caller
 from sweephand.web.http import json_text
-from sweephand.web.schemas.requests import JobDocument
+from sweephand.web.schemas.job_requests import JobDocument
 from sweephand.web.schemas.run_responses import NextCursor, RunResource, Time, run_resource, time_or_none
 
 #: What stands in place of a target's header value for a caller who may only read.

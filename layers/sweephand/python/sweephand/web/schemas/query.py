@@ -9,19 +9,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from sweephand.base.errors import Violation
+from sweephand.base.errors import Violation, pointer
 from sweephand.base.limits import (
     NAME_LENGTH_MAX,
     OCCURRENCES_MAX,
     PAGE_ITEMS_DEFAULT,
     PAGE_ITEMS_MAX,
 )
+from sweephand.base.names import PREFIX_PATTERN
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.web.http.cursor import decode
-from sweephand.web.http.problems import pointer
 from sweephand.web.schemas.formats import CursorText, InstantText
-from sweephand.web.schemas.names import PREFIX_PATTERN
 from sweephand.web.schemas.validation import check
 
 Model = TypeVar("Model", bound=BaseModel)

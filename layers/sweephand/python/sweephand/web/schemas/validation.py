@@ -6,9 +6,8 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from sweephand.base.errors import Violation
+from sweephand.base.errors import Violation, pointer
 from sweephand.base.spelling import suggestion
-from sweephand.web.http.problems import pointer
 
 Model = TypeVar("Model", bound=BaseModel)
 

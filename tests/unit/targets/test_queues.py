@@ -3,8 +3,8 @@
 import pytest
 
 from sweephand.runtime.settings import Settings, SettingsError
+from sweephand.targets.queue_url import read_queue_url
 from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues, read_arns
-from sweephand.targets.sqs import read_queue_url
 
 HOST = "https://sqs.eu-west-1.amazonaws.com"
 

@@ -1,0 +1,100 @@
+"""What a target type is: its fields, its rules and its bounds, as one value."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from sweephand.base.errors import Violation
+from sweephand.base.limits import DATA_BYTES_MAX
+from sweephand.targets.queues import NO_QUEUE, JobQueues
+
+
+class Reach(NamedTuple):
+    """What the deliveries of a stack may reach.
+
+    `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
+    that jobs may name. A type that reaches other resources adds a field here, with a default that allows
+    none.
+    """
+
+    allow_insecure: bool = False
+    queues: JobQueues = NO_QUEUE
+
+
+class Rules(Protocol):
+    """The rules of one target type."""
+
+    def __call__(self, spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:
+        """What is wrong with the fields of a target, in order; their JSON pointers begin below the target.
+
+        `has_data` says whether there is a body to send. A value may be any JSON value. A rule never raises.
+        """
+        ...
+
+
+class Field(NamedTuple):
+    """One field of a target: its name, its JSON Schema, and a sentence that says what it means."""
+
+    name: str
+    schema: Mapping[str, Any]
+    meaning: str
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetType:
+    """A target type.
+
+    - `name` is what callers write as the target's `type`.
+    - `summary` and `description` are shown in the OpenAPI document.
+    - `own_fields` are the fields that a target of this type has besides `type`.
+    - `rules` judges these fields.
+    - `attempt_ms_max` returns how long an attempt at a target may take at most, in ms, from connecting to the
+      answer.
+    - `delivery` names the module in `delivery/` that makes the type's adapter. It is a name and no import:
+      this room lies below `delivery/`, and only the delivery function loads that module. It is None for a
+      type that no adapter delivers to.
+    - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
+      `onComplete`.
+    - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
+      limit in /v1/limits.
+    """
+
+    name: str
+    summary: str
+    description: str
+    own_fields: tuple[Field, ...]
+    rules: Rules
+    attempt_ms_max: Callable[[Mapping[str, Any]], int]
+    delivery: str | None
+    takes_triggers: bool = True
+    data_bytes_max: int = DATA_BYTES_MAX
+    data_limit: str = "dataBytesMax"
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of all fields, `type` first."""
+        return ("type", *(each.name for each in self.own_fields))
+
+    @property
+    def schema_name(self) -> str:
+        """The name of the type's schema in the OpenAPI document."""
+        return f"{self.name[:1].upper()}{self.name[1:]}Target"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a target. `null` for a field that is not required is the field left out."""
+        properties = {"type": {"type": "string", "const": self.name, "description": self.summary}}
+        properties |= {each.name: _property(each) for each in self.own_fields}
+        return {
+            "type": "object",
+            "title": self.schema_name,
+            "description": self.description,
+            "properties": properties,
+            "required": ["type", *(each.name for each in self.own_fields if each.is_required)],
+            "additionalProperties": False,
+        }
+
+
+def _property(field: Field) -> dict[str, Any]:
+    schema = field.schema if field.is_required else {"anyOf": [field.schema, {"type": "null"}]}
+    return {**schema, "description": field.meaning}

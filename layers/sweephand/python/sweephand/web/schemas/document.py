@@ -1,0 +1,15 @@
+"""The base of all request models: a JSON object of which every field is known."""
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+#: The sentence about durations that ends the description of a field.
+DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
+
+
+class Document(BaseModel):
+    """A JSON object whose unknown fields are refused. `null` for a field is the field left out."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
+    )

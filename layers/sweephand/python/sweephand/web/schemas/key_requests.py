@@ -1,0 +1,27 @@
+"""What callers may write of an API key that they have made."""
+
+from pydantic import Field
+
+from sweephand.base import limits
+from sweephand.model.api_key import Role
+from sweephand.web.schemas.document import DURATION_RULE, Document
+from sweephand.web.schemas.formats import DurationText, NameOrAll
+
+
+class KeyDocument(Document):
+    """A key to be made."""
+
+    namespace: NameOrAll = Field(
+        description="The namespace it is for; * for every one, which only a key for * can make."
+    )
+    role: Role = Field(description="What it may do: read, write (read too) or admin (all of it).")
+    expires_in: DurationText | None = Field(
+        None,
+        description=f"How long it works; for ever by default, at most {limits.KEY_DAYS_MAX}d. "
+        f"{DURATION_RULE}",
+    )
+    description: str | None = Field(
+        None,
+        max_length=limits.DESCRIPTION_LENGTH_MAX,
+        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
+    )

@@ -1,0 +1,42 @@
+"""How the OpenAPI document describes targets: made from the registered target types."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+
+from sweephand.targets.registry import end_target_types, target_types
+from sweephand.targets.target_type import TargetType
+
+_REF: Final = "#/components/schemas/{name}"
+
+
+class _OneOf:
+    """Describes a field as a target of one of several types.
+
+    The types are looked up when the document is made, so a type that was registered later is in it.
+    """
+
+    def __init__(self, types: Callable[[], Mapping[str, TargetType]]) -> None:
+        self._types = types
+
+    def __get_pydantic_json_schema__(self, _: Any, __: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The JSON Schema that pydantic puts in place of the field's own."""
+        refs = {name: _REF.format(name=each.schema_name) for name, each in self._types().items()}
+        return {
+            "oneOf": [{"$ref": ref} for ref in refs.values()],
+            "discriminator": {"propertyName": "type", "mapping": refs},
+        }
+
+
+#: The `target` of a job. jobs/validation.py judges its fields, by the rules of its type.
+Target = Annotated[dict[str, Any], _OneOf(target_types)]
+
+#: The `onComplete` of a job, likewise.
+EndTarget = Annotated[dict[str, Any], _OneOf(end_target_types)]
+
+
+def components() -> dict[str, Any]:
+    """The JSON Schema of every target type, by its name among the document's components."""
+    return {each.schema_name: each.schema() for each in end_target_types().values()}

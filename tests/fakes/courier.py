@@ -1,0 +1,57 @@
+"""A target type for tests: a courier carries triggers to a street.
+
+This module holds both halves of a type. In the package, the type is a module in `targets/`, and its adapter
+is a module in `delivery/`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import Violation
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.text_schema import text_schema
+from sweephand.delivery.adapter import Stack
+from sweephand.ports import Answer, Attempt
+from sweephand.targets.target_type import Field, Reach, TargetType
+
+
+def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:  # noqa: ARG001 - all types share one signature
+    street = spec.get("street")
+    if not isinstance(street, str) or not street.endswith("street"):
+        return [Violation("/street", "Give the name of a street.")]
+    if not has_data:
+        return [Violation("/street", "Give data: a courier does not ride for nothing.")]
+    return []
+
+
+TYPE: Final = TargetType(
+    name="courier",
+    summary="A courier.",
+    description="A courier: it carries `data` to a street.",
+    own_fields=(
+        Field("street", text_schema("^.*street$", 40), "The street.", is_required=True),
+        Field("bell", {"type": "boolean"}, "Whether the courier rings; false by default."),
+    ),
+    rules=_violations,
+    attempt_ms_max=lambda _: 7 * SECOND_MS,
+    delivery=__name__,
+    data_bytes_max=20,
+    data_limit="courierDataBytesMax",
+)
+
+
+class Couriers:
+    """The consumers behind targets of this type. Keeps what was delivered."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.carried: list[tuple[str, bytes]] = []
+
+    def deliver(self, attempt: Attempt) -> Answer:
+        self.carried.append((attempt.spec["street"], attempt.body))
+        return Answer(succeeded=True)
+
+
+def adapter(stack: Stack) -> Couriers:
+    """The adapter of the target type `courier`."""
+    return Couriers(stack)
