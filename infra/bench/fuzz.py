@@ -28,7 +28,12 @@ _COLLECTED_EVERY: Final = 1_000
 #: 2026-11-21T07:00:00Z.
 _NOW: Final[Instant] = 1_795_244_400_000
 
+#: Every special day that there is, which is the most that one expression can have croniter find.
+_SPECIAL_DAYS: Final = ",".join(f"{day}W" for day in range(1, 32))
+_SPECIAL_WEEKDAYS: Final = ",".join(f"{day % 7}#{day // 7 + 1}" for day in range(35))
+
 _SCHEDULES: Final = (
+    f"0 0 {_SPECIAL_DAYS} * {_SPECIAL_WEEKDAYS}",
     "30 2 * * MON-FRI", "0 30 2 * * *", "*/5 * * * *", "0 0 L,15W,LW * 5#2", "0 0 29 2 */7", "0 0 31W 2,4 5L",
     "@daily", "@every 1h30m", "@every 1500ms", "CRON_TZ=Europe/Riga 0 9 * * *", "TZ=Asia/Beirut @hourly",
     "rate(5 minutes)", "cron(0 10 ? * 6L 2027)", "cron(0 8 L-3 * ? 2026-2199/3)", "at(2027-03-01T09:00:00)",

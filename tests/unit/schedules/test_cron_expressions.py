@@ -5,6 +5,7 @@ from tests.unit.schedules.say import fires
 
 from sweephand.schedules import ScheduleError
 from sweephand.schedules.clock.wall_pattern import WallPattern
+from sweephand.schedules.notations import cron_days
 from sweephand.schedules.notations.cron import MACROS, parse_cron
 from sweephand.schedules.notations.cron_days import MonthKind, kind_of, kinds_of
 
@@ -228,3 +229,13 @@ def test_what_cannot_be_read_is_refused_with_the_part_that_is_wrong(expression: 
         parse_cron(expression)
     assert part in str(refusal.value)
     assert "expected" in str(refusal.value)
+
+
+def test_a_refusal_of_croniter_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ValueError("not today")
+
+    cron_days._found.cache_clear()
+    monkeypatch.setattr("croniter.croniter", refuse)
+    with pytest.raises(ScheduleError, match=r"'15W .*cannot be read"):
+        parse_cron("0 0 15W * *")

@@ -150,6 +150,29 @@ def test_importing_the_room_brings_neither_pydantic_nor_croniter_nor_an_aws_libr
     )
 
 
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("30 2 * * MON-FRI", []),
+        ("0 0 1,L * *", []),
+        ("R/PT90S", ["isodate"]),
+        ("0 9 * * FRI#2", ["croniter"]),
+        ("cron(0 8 15W * ? *)", ["croniter"]),
+    ],
+)
+def test_a_library_is_imported_with_the_first_schedule_that_needs_it(
+    schedule: str, expected: list[str]
+) -> None:
+    assert (
+        answer_of(
+            "from tests.unit.schedules.say import fires",
+            f"fires({schedule!r}, 'Europe/Paris', '2027-03-01T00:00', 3)",
+            "print(sorted({'croniter', 'isodate'} & set(sys.modules)))",
+        )
+        == f"{expected}\n"
+    )
+
+
 def answer_of(*lines: str) -> str:
     """What a program prints in a process of its own: this one has its zone and its imports."""
     program = "\n".join(["import sys", f"sys.path[:0] = {[each for each in sys.path if each]!r}", *lines])

@@ -1,18 +1,22 @@
 """On which days of a month a cron expression matches.
 
-Which days match depends on nothing but the month's length and the weekday of its first day, so that there are
-28 kinds of months. The rest is arithmetic, by the references that cron_fields.py names for each special day;
-croniter, asked about one item in one month of each kind, finds the same days.
+Which days match depends on nothing but the month's length and the weekday of its first day, so there are 28
+kinds of months. croniter finds the days that `LW`, `15W`, `5L` and `5#2` name, each by itself. This module
+joins the two day fields, because croniter joins them by other rules.
 """
 
 import calendar
+import datetime as dt
+from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron_fields import Field, Kind, Special
 
-_SATURDAY: Final = 5
-_SUNDAY: Final = 6
+_DAY_S: Final = 86_400
 _FEBRUARY: Final = 2
+_SHORTEST: Final = 28
+_LONGEST: Final = 31
 
 
 class MonthKind(NamedTuple):
@@ -31,17 +35,20 @@ class DayRule(NamedTuple):
     def days_in(self, kind: MonthKind) -> tuple[int, ...]:
         """The days of such a month that match, in order.
 
-        Debian's rule: two restricted fields match where either does, and a field that begins with a star
-        restricts nothing: there both must match, which of `*` is always true and of `*/2` is what it says.
+        Source: Debian's cron(8). Two restricted fields match where either of them does. A field that begins
+        with a star is not restricted: then both must match, so that `*/2` still means every second day.
         """
-        of_month = _days_of_field(self.day_of_month, kind, is_weekday=False)
-        of_week = _days_of_field(self.day_of_week, kind, is_weekday=True)
+        days, first = range(1, kind.length + 1), kind.first_weekday
+        of_month = {day for day in days if day in self.day_of_month.values}
+        of_week = {day for day in days if (first + day) % 7 in self.day_of_week.values}
+        of_month.update(day for day in _special_days(self.day_of_month, kind) if day in days)
+        of_week.update(day for day in _special_days(self.day_of_week, kind) if day in days)
         both = self.day_of_month.begins_with_star or self.day_of_week.begins_with_star
         return tuple(sorted(of_month & of_week if both else of_month | of_week))
 
 
 def kind_of(year: int, month: int) -> MonthKind:
-    """Of which kind a month is."""
+    """The kind of a month."""
     return MonthKind(*calendar.monthrange(year, month))
 
 
@@ -51,44 +58,58 @@ def kinds_of(month: int) -> list[MonthKind]:
     return [MonthKind(first_weekday, length) for length in lengths for first_weekday in range(7)]
 
 
-def _days_of_field(field: Field, kind: MonthKind, *, is_weekday: bool) -> frozenset[int]:
-    if field.is_whole:
-        return frozenset(range(1, kind.length + 1))
-    days = {
-        day
-        for day in range(1, kind.length + 1)
-        if _number_of(day, kind, is_weekday=is_weekday) in field.values
-    }
-    found = (_day_of(special, kind) for special in field.specials)
-    return frozenset(days | {day for day in found if day is not None})
+def _special_days(field: Field, kind: MonthKind) -> list[int]:
+    """The days that the specials of a field name; one outside of the month stands for none."""
+    return [_day_of(special, kind) for special in field.specials]
 
 
-def _number_of(day: int, kind: MonthKind, *, is_weekday: bool) -> int:
-    """What a day is called in its field: its weekday, of which Sunday is 0, or its own number."""
-    return (kind.first_weekday + day) % 7 if is_weekday else day
-
-
-def _day_of(special: Special, kind: MonthKind) -> int | None:
-    """Which day of such a month it is; None where the month has no such day."""
+def _day_of(special: Special, kind: MonthKind) -> int:
+    first, length, day = kind.first_weekday, kind.length, special.value
     match special.kind:
         case Kind.LAST_DAY:
-            day = kind.length - special.value
+            return length - day
         case Kind.LAST_WORKDAY:
-            day = _nearest_workday(kind.length, kind)
+            return _found(f"{length}W * *", length)[first]
+        case Kind.NEAREST_WORKDAY if day > length:
+            return 0  # croniter would take the last workday.
         case Kind.NEAREST_WORKDAY:
-            day = _nearest_workday(special.value, kind) if special.value <= kind.length else 0
+            # Only the last day of a month depends on where the month ends.
+            return _found(f"{day}W * *", length if day >= _SHORTEST else _LONGEST)[first]
+        # The week is turned until the weekday is a Sunday: that leaves a seventh of the questions.
         case Kind.LAST_WEEKDAY:
-            day = kind.length - (kind.first_weekday + kind.length - special.value) % 7
+            return _found("* * L0", length)[(first - day) % 7]
         case Kind.NTH_WEEKDAY:
-            day = 1 + (special.value - kind.first_weekday - 1) % 7 + 7 * (special.nth - 1)
-    return day if 1 <= day <= kind.length else None
+            return _found(f"* * 0#{special.nth}", _LONGEST)[(first - day) % 7]
 
 
-def _nearest_workday(day: int, kind: MonthKind) -> int:
-    """The workday nearest to a day, within its month (Quartz)."""
-    weekday = (kind.first_weekday + day - 1) % 7
-    if weekday == _SATURDAY:
-        return day - 1 if day > 1 else day + 2
-    if weekday == _SUNDAY:
-        return day + 1 if day < kind.length else day - 2
-    return day
+@lru_cache(maxsize=64)  # There are fewer different questions.
+def _found(days: str, length: int) -> tuple[int, ...]:
+    """The day that croniter finds, in a month of that length, for each weekday on which the month may begin.
+
+    A day beyond the month means that the month has no such day. Raises ScheduleError if croniter refuses.
+    """
+    # Imported with the first special day: the import takes 40 ms.
+    from croniter import croniter  # noqa: PLC0415
+
+    months = _months()
+    try:
+        finder = croniter(f"0 0 {days}", 0.0)
+        # A time of its own for each question: croniter then looks for one match and not far.
+        found_s = [
+            finder.get_next(float, months[first, length] - 1.0) - months[first, length] for first in range(7)
+        ]
+    except ValueError as fault:
+        raise ScheduleError(
+            f"{quoted(days)} (day-of-month, month, day-of-week) cannot be read; expected days of a month"
+        ) from fault
+    return tuple(int(each) // _DAY_S + 1 for each in found_s)
+
+
+@lru_cache(maxsize=1)
+def _months() -> dict[tuple[int, int], float]:
+    """The beginning (epoch seconds) of a month of each kind: within 28 years every kind occurs."""
+    return {
+        calendar.monthrange(year, month): dt.datetime(year, month, 1, tzinfo=dt.UTC).timestamp()
+        for year in range(2001, 2029)
+        for month in range(1, 13)
+    }
