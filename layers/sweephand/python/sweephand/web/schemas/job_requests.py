@@ -143,7 +143,7 @@ class JobDocument(Timing):
     )
     history_retention: DurationText | None = Field(
         None,
-        description="How long a run's record is kept, a day at least; "
+        description="How long a run's record is kept, 15 days at least; "
         f"{duration_text(HISTORY_RETENTION_DEFAULT_MS)} by default, at most "
         f"{limits.RETENTION_DAYS_MAX}d. {DURATION_RULE}",
     )
