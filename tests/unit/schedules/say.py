@@ -7,7 +7,7 @@ from itertools import islice
 from hypothesis import HealthCheck, settings
 
 from sweephand.base.instants import Instant, from_datetime, to_datetime
-from sweephand.schedules import Series, Written, series_of
+from sweephand.schedules import ScheduleInput, Series, series_of
 
 #: For properties: a busy machine is no fault of ours.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,7 +26,7 @@ def said(instant: Instant) -> str:
 
 
 def asked(
-    schedule: Written | None = None,
+    schedule: ScheduleInput | None = None,
     *,
     timezone: str | None = None,
     due_time: str | None = None,

@@ -10,7 +10,7 @@ from sweephand.schedules import ScheduleError, Series
 from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.notations.cron import MACROS
-from sweephand.schedules.notations.parsing import Schedule, Written, read_schedule
+from sweephand.schedules.notations.parsing import Schedule, ScheduleInput, read_schedule
 
 #: Zones with transitions of half an hour, at midnight, of a whole day, of three hours, twice within a month.
 ZONES = (
@@ -69,7 +69,7 @@ def crons(draw: st.DrawFn, *, with_seconds: bool = False) -> str:
     return text
 
 
-def is_refused(written: Written) -> bool:
+def is_refused(written: ScheduleInput) -> bool:
     """Whether no day of the expression exists: a fifth Friday among `*/8` (1, 9, 17, 25) does not."""
     try:
         read_schedule(written)
@@ -159,7 +159,7 @@ def instants(start_at: Instant) -> st.SearchStrategy[list[str]]:
 
 #: One strategy for each form, for a series that begins at an instant: what test_properties.py promises is
 #: promised of all of them.
-FORMS: Mapping[str, Callable[[Instant], st.SearchStrategy[Written]]] = {
+FORMS: Mapping[str, Callable[[Instant], st.SearchStrategy[ScheduleInput]]] = {
     "cron with five fields": lambda _: crons(),
     "cron with six fields": lambda _: crons(with_seconds=True),
     "a macro": lambda _: st.sampled_from(sorted(MACROS)),

@@ -110,7 +110,7 @@ def test_a_list_that_travels_in_parts_is_moved_once() -> None:
     series = asked(instants, jitter="1000s")  # type: ignore[arg-type]
     first = series.next_after(NOW)
     assert first is not None
-    parts = list(series.parcels(first))
+    parts = list(series.parts(first))
     assert len(parts) == 2
     travelled = [each for part, head in parts for each in (head, *part.occurrences(head.due_at, known=head))]
     assert travelled == list(series.occurrences(NOW))

@@ -27,7 +27,7 @@ from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import zone_named
-from sweephand.schedules.notations.repetition import Begun
+from sweephand.schedules.notations.repetition import AnchoredTimeline
 from sweephand.schedules.series import timeline_of
 
 START = at("2027-01-01T02:30:00")
@@ -158,7 +158,7 @@ def test_counting_over_centuries_is_looking_at_every_span_of_them(
     schedule: str, zone: str, rule: DstRule, data: st.DataObject
 ) -> None:
     timeline = Series(schedule, zone, START, dst=rule)._timeline()
-    on_the_wall = timeline.rest if isinstance(timeline, Begun) else timeline
+    on_the_wall = timeline.rest if isinstance(timeline, AnchoredTimeline) else timeline
     assume(isinstance(on_the_wall, WallTimeline))
     assert isinstance(on_the_wall, WallTimeline)
     low_s = max(data.draw(st.integers(START // 1000, 20_000_000_000)), on_the_wall.floor_at // 1000)

@@ -13,8 +13,8 @@ from sweephand.model.run_id import read_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.text_patterns import DURATION_PATTERN, MOMENT_PATTERN
-from sweephand.schedules.time_points import parse_moment
+from sweephand.schedules.text_patterns import DURATION_PATTERN, TIME_POINT_PATTERN
+from sweephand.schedules.time_points import parse_time_point
 from sweephand.web.schemas.formats import PATH
 
 NOON = 1_795_262_400_000
@@ -49,9 +49,9 @@ def takes_duration(text: str) -> bool:
     return True
 
 
-def takes_moment(text: str) -> bool:
+def takes_time_point(text: str) -> bool:
     try:
-        parse_moment(text, requested_at=NOON, counted_from=NOON, zone=zone_named("UTC"))
+        parse_time_point(text, requested_at=NOON, counted_from=NOON, zone=zone_named("UTC"))
     except ScheduleError as error:
         return any(each in str(error) for each in OF_MEANING)
     return True
@@ -62,23 +62,25 @@ def test_a_duration_is_written_as_the_pattern_says(text: str) -> None:
     assert takes_duration(text) == bool(re.fullmatch(DURATION_PATTERN, text)) or len(text) > 64
 
 
-@given(text=TEXTS | st.from_regex(MOMENT_PATTERN, fullmatch=True))
-def test_a_moment_is_written_as_the_pattern_says(text: str) -> None:
+@given(text=TEXTS | st.from_regex(TIME_POINT_PATTERN, fullmatch=True))
+def test_a_time_point_is_written_as_the_pattern_says(text: str) -> None:
     if not is_impossible_date(text):
-        assert takes_moment(text) == bool(re.fullmatch(MOMENT_PATTERN, text)) or len(text) > 64
+        assert takes_time_point(text) == bool(re.fullmatch(TIME_POINT_PATTERN, text)) or len(text) > 64
 
 
 def is_impossible_date(text: str) -> bool:
     """Whether a text has the digits of an instant in places where no date or time has them."""
-    return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]", text)) and not re.fullmatch(MOMENT_PATTERN, text)
+    return bool(re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]", text)) and not re.fullmatch(
+        TIME_POINT_PATTERN, text
+    )
 
 
 @pytest.mark.parametrize(
     "text", ["10.5s", "12.25h", "+1.5h", ".5s", "1.s", "P1M", "P1Y2M3DT4H5M6S", "P1Y2D", "PT1H2S"]
 )
-def test_a_moment_may_be_a_duration_with_a_fraction(text: str) -> None:
-    assert takes_moment(text)
-    assert re.fullmatch(MOMENT_PATTERN, text)
+def test_a_time_point_may_be_a_duration_with_a_fraction(text: str) -> None:
+    assert takes_time_point(text)
+    assert re.fullmatch(TIME_POINT_PATTERN, text)
 
 
 @pytest.mark.parametrize("text", ["-0s", "-0", "-5m", "1d12h", "P", "PT", "P1WT1H", "5", "1h 30m", ""])

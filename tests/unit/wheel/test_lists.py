@@ -11,7 +11,7 @@ from sweephand.base.instants import (
 )
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.schedules import Occurrence
-from sweephand.schedules.series import PARCEL_MAX
+from sweephand.schedules.series import PART_INSTANTS_MAX
 from sweephand.wheel.arm import Armable, arm
 
 HUNDRED = 100
@@ -65,10 +65,10 @@ def test_a_timer_carries_twenty_instants_and_stays_under_a_kilobyte() -> None:
     armable = Armable(key_of(), "u", "1-r", 0, series, CatchUpPolicy())
     timers = arm(armable, after=NOON, now=NOON).timers
     assert [timer.first for timer in timers] == [
-        Occurrence(dues[at], at + 1) for at in range(0, 100, PARCEL_MAX)
+        Occurrence(dues[at], at + 1) for at in range(0, 100, PART_INSTANTS_MAX)
     ]
     for timer in timers:
-        assert len(list(timer.series.occurrences(0))) == PARCEL_MAX
+        assert len(list(timer.series.occurrences(0))) == PART_INSTANTS_MAX
         assert len(str(timer.series.to_item())) < 512
 
 
@@ -76,7 +76,7 @@ def test_a_part_numbers_its_occurrences_as_the_whole_series_does() -> None:
     world = World()
     series = world.put(schedule=list_of(every(MINUTE_MS, MINUTE_MS)), repeats=45).job.series
     whole = list(series.occurrences(NOON))
-    parts = list(series.parcels(whole[0]))
+    parts = list(series.parts(whole[0]))
     assert [each for part, _ in parts for each in part.occurrences(0)] == whole
     assert [
         each for part, first in parts for each in (first, *part.occurrences(first.due_at, first))

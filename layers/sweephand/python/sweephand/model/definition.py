@@ -13,7 +13,7 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
-from sweephand.schedules import Written, parse_duration_ms
+from sweephand.schedules import ScheduleInput, parse_duration_ms
 
 #: What becomes of a trigger that comes due while a run of the same job is not over.
 OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
@@ -109,7 +109,7 @@ class Definition:
     payload: Payload | None = None
 
     @property
-    def schedule(self) -> Written | None:
+    def schedule(self) -> ScheduleInput | None:
         """The schedule: text, fields by name, or a list of instants; None for a one-off, and on demand."""
         return self.written.get("schedule")
 

@@ -2,15 +2,15 @@
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.notations.parsing import Written
+from sweephand.schedules.notations.parsing import ScheduleInput
 from sweephand.schedules.request import series_of
 from sweephand.schedules.series import Occurrence, Series
 
 __all__ = [
     "Occurrence",
     "ScheduleError",
+    "ScheduleInput",
     "Series",
-    "Written",
     "parse_duration_ms",
     "series_of",
 ]

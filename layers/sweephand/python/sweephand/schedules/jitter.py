@@ -11,7 +11,7 @@ from typing import Final
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.base.limits import JITTER_S_MAX
-from sweephand.schedules.clock.dst import ClockEffect, OnTheWall
+from sweephand.schedules.clock.dst import ClockEffect, HasClockEffects
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.timeline import Timeline
@@ -40,7 +40,7 @@ def offset_ms(key: str, window_ms: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class MovedTimeline:
     """A timeline of which everything comes `by_ms` later."""
 
     timeline: Timeline
@@ -74,6 +74,6 @@ class Later:
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """Those of the timeline, moved: each still names the local time that the schedule says."""
-        if isinstance(self.timeline, OnTheWall):
+        if isinstance(self.timeline, HasClockEffects):
             for effect in self.timeline.clock_effects(after - self.by_ms, through - self.by_ms):
                 yield effect._replace(instant=effect.instant + self.by_ms)

@@ -13,12 +13,12 @@ from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
 from sweephand.schedules.notations.parsing import (
     Schedule,
-    Written,
+    ScheduleInput,
     parse,
     read_schedule,
 )
 from sweephand.schedules.series import Series, timeline_of
-from sweephand.schedules.time_points import parse_moment
+from sweephand.schedules.time_points import parse_time_point
 
 #: Why a field is refused that says something about occurrences of a job that has none.
 IDLE_ON_DEMAND: Final = (
@@ -30,7 +30,7 @@ _UTC: Final = "UTC"
 
 def series_of(
     *,
-    schedule: Written | None,
+    schedule: ScheduleInput | None,
     timezone: str | None,
     due_time: str | None,
     ttl: str | None,
@@ -83,7 +83,7 @@ class _Reader:
         if self._violations:
             raise InvalidError(self._violations)
 
-    def schedule(self, written: Written | None) -> tuple[Schedule | None, str | None]:
+    def schedule(self, written: ScheduleInput | None) -> tuple[Schedule | None, str | None]:
         """The schedule and the zone that its prefix names."""
         if written is None:
             return None, None
@@ -122,13 +122,13 @@ class _Reader:
             if is_required:
                 self._refuse("/dueTime", "missing; expected a dueTime, a schedule, or both")
             return None
-        return self._moment("/dueTime", text, self._requested_at, zone, round_up=True)
+        return self._time_point("/dueTime", text, self._requested_at, zone, round_up=True)
 
     def ttl(self, text: str | None, zone: Zone, due_at: Instant | None) -> Instant | None:
         if text is None:
             return None
         counted_from = self._requested_at if due_at is None else due_at
-        return self._moment("/ttl", text, counted_from, zone, round_up=False)
+        return self._time_point("/ttl", text, counted_from, zone, round_up=False)
 
     def check_idle(self, fields: Mapping[str, Any]) -> None:
         """Refuse what would have no effect on a job that fires only on demand."""
@@ -173,11 +173,11 @@ class _Reader:
                 "expected a later end",
             )
 
-    def _moment(
+    def _time_point(
         self, pointer: str, text: str, counted_from: Instant, zone: Zone, *, round_up: bool
     ) -> Instant | None:
         try:
-            return parse_moment(
+            return parse_time_point(
                 text, requested_at=self._requested_at, counted_from=counted_from, zone=zone, round_up=round_up
             )
         except ScheduleError as fault:
@@ -190,10 +190,10 @@ class _Reader:
 
 def _why_none(series: Series) -> str:
     """Why a series without occurrences has none."""
-    from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - as in parsing.py
+    from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - as in parsing.py
 
-    if isinstance(series.schedule, Instants):
-        latest, number = rfc3339(series.schedule.listed[-1]), len(series.schedule.listed)
+    if isinstance(series.schedule, InstantList):
+        latest, number = rfc3339(series.schedule.instants[-1]), len(series.schedule.instants)
         if series.due_at is None:
             return f"all {number} instants are past, the latest at {latest}; expected one to come"
         return (

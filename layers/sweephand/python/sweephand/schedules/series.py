@@ -15,17 +15,17 @@ from sweephand.schedules.clock.dst import (
     DEFAULT,
     ClockEffect,
     DstRule,
-    OnTheWall,
+    HasClockEffects,
 )
 from sweephand.schedules.clock.zones import zone_named
-from sweephand.schedules.jitter import Later
+from sweephand.schedules.jitter import MovedTimeline
 from sweephand.schedules.notations.parsing import Schedule, parse, schedule_of_item
 from sweephand.schedules.timeline import Beginning, Never, OneOff, Timeline
 
 #: Of calendar: as far as an instant can lie ahead.
 _MONTHS_MAX: Final = 12 * 10_000
 #: Instants of a list that one timer carries, which keeps it below a kilobyte.
-PARCEL_MAX: Final = 20
+PART_INSTANTS_MAX: Final = 20
 
 
 class Occurrence(NamedTuple):
@@ -159,29 +159,28 @@ class Series:
         time, there are none.
         """
         timeline = self._timeline()
-        if isinstance(timeline, OnTheWall):
+        if isinstance(timeline, HasClockEffects):
             through = through if self.ttl_at is None else min(through, self.ttl_at)
             yield from timeline.clock_effects(max(after, self._counted_from_at), through)
 
-    def parcels(self, first: Occurrence) -> Iterator[tuple["Series", Occurrence]]:
-        """The series from `first` on as timers carry it: in parts, each with its own first occurrence.
+    def parts(self, first: Occurrence) -> Iterator[tuple["Series", Occurrence]]:
+        """The series from `first` on in the parts that timers carry, each with its first occurrence.
 
-        A long list of instants travels PARCEL_MAX at a time; every other series is one part. A part is whole
-        in itself: nothing else has to be asked what comes after it, and its occurrences bear the numbers that
-        they bear in the series.
+        A part of a list has at most PART_INSTANTS_MAX instants. Every other series is one part. The
+        occurrences of a part have the numbers that they have in the series.
         """
         if self.schedule is None or isinstance(self.schedule, str):
             yield self, first
             return
-        from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - rare, as in parsing.py
+        from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - rare, as in parsing.py
 
-        if not isinstance(self.schedule, Instants):
+        if not isinstance(self.schedule, InstantList):
             yield self, first
             return
         following = chain((first,), self.occurrences(first.due_at, known=first))
-        while part := tuple(islice(following, PARCEL_MAX)):
+        while part := tuple(islice(following, PART_INSTANTS_MAX)):
             head = part[0]
-            schedule = Instants(tuple(each.due_at - self.jitter_ms for each in part))
+            schedule = InstantList(tuple(each.due_at - self.jitter_ms for each in part))
             yield (
                 replace(self, schedule=schedule, counted_at=head.due_at - 1, counted=head.sequence - 1),
                 head,
@@ -266,5 +265,5 @@ def timeline_of(
         timeline = Never() if due_at is None else OneOff(due_at)
     else:
         beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
-        timeline = parse(schedule).form.timeline(beginning)
-    return Later(timeline, jitter_ms) if jitter_ms else timeline
+        timeline = parse(schedule).notation.timeline(beginning)
+    return MovedTimeline(timeline, jitter_ms) if jitter_ms else timeline

@@ -33,9 +33,9 @@ RFC3339_PATTERN: Final = rfc3339_grammar(
 )
 
 DURATION_PATTERN: Final = rf"^(?:\+?{_GO}|{_DAYS}|P(?:{_WEEKS}|{_ISO_DAYS}(?:{_ISO_TIME})?|{_ISO_TIME}))$"
-MOMENT_PATTERN: Final = (
+TIME_POINT_PATTERN: Final = (
     rf"^(?:{RFC3339_PATTERN}|\+?{_GO}|{_DAYS}|P(?:{_WEEKS}|{_ISO_DATE}(?:{_ISO_TIME})?|{_ISO_TIME}))$"
 )
 
 DURATION_SCHEMA: Final[dict[str, Any]] = text_schema(DURATION_PATTERN, DURATION_CHARS_MAX)
-MOMENT_SCHEMA: Final[dict[str, Any]] = text_schema(MOMENT_PATTERN, DURATION_CHARS_MAX)
+TIME_POINT_SCHEMA: Final[dict[str, Any]] = text_schema(TIME_POINT_PATTERN, DURATION_CHARS_MAX)

@@ -62,7 +62,7 @@ _DAY_MS: Final = 86_400_000
 _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 
 
-def parse_moment(
+def parse_time_point(
     text: str, *, requested_at: Instant, counted_from: Instant, zone: Zone, round_up: bool = True
 ) -> Instant:
     """The instant that a text names; a duration counts from `counted_from`.
@@ -77,7 +77,7 @@ def parse_moment(
             raise ScheduleError(f"{quoted(text)} is past; expected an instant at most a minute ago")
         return max(instant_at, requested_at)
     if not re.match(r"[P0-9.+-]", text):
-        raise ScheduleError(f"{quoted(text)} is no moment; expected {_EXPECTED}")
+        raise ScheduleError(f"{quoted(text)} is no point in time; expected {_EXPECTED}")
     duration = parse_duration(text)
     moved_at = _after_calendar_parts(text, duration, counted_from, zone)
     instant_at = moved_at + _whole_ms(duration.elapsed_ns, round_up=round_up)
@@ -87,7 +87,7 @@ def parse_moment(
 
 
 def parse_instant(text: str, *, round_up: bool = True) -> Instant:
-    """The instant that RFC 3339 names, past or not; parts of a millisecond as in parse_moment().
+    """The instant that RFC 3339 names, past or not; parts of a millisecond as in parse_time_point().
 
     Raises ScheduleError for what cannot be read or lies beyond the year 9999.
     """
@@ -106,12 +106,12 @@ def parse_local(text: str) -> int | None:
     if match is None:
         return None
     try:
-        moment = dt.datetime(*map(int, match.groups()), tzinfo=dt.UTC)  # type: ignore[misc, arg-type]
+        time = dt.datetime(*map(int, match.groups()), tzinfo=dt.UTC)  # type: ignore[misc, arg-type]
     except ValueError as fault:
         raise ScheduleError(
             f"{quoted(text)} names no local time; expected a date and a time that exist"
         ) from fault
-    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
+    return (time - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
 def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:
@@ -146,24 +146,24 @@ def _parse_rfc3339_ns(text: str) -> int:
     try:
         if int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:  # noqa: PLR2004 - hours and minutes
             raise ValueError("offset")  # noqa: TRY301 - the same refusal as for an impossible date
-        moment = dt.datetime(year, month, day, hour, minute, second - is_leap, tzinfo=dt.UTC)
-        moment -= dt.timedelta(minutes=-offset if sign == "-" else offset)
-        if is_leap and not _may_end_with_leap_second(moment):
+        time = dt.datetime(year, month, day, hour, minute, second - is_leap, tzinfo=dt.UTC)
+        time -= dt.timedelta(minutes=-offset if sign == "-" else offset)
+        if is_leap and not _may_end_with_leap_second(time):
             raise ValueError("leap second")  # noqa: TRY301 - same
     except (ValueError, OverflowError) as fault:
         raise ScheduleError(
             f"{quoted(text)} names no instant; expected a date and a time that exist"
         ) from fault
     # The epoch knows no leap seconds: 23:59:60 is the first second of the next day.
-    seconds = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
+    seconds = (time - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
     padded = (fraction or "").ljust(9, "0")
     beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
     return seconds * 1_000 * MS_NS + int(padded[:9]) + beyond_ns
 
 
-def _may_end_with_leap_second(moment: dt.datetime) -> bool:
+def _may_end_with_leap_second(time: dt.datetime) -> bool:
     """Whether a UTC second is the last of a month: RFC 3339 lets a leap second follow no other."""
-    return (moment + dt.timedelta(seconds=1)).strftime("%d%H%M%S") == "01000000"
+    return (time + dt.timedelta(seconds=1)).strftime("%d%H%M%S") == "01000000"
 
 
 def _whole_ms(ns: int, *, round_up: bool) -> int:
@@ -171,4 +171,4 @@ def _whole_ms(ns: int, *, round_up: bool) -> int:
 
 
 def _beyond_the_calendar(text: str) -> ScheduleError:
-    return ScheduleError(f"{quoted(text)} lies beyond the year 9999; expected an earlier moment")
+    return ScheduleError(f"{quoted(text)} lies beyond the year 9999; expected an earlier point in time")

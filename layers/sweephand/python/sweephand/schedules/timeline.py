@@ -14,7 +14,7 @@ from sweephand.schedules.durations import MS_NS
 class Beginning(NamedTuple):
     """Where a series begins: its anchor, the earliest instant at which it may fire, its zone.
 
-    `later_ms` is by how much the whole series will be moved after it was made (`jitter`): the anchor is that
+    `jitter_ms` is by how much the whole series will be moved after it was made (`jitter`): the anchor is that
     of the series before, the bound that of the series after.
     """
 
@@ -22,12 +22,12 @@ class Beginning(NamedTuple):
     due_at: Instant | None
     zone: Zone
     dst: DstRule = DEFAULT
-    later_ms: int = 0
+    jitter_ms: int = 0
 
     @property
     def floor_at(self) -> Instant:
         """The last instant without an occurrence: at `due_at` one may fire, at `start_at` none."""
-        return (self.start_at if self.due_at is None else self.due_at - 1) - self.later_ms
+        return (self.start_at if self.due_at is None else self.due_at - 1) - self.jitter_ms
 
     @property
     def eager_floor_at(self) -> Instant:
@@ -60,7 +60,7 @@ class Timeline(Protocol):
         ...
 
 
-class Form(Protocol):
+class Notation(Protocol):
     """A schedule that has been read; one form is one module."""
 
     def timeline(self, beginning: Beginning) -> Timeline:

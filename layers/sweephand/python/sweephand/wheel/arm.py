@@ -65,8 +65,8 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         messages = [span_message(armable, near, now)]
     elif near is not None:
         messages = (message_of(armable, each, now) for each in _each(near, series))
-    parcels = [] if beyond is None else list(armable.series.parcels(beyond))
-    followed_at = [first.due_at for _, first in parcels[1:]]
+    parts = [] if beyond is None else list(armable.series.parts(beyond))
+    followed_at = [first.due_at for _, first in parts[1:]]
     timers = (
         OccurrenceTimer(
             shard=armable.shard,
@@ -79,7 +79,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
             catchup=armable.catchup,
             followed_at=following,
         )
-        for (part, first), following in zip(parcels, [*followed_at, None], strict=False)
+        for (part, first), following in zip(parts, [*followed_at, None], strict=False)
     )
     return Arming(tuple(messages), tuple(timers))
 

@@ -24,7 +24,7 @@ _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
 
 @dataclass(frozen=True)
-class Steps:
+class CalendarPeriods:
     """wall.Pattern: the wall time `first_s` and steps from it on, `number` in all or up to the year 9999.
 
     A step is so many months and so many seconds on the wall.
@@ -37,7 +37,7 @@ class Steps:
     is_seldom: ClassVar[bool] = True
 
     @classmethod
-    def once(cls, wall_s: int) -> "Steps":
+    def once(cls, wall_s: int) -> "CalendarPeriods":
         """A single wall time."""
         return cls(wall_s, 0, 1, 1)
 

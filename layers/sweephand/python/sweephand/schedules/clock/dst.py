@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from sweephand.base.instants import Instant
-from sweephand.schedules.clock.zones import Span
+from sweephand.schedules.clock.zones import OffsetPeriod
 from sweephand.schedules.errors import ScheduleError, quoted
 
 Gap = Literal["shift", "skip"]
@@ -24,7 +24,7 @@ class DstRule(NamedTuple):
     gap: Gap = "shift"
     overlap: Overlap = "first"
 
-    def walls_of(self, span: Span) -> tuple[int, int]:
+    def walls_of(self, span: OffsetPeriod) -> tuple[int, int]:
         """From which wall time on a span's fixed times fire, and before which."""
         begin_s, end_s = span.start_s + span.offset_s, span.end_s + span.offset_s
         return (
@@ -32,7 +32,7 @@ class DstRule(NamedTuple):
             min(end_s, span.repeated_s) if self.overlap == "last" else end_s,
         )
 
-    def makes_up_gap_before(self, span: Span) -> bool:
+    def makes_up_gap_before(self, span: OffsetPeriod) -> bool:
         """Whether a span's first instant stands for the local times in the gap before it."""
         gap_s = span.start_s + span.offset_s - span.covered_s
         return self.gap == "shift" and 0 < gap_s < GAP_MADE_UP_BELOW_S
@@ -60,7 +60,7 @@ class ClockEffect(NamedTuple):
 
 
 @runtime_checkable
-class OnTheWall(Protocol):
+class HasClockEffects(Protocol):
     """A timeline of local times, which clock changes have an effect on."""
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:

@@ -22,7 +22,7 @@ class Transition(NamedTuple):
     after_s: int
 
 
-class Spelled(NamedTuple):
+class ZoneTransitions(NamedTuple):
     """The changes of a zone one by one, ascending, up to `until_s` (epoch seconds; None for nothing at all).
 
     `goes_on` says that a rule changes the clock in all years after that, too.
@@ -33,7 +33,7 @@ class Spelled(NamedTuple):
     goes_on: bool
 
 
-def read_tzif(data: bytes) -> Spelled:
+def read_tzif(data: bytes) -> ZoneTransitions:
     """What a file says. Its data come with the package: one that cannot be read is a broken installation."""
     _, version, *counts = _HEADER.unpack_from(data)
     assert version >= b"2", "the packaged zones have instants of 64 bits"
@@ -45,7 +45,7 @@ def read_tzif(data: bytes) -> Spelled:
     changes = tuple(each for each in _changes(data, at, instants, counts[4]) if each.before_s != each.after_s)
     # The footer is a rule as POSIX writes it in TZ; one that changes the clock names two dates after a comma.
     # It begins after the last instant, though that may have changed no more than a name.
-    return Spelled(changes, instants[-1] if instants else None, b"," in footer)
+    return ZoneTransitions(changes, instants[-1] if instants else None, b"," in footer)
 
 
 def _block_size(counts: list[int], *, instant_size: int) -> int:

@@ -17,7 +17,7 @@ from sweephand.schedules.clock.wall_pattern import Pattern
 from sweephand.schedules.clock.zones import (
     CYCLE_YEARS,
     DAY_S,
-    Span,
+    OffsetPeriod,
     Zone,
     year_like,
     year_of,
@@ -52,7 +52,7 @@ class WallTimeline:
         after_s = max(after, self.floor_at) // SECOND_MS
         # What comes seldom is looked for once, and the spans before it are passed over.
         empty_from_s = empty_to_s = 0
-        for span in self.zone.spans(after_s):
+        for span in self.zone.offset_periods(after_s):
             if span.start_s > self._last_s:
                 return
             begin_s, end_s = min(span.start_s + span.offset_s, span.covered_s), span.end_s + span.offset_s
@@ -121,7 +121,7 @@ class WallTimeline:
 
     def _count(self, after_s: int, through_s: int) -> int:
         total = 0
-        for span in self.zone.spans(after_s):
+        for span in self.zone.offset_periods(after_s):
             if span.start_s > through_s:
                 break
             if span.end_s > after_s + 1:
@@ -183,14 +183,14 @@ class WallTimeline:
         if self.rule is None:
             return
         after_s = max(after, self.floor_at) // SECOND_MS
-        for span in self.zone.spans(after_s):
+        for span in self.zone.offset_periods(after_s):
             if span.start_s > self._last_s or span.start_s * SECOND_MS > through:
                 return
             for effect in self._effects_on(span):
                 if after_s * SECOND_MS < effect.instant <= through:
                     yield effect
 
-    def _effects_on(self, span: Span) -> Iterator[ClockEffect]:
+    def _effects_on(self, span: OffsetPeriod) -> Iterator[ClockEffect]:
         begin_s, end_s = span.start_s + span.offset_s, span.end_s + span.offset_s
         from_s, before_s = self._rule.walls_of(span)
         is_made_up = self._rule.makes_up_gap_before(span)
@@ -201,7 +201,7 @@ class WallTimeline:
         for wall_s in self._matches(max(span.repeated_s, begin_s), end_s):
             yield ClockEffect((wall_s - span.offset_s) * SECOND_MS, wall_s, "first", wall_s < before_s)
 
-    def _instants_in(self, span: Span, after_s: int) -> Iterator[int]:
+    def _instants_in(self, span: OffsetPeriod, after_s: int) -> Iterator[int]:
         if self._is_made_up(span, after_s):
             yield span.start_s
         for wall_s in self._matches(*self._walls(span, after_s)):
@@ -216,12 +216,12 @@ class WallTimeline:
             yield wall_s
             wall_s = self.pattern.at_or_after(wall_s + 1)
 
-    def _walls(self, span: Span, after_s: int) -> tuple[int, int]:
+    def _walls(self, span: OffsetPeriod, after_s: int) -> tuple[int, int]:
         """From which wall time on a span's matches fire, all of them after `after_s`, and before which."""
         from_s, before_s = self._rule.walls_of(span)
         return max(from_s, after_s + 1 + span.offset_s), before_s
 
-    def _is_made_up(self, span: Span, after_s: int) -> bool:
+    def _is_made_up(self, span: OffsetPeriod, after_s: int) -> bool:
         """Whether the span's first instant stands for a local time in the gap before it alone."""
         if span.start_s <= after_s or not self._rule.makes_up_gap_before(span):
             return False
@@ -244,7 +244,7 @@ def _differences(zone: Zone, rule: DstRule, year: int) -> tuple[tuple[int, int, 
     From which wall time on, and before which.
     """
     found = []
-    for span in zone.spans_in(year):
+    for span in zone.offset_periods_in(year):
         begin_s = span.start_s + span.offset_s
         if begin_s > span.covered_s and not rule.makes_up_gap_before(span):
             found.append((span.covered_s, begin_s, -1))

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.spelling import suggestion
-from sweephand.schedules.clock.tzif import Spelled, Transition, read_tzif
+from sweephand.schedules.clock.tzif import Transition, ZoneTransitions, read_tzif
 from sweephand.schedules.errors import ScheduleError, quoted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ STEADY_YEAR: Final = 2100
 _REACH_S: Final = 2 * DAY_S
 
 
-class Span(NamedTuple):
+class OffsetPeriod(NamedTuple):
     """A stretch of instants `start_s <= instant < end_s` (epoch seconds) under one offset.
 
     `covered_s` is how far the wall clock had got before: a span that begins later on the wall begins with a
@@ -57,7 +57,7 @@ class Span(NamedTuple):
 class Zone:
     """One IANA time zone, as a sequence of spans."""
 
-    def __init__(self, name: str, info: "ZoneInfo", spelled: Spelled) -> None:
+    def __init__(self, name: str, info: "ZoneInfo", spelled: ZoneTransitions) -> None:
         self.name = name
         self._info = info
         self._goes_on = spelled.goes_on
@@ -67,7 +67,7 @@ class Zone:
                 self._spelled.setdefault(year_of(change.at_s), []).append(change)
         self._spelled_to = 0 if spelled.until_s is None else year_of(spelled.until_s)
         self._transitions: dict[int, tuple[Transition, ...]] = {}
-        self._spans: dict[int, tuple[Span, ...]] = {}
+        self._spans: dict[int, tuple[OffsetPeriod, ...]] = {}
 
     @property
     def steady_year(self) -> int:
@@ -83,20 +83,20 @@ class Zone:
         assert offset is not None, "a zone of the database always has an offset"
         return offset // dt.timedelta(seconds=1)
 
-    def spans(self, from_s: int) -> Iterator[Span]:
+    def offset_periods(self, from_s: int) -> Iterator[OffsetPeriod]:
         """The spans from the one that holds `from_s` on, up to the year 9999, lazily.
 
         A span ends with its year at the latest, so that a zone without transitions yields without walking
         to the year 9999.
         """
         for year in range(year_of(from_s), _YEAR_LAST + 1):
-            for span in self.spans_in(year):
+            for span in self.offset_periods_in(year):
                 if span.end_s > from_s:
                     yield span
 
     def instant_of(self, wall_s: int) -> int:
         """The first instant (epoch seconds) that shows a wall time; the end of the gap if none does."""
-        for span in self.spans(wall_s - _REACH_S):
+        for span in self.offset_periods(wall_s - _REACH_S):
             if wall_s < span.end_s + span.offset_s:
                 return max(span.start_s, wall_s - span.offset_s)
         # Only the last day of the year 9999 lies behind every span.
@@ -104,24 +104,25 @@ class Zone:
 
     def begins_within_overlap(self, year: int) -> bool:
         """Whether a year begins (UTC) while the wall clock shows something again."""
-        first = self.spans_in(min(year, _YEAR_LAST))[0]
+        first = self.offset_periods_in(min(year, _YEAR_LAST))[0]
         return first.covered_s != first.start_s + first.offset_s
 
-    def spans_in(self, year: int) -> tuple[Span, ...]:
+    def offset_periods_in(self, year: int) -> tuple[OffsetPeriod, ...]:
         """The spans of a year (UTC), each cut off at its ends."""
         if year >= self.steady_year:
             like = year_like(year, self.steady_year)
             if like != year:
                 return tuple(
-                    _moved(span, year_start_s(year) - year_start_s(like)) for span in self.spans_in(like)
+                    _moved(span, year_start_s(year) - year_start_s(like))
+                    for span in self.offset_periods_in(like)
                 )
         known = self._spans.get(year)
         if known is None:
             # Two threads may both find them; they find the same.
-            known = self._spans[year] = tuple(self._find_spans(year))
+            known = self._spans[year] = tuple(self._find_offset_periods(year))
         return known
 
-    def _find_spans(self, year: int) -> Iterator[Span]:
+    def _find_offset_periods(self, year: int) -> Iterator[OffsetPeriod]:
         start_s, end_s = year_start_s(year), year_start_s(year + 1)
         changes = self._transitions_around(year)
         cuts = [start_s, *(change.at_s for change in changes if start_s < change.at_s < end_s), end_s]
@@ -132,7 +133,7 @@ class Zone:
             if low_s == start_s and start_s not in {each.at_s for each in changes}:
                 # Here the year begins and nothing else: the wall clock goes on as it went.
                 shown.append(low_s + offset_s)
-            yield Span(low_s, high_s, offset_s, max(shown), min([*to_show, high_s + offset_s]))
+            yield OffsetPeriod(low_s, high_s, offset_s, max(shown), min([*to_show, high_s + offset_s]))
 
     def _transitions_around(self, year: int) -> list[Transition]:
         """Those of a year, and those so near to it that a span of the year repeats or is repeated by them."""
@@ -207,9 +208,9 @@ def years_alike(since: int) -> frozenset[int]:
     return frozenset(_years_like(since))
 
 
-def _moved(span: Span, by_s: int) -> Span:
+def _moved(span: OffsetPeriod, by_s: int) -> OffsetPeriod:
     start_s, end_s, offset_s, covered_s, repeated_s = span
-    return Span(start_s + by_s, end_s + by_s, offset_s, covered_s + by_s, repeated_s + by_s)
+    return OffsetPeriod(start_s + by_s, end_s + by_s, offset_s, covered_s + by_s, repeated_s + by_s)
 
 
 @lru_cache(maxsize=1)

@@ -12,18 +12,18 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.aws_at import parse_at
 from sweephand.schedules.notations.aws_cron import parse_aws_cron
 from sweephand.schedules.notations.aws_rate import parse_rate
-from sweephand.schedules.timeline import Form
+from sweephand.schedules.timeline import Notation
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
 _WHOLE: Final = r"(rate|cron|at)\(([^()]*)\)"
-_PARSERS: Final[Mapping[str, Callable[[str], Form]]] = {
+_PARSERS: Final[Mapping[str, Callable[[str], Notation]]] = {
     "rate": parse_rate,
     "cron": parse_aws_cron,
     "at": parse_at,
 }
 
 
-def parse_aws(text: str) -> Form:
+def parse_aws(text: str) -> Notation:
     """The form of `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or `at(2027-03-01T09:00:00)`.
 
     Raises ScheduleError.

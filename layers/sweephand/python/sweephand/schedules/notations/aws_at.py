@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
-from sweephand.schedules.clock.calendar_periods import Steps
+from sweephand.schedules.clock.calendar_periods import CalendarPeriods
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import DAY_S
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron
-from sweephand.schedules.notations.instant_list import Listed
+from sweephand.schedules.notations.instant_list import InstantListTimeline
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_local
 from sweephand.schedules.timeline import Beginning
 
@@ -25,17 +25,17 @@ class At:
 
     wall_s: int
 
-    def timeline(self, beginning: Beginning) -> Listed:
+    def timeline(self, beginning: Beginning) -> InstantListTimeline:
         """The instants that show the local time: mostly one; none if it is past or dropped."""
         floor_at = _floor_at(beginning)
         # No zone shows a local time further from it than this: a look at more would be a walk.
         near_at = (self.wall_s - 2 * DAY_S) * SECOND_MS
         # A look from before the floor on, since one of less than a minute ago still counts.
         since_at = max(floor_at - PAST_MAX_MS, near_at)
-        since = beginning._replace(start_at=since_at, due_at=None, later_ms=0)
-        shown = Cron(Steps.once(self.wall_s), is_wildcard=False).timeline(since)
+        since = beginning._replace(start_at=since_at, due_at=None, jitter_ms=0)
+        shown = Cron(CalendarPeriods.once(self.wall_s), is_wildcard=False).timeline(since)
         effects = shown.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
-        return Listed(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
+        return InstantListTimeline(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
 
 
 def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:

@@ -1,7 +1,7 @@
-"""A list of instants: each fires once, whatever else was written.
+"""A list of instants, each of which fires once.
 
-Reference: semantics.md alone; no other notation has it. Up to 100 instants as RFC 3339 writes them, in any
-order.
+Reference: semantics.md alone; no other notation has such a list. It holds up to 100 instants as RFC 3339
+writes them, in any order.
 """
 
 from bisect import bisect_right
@@ -18,59 +18,59 @@ from sweephand.schedules.timeline import Beginning
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Instants that are named one by one: ascending, none twice."""
+class InstantListTimeline:
+    """Occurrences at given instants, which are in ascending order and all different."""
 
-    listed: tuple[Instant, ...]
-    #: Of local times that became instants: what clock changes did to them.
+    all_at: tuple[Instant, ...]
+    #: What clock changes did, if the instants were local times before.
     effects: tuple[ClockEffect, ...] = ()
     is_finite: ClassVar[bool] = True
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """Those that come after it."""
-        return iter(self.listed[bisect_right(self.listed, after) :])
+        """The instants that come after it."""
+        return iter(self.all_at[bisect_right(self.all_at, after) :])
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The difference of two places."""
-        return max(0, bisect_right(self.listed, through) - bisect_right(self.listed, after))
+        """The difference of two places in the list."""
+        return max(0, bisect_right(self.all_at, through) - bisect_right(self.all_at, after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant, if there are so many."""
-        at = bisect_right(self.listed, after) + number - 1
-        return self.listed[at] if at < len(self.listed) else None
+        """The instant, or None if the list ends before it."""
+        at = bisect_right(self.all_at, after) + number - 1
+        return self.all_at[at] if at < len(self.all_at) else None
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The one before the place."""
-        at = bisect_right(self.listed, through)
-        return self.listed[at - 1] if at else None
+        """The last instant of the list up to this one."""
+        at = bisect_right(self.all_at, through)
+        return self.all_at[at - 1] if at else None
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """Those that are known."""
+        """The known effects within these bounds."""
         return (each for each in self.effects if after < each.instant <= through)
 
 
 @dataclass(frozen=True, slots=True)
-class Instants:
-    """Instants in order, none twice: what a list means. What is past when a series begins is passed over."""
+class InstantList:
+    """The instants of a list, in ascending order and all different."""
 
-    listed: tuple[Instant, ...]
+    instants: tuple[Instant, ...]
 
-    def timeline(self, beginning: Beginning) -> Listed:
-        """Those that are not past at the beginning, nor before its dueTime."""
-        return Listed(self.listed[bisect_right(self.listed, beginning.eager_floor_at) :])
+    def timeline(self, beginning: Beginning) -> InstantListTimeline:
+        """The instants that are neither past at the beginning nor before its dueTime."""
+        return InstantListTimeline(self.instants[bisect_right(self.instants, beginning.eager_floor_at) :])
 
     def to_item(self) -> list[Instant]:
-        """The instants as numbers, which is half as long as they were written."""
-        return list(self.listed)
+        """The instants as numbers, which take half as much room as texts."""
+        return list(self.instants)
 
     @classmethod
-    def from_item(cls, item: Sequence[Any]) -> "Instants":
-        """What to_item() wrote."""
+    def from_item(cls, item: Sequence[Any]) -> "InstantList":
+        """The list that to_item() wrote."""
         return cls(tuple(map(int, item)))
 
 
-def parse_list(written: Sequence[object]) -> Instants:
-    """The instants of a list. Raises ScheduleError, which names every part that is none."""
+def parse_instant_list(written: Sequence[object]) -> InstantList:
+    """The instants of a list. Raises SchedulePartsError, which names every part that cannot be read."""
     if not written:
         raise ScheduleError("an empty list; expected at least one instant such as 2027-01-31T09:00:00Z")
     if len(written) > INSTANTS_MAX:
@@ -84,7 +84,7 @@ def parse_list(written: Sequence[object]) -> Instants:
             faults.append(ScheduleError(str(fault), f"/{at}"))
     if faults:
         raise SchedulePartsError(faults)
-    return Instants(tuple(sorted(found)))
+    return InstantList(tuple(sorted(found)))
 
 
 def _instant(written: object) -> Instant:

@@ -16,17 +16,17 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import MACROS, parse_cron
 from sweephand.schedules.notations.every import PREFIX as EVERY
 from sweephand.schedules.notations.every import parse_every
-from sweephand.schedules.timeline import Form
+from sweephand.schedules.timeline import Notation
 
 if TYPE_CHECKING:
-    from sweephand.schedules.notations.instant_list import Instants
+    from sweephand.schedules.notations.instant_list import InstantList
     from sweephand.schedules.notations.named_fields import NamedFields
 
 #: A schedule as its user wrote it: a text, fields by name, or a list of instants.
-Written: TypeAlias = str | Mapping[str, Any] | list[Any]
+ScheduleInput: TypeAlias = str | Mapping[str, Any] | list[Any]
 
 #: The same as a series keeps it, which can be compared and kept: a text stays what was written.
-Schedule: TypeAlias = Union[str, "NamedFields", "Instants"]
+Schedule: TypeAlias = Union[str, "NamedFields", "InstantList"]
 
 # Left for re to compile and keep when they are first used: importing this must be cheap.
 # As in robfig/cron, a space ends the zone and a tab does not.
@@ -44,7 +44,7 @@ _UNDERSTOOD: Final = (
 class Parsed(NamedTuple):
     """A schedule that has been read, and the zone that its `CRON_TZ=` or `TZ=` prefix names."""
 
-    form: Form
+    notation: Notation
     zone_name: str | None
 
 
@@ -59,9 +59,9 @@ def read_schedule(written: object) -> Schedule:
 
             return parse_fields(written)
         case list():
-            from sweephand.schedules.notations.instant_list import parse_list  # noqa: PLC0415 - same
+            from sweephand.schedules.notations.instant_list import parse_instant_list  # noqa: PLC0415 - same
 
-            return parse_list(written)
+            return parse_instant_list(written)
         case _:
             raise ScheduleError(
                 f"{quoted(str(written))} is no schedule; expected text such as '30 2 * * *', an object of "
@@ -79,9 +79,9 @@ def schedule_of_item(item: Any) -> Schedule:
 
             return NamedFields.from_item(item)
         case _:
-            from sweephand.schedules.notations.instant_list import Instants  # noqa: PLC0415 - same
+            from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - same
 
-            return Instants.from_item(item)
+            return InstantList.from_item(item)
 
 
 def parse(schedule: Schedule) -> Parsed:
@@ -110,15 +110,15 @@ def parse_schedule(text: str) -> Parsed:
     rest = text.strip(" \t")
     prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
-        return Parsed(_parse_form(rest), None)
+        return Parsed(_parse_notation(rest), None)
     if not prefix.group(1):
         raise ScheduleError(
             f"{quoted(prefix.group())} names no zone; expected one, such as CRON_TZ=Europe/Riga"
         )
-    return Parsed(_parse_form(rest[prefix.end() :]), prefix.group(1))
+    return Parsed(_parse_notation(rest[prefix.end() :]), prefix.group(1))
 
 
-def _parse_form(text: str) -> Form:
+def _parse_notation(text: str) -> Notation:
     if not text:
         raise ScheduleError(f"an empty schedule; expected {_UNDERSTOOD}")
     if text.startswith("@"):
@@ -140,13 +140,13 @@ def _parse_form(text: str) -> Form:
     return parse_cron(text)
 
 
-def _parse_aws(text: str) -> Form:
+def _parse_aws(text: str) -> Notation:
     from sweephand.schedules.notations.aws import parse_aws  # noqa: PLC0415 - rare, as above
 
     return parse_aws(text)
 
 
-def _parse_descriptor(text: str) -> Form:
+def _parse_descriptor(text: str) -> Notation:
     word = text.split(maxsplit=1)[0]
     if word == EVERY:
         return parse_every(text)

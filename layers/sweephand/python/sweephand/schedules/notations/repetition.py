@@ -18,8 +18,8 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import REPEATS_MAX
-from sweephand.schedules.clock.calendar_periods import Steps
-from sweephand.schedules.clock.dst import ClockEffect, OnTheWall
+from sweephand.schedules.clock.calendar_periods import CalendarPeriods
+from sweephand.schedules.clock.dst import ClockEffect, HasClockEffects
 from sweephand.schedules.clock.zones import (
     DAY_S,
     STEADY_YEAR,
@@ -68,7 +68,7 @@ class Repetition:
         """The multiples of the period from the start on; at a dueTime instead where there is one."""
         anchor_at = self._anchor_at(beginning)
         if self.period.is_calendar:
-            return self._on_the_wall(anchor_at, beginning)
+            return self._on_calendar(anchor_at, beginning)
         period_ns = self.period.elapsed_ns
         passed = max(0, -(-(beginning.eager_floor_at + 1 - anchor_at) * MS_NS // period_ns))
         left = None if self.number is None else max(0, self.number - passed)
@@ -84,18 +84,18 @@ class Repetition:
         is_now = beginning.start_at - PAST_MAX_MS <= begins_at < beginning.start_at
         return beginning.start_at if is_now else begins_at
 
-    def _on_the_wall(self, anchor_at: Instant, beginning: Beginning) -> "Begun":
+    def _on_calendar(self, anchor_at: Instant, beginning: Beginning) -> "AnchoredTimeline":
         anchor_s, shift_ms = divmod(anchor_at, SECOND_MS)
-        steps = Steps(
+        steps = CalendarPeriods(
             first_s=anchor_s + beginning.zone.offset_at(anchor_s),
             months=self.period.months,
             seconds=self.period.days * DAY_S + self.period.elapsed_ns // SECOND_NS,
         )
         floor_at = beginning.eager_floor_at
-        whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, later_ms=0)
+        whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, jitter_ms=0)
         rest = Cron(steps, is_wildcard=False).timeline(whole)
         end_at = None if self.number is None else _end_at(rest, whole, steps, self.number)
-        return Begun(
+        return AnchoredTimeline(
             begun_at=anchor_at,
             is_counted=anchor_at > floor_at,
             rest=rest,
@@ -105,7 +105,7 @@ class Repetition:
         )
 
 
-def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> Instant:
+def _end_at(rest: Timeline, beginning: Beginning, steps: CalendarPeriods, number: int) -> Instant:
     """The last of so many fires, the first of which is the start; of the rest there is none after it.
 
     Clock changes can make more or fewer fires than there are local times. That is looked at up to
@@ -131,7 +131,7 @@ def _end_at(rest: Timeline, beginning: Beginning, steps: Steps, number: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class AnchoredTimeline:
     """An instant at which a series begins, and what a timeline has after it, `shift_ms` later than it says.
 
     What is counted on the wall clock is counted in whole seconds: the shift is the part of a second that its
@@ -183,7 +183,7 @@ class Begun:
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """Those of the rest: the beginning is an instant."""
-        if isinstance(self.rest, OnTheWall):
+        if isinstance(self.rest, HasClockEffects):
             low, high = self._within(after), min(through, self._last_at)
             for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
                 yield effect._replace(instant=effect.instant + self.shift_ms)

@@ -12,7 +12,7 @@ from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
-from sweephand.schedules.text_patterns import DURATION_SCHEMA, MOMENT_SCHEMA
+from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
 from sweephand.targets.url import URL_SCHEMA
 
 #: The longest instant of RFC 3339 that is read: 32 digits of a second, and an offset.
@@ -43,7 +43,7 @@ NameOrAll = Annotated[
     ),
 ]
 DurationText = Annotated[str, WithJsonSchema(DURATION_SCHEMA)]
-MomentText = Annotated[str, WithJsonSchema(MOMENT_SCHEMA)]
+TimePointText = Annotated[str, WithJsonSchema(TIME_POINT_SCHEMA)]
 InstantText = Annotated[str, WithJsonSchema(INSTANT)]
 ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", 64))]
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]

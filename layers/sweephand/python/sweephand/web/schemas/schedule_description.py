@@ -19,7 +19,7 @@ from sweephand.schedules.notations.aws_rate import Rate
 from sweephand.schedules.notations.cron import Cron, CronFields
 from sweephand.schedules.notations.cron_fields import Field, Kind, Special
 from sweephand.schedules.notations.every import Every
-from sweephand.schedules.notations.instant_list import Instants
+from sweephand.schedules.notations.instant_list import InstantList
 from sweephand.schedules.notations.named_fields import NamedFields
 from sweephand.schedules.notations.parsing import parse
 from sweephand.schedules.notations.repetition import Repetition
@@ -39,7 +39,7 @@ def describe(series: Series) -> str:
         if series.due_at is None:
             return "Only on demand"
         return f"Once, at {rfc3339(series.due_at)}"
-    match parse(series.schedule).form:
+    match parse(series.schedule).notation:
         case Cron(fields=CronFields() as fields) | NamedFields(cron=Cron(fields=CronFields() as fields)):
             said = _of_cron(fields)
         case Every(period_ns=period_ns) | Rate(period_ns=period_ns):
@@ -48,10 +48,10 @@ def describe(series: Series) -> str:
             said = f"Once, at {_local(wall_s)}"
         case Repetition() as repetition:
             said = _of_repetition(repetition)
-        case Instants(listed=listed):
+        case InstantList(instants=listed):
             said = f"At {len(listed)} instants" if len(listed) > 1 else f"Once, at {rfc3339(listed[0])}"
-        case form:
-            raise AssertionError(f"no words for {type(form).__name__}")
+        case notation:
+            raise AssertionError(f"no words for {type(notation).__name__}")
     return said
 
 

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from sweephand.base import limits
 from sweephand.web.schemas.document import Document
-from sweephand.web.schemas.formats import INSTANT, DurationText, InstantText, MomentText, ZoneText
+from sweephand.web.schemas.formats import INSTANT, DurationText, InstantText, TimePointText, ZoneText
 
 _SCHEDULE = (
     "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
@@ -101,8 +101,8 @@ class Timing(Document):
 
     schedule: Schedule = Field(None, description=_SCHEDULE)
     timezone: ZoneText | None = Field(None, max_length=64, description=_TIMEZONE)
-    due_time: MomentText | None = Field(None, max_length=64, description=_DUE_TIME)
-    ttl: MomentText | None = Field(None, max_length=64, description=_TTL)
+    due_time: TimePointText | None = Field(None, max_length=64, description=_DUE_TIME)
+    ttl: TimePointText | None = Field(None, max_length=64, description=_TTL)
     repeats: int | None = Field(None, ge=1, le=limits.REPEATS_MAX, description=_REPEATS)
     dst: Dst | None = Field(None, description=_DST)
     jitter: DurationText | None = Field(None, max_length=64, description=_JITTER)

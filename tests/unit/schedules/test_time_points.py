@@ -6,17 +6,17 @@ from tests.unit.schedules.say import at, said
 from sweephand.base.instants import INSTANT_MAX
 from sweephand.schedules import ScheduleError
 from sweephand.schedules.clock.zones import zone_named
-from sweephand.schedules.time_points import parse_moment
+from sweephand.schedules.time_points import parse_time_point
 
 NOW = at("2026-11-21T07:00:00Z")
 
 
 def read(text: str, *, since: str = "2026-11-21T07:00:00Z", zone: str = "UTC", round_up: bool = True) -> str:
     from_at = at(since)
-    moment = parse_moment(
+    time_point = parse_time_point(
         text, requested_at=min(NOW, from_at), counted_from=from_at, zone=zone_named(zone), round_up=round_up
     )
-    return said(moment)
+    return said(time_point)
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,18 @@ def test_what_names_no_moment_is_refused_and_says_what_would(text: str) -> None:
 
 
 @pytest.mark.parametrize("duration", ["P1Y", "P12M", "P1D", "PT24H", "1d"])
-def test_a_moment_beyond_the_year_9999_is_refused(duration: str) -> None:
+def test_a_time_point_beyond_the_year_9999_is_refused(duration: str) -> None:
     last = "9999-12-31T12:00:00Z"
     with pytest.raises(ScheduleError, match="beyond the year 9999"):
-        parse_moment(duration, requested_at=NOW, counted_from=at(last), zone=zone_named("Pacific/Kiritimati"))
+        parse_time_point(
+            duration, requested_at=NOW, counted_from=at(last), zone=zone_named("Pacific/Kiritimati")
+        )
 
 
 def test_the_last_instant_of_the_calendar_can_be_said() -> None:
     assert (
-        parse_moment("9999-12-31T23:59:59.999Z", requested_at=NOW, counted_from=NOW, zone=zone_named("UTC"))
+        parse_time_point(
+            "9999-12-31T23:59:59.999Z", requested_at=NOW, counted_from=NOW, zone=zone_named("UTC")
+        )
         == INSTANT_MAX
     )

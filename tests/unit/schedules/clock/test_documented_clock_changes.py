@@ -14,7 +14,7 @@ from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import read_dst
 from sweephand.schedules.clock.zones import zone_named
 
-PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
+PAGE = Path(__file__).parents[4] / "docs" / "schedules.md"
 _ROW = re.compile(
     r"\| ([A-Z]\w+/\w+) \| (\d{4}-\d\d-\d\d) \| (\d\d:\d\d) to (\d\d:\d\d)[^|]* \| `([^`]+)`([^|]*) \|(.*)\|"
 )
@@ -65,7 +65,7 @@ def changes(zone: str, near_at: Instant) -> Iterator[tuple[str, str]]:
     """What the clock shows at each transition within two days of an instant, before it and after it."""
     spans = takewhile(
         lambda span: span.start_s < (near_at + 2 * DAY_MS) // 1000,
-        zone_named(zone).spans((near_at - 2 * DAY_MS) // 1000),
+        zone_named(zone).offset_periods((near_at - 2 * DAY_MS) // 1000),
     )
     ends_s = None
     for span in spans:

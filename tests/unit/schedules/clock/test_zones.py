@@ -56,7 +56,7 @@ def test_old_names_are_kept() -> None:
 def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> None:
     zone = zone_named(name)
     begin, end = seconds("1970-01-03"), seconds("2030-01-01")
-    spans = list(takewhile(lambda span: span.start_s < end, zone.spans(begin)))
+    spans = list(takewhile(lambda span: span.start_s < end, zone.offset_periods(begin)))
     assert spans[0].start_s <= begin < spans[0].end_s
     for span, following in pairwise(spans):
         assert following.start_s == span.end_s
@@ -68,7 +68,7 @@ def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> 
 
 
 def test_a_zone_without_transitions_yields_year_after_year_without_a_gap() -> None:
-    spans = list(islice(zone_named("UTC").spans(seconds("2026-11-21")), 200))
+    spans = list(islice(zone_named("UTC").offset_periods(seconds("2026-11-21")), 200))
     assert spans[-1].start_s == seconds("2225-01-01")
     assert all(span.covered_s == span.start_s and span.repeated_s == span.end_s for span in spans)
 
@@ -105,17 +105,17 @@ def test_a_zone_whose_clock_is_never_changed_has_no_rule_to_ask_for() -> None:
 def test_a_year_is_made_of_one_like_it_and_is_what_looking_at_it_finds(name: str) -> None:
     zone = zone_named(name)
     for year in (2087, 2095, 2100, 2104, 2500, 2501, 2899, 3712, 9999):
-        spans = zone.spans_in(year)
+        spans = zone.offset_periods_in(year)
         changes = list(zone._find_transitions(year))
         assert [span.start_s for span in spans[1:]] == [each.at_s for each in changes]
         assert [span.offset_s for span in spans[1:]] == [each.after_s for each in changes]
         assert spans[0].offset_s == _offset(name, spans[0].start_s)
-        assert spans == tuple(zone._find_spans(year))
+        assert spans == tuple(zone._find_offset_periods(year))
 
 
 def test_the_years_of_a_zone_are_kept_once_for_each_that_differs() -> None:
     zone = zone_named.__wrapped__("Europe/Paris")
-    assert len(list(zone.spans(seconds("1900-01-01")))) > 24_000
+    assert len(list(zone.offset_periods(seconds("1900-01-01")))) > 24_000
     # Those whose changes are spelled out, and 14 kinds.
     assert len(zone._spans) < 120
 
@@ -130,9 +130,9 @@ def test_a_year_is_like_another_with_the_same_weekdays_on_the_same_dates() -> No
 
 
 def test_the_last_spans_end_with_the_calendar() -> None:
-    *_, last = zone_named("Pacific/Kiritimati").spans(seconds("9998-06-01"))
+    *_, last = zone_named("Pacific/Kiritimati").offset_periods(seconds("9998-06-01"))
     assert last.end_s == seconds("9999-12-31T23:59:59") + 1
-    assert list(zone_named("Europe/Paris").spans(10**15)) == []
+    assert list(zone_named("Europe/Paris").offset_periods(10**15)) == []
 
 
 def test_the_machines_own_zone_and_zone_files_are_not_asked(

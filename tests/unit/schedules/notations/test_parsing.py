@@ -12,7 +12,7 @@ from sweephand.schedules.notations.aws_at import At
 from sweephand.schedules.notations.aws_rate import Rate
 from sweephand.schedules.notations.cron import Cron
 from sweephand.schedules.notations.every import Every
-from sweephand.schedules.notations.instant_list import Instants
+from sweephand.schedules.notations.instant_list import InstantList
 from sweephand.schedules.notations.named_fields import NamedFields
 from sweephand.schedules.notations.parsing import parse_schedule, read_schedule
 from sweephand.schedules.notations.repetition import Repetition
@@ -21,17 +21,17 @@ NOW = at("2026-11-21T07:00:00Z")
 
 
 def test_each_form_is_told_from_the_others() -> None:
-    assert isinstance(parse_schedule("30 2 * * MON-FRI").form, Cron)
-    assert isinstance(parse_schedule("0 30 2 * * MON-FRI").form, Cron)
-    assert isinstance(parse_schedule(" @hourly ").form, Cron)
-    assert parse_schedule("@every 1h30m").form == Every(5_400_000_000_000)
-    assert parse_schedule("@every\t 1s").form == Every(1_000_000_000)
-    assert isinstance(parse_schedule("rate(5 minutes)").form, Rate)
-    assert isinstance(parse_schedule("cron(0 10 ? * 6L 2027)").form, Cron)
-    assert isinstance(parse_schedule("at(2027-03-01T09:00:00)").form, At)
-    assert isinstance(parse_schedule("R4/PT3S").form, Repetition)
+    assert isinstance(parse_schedule("30 2 * * MON-FRI").notation, Cron)
+    assert isinstance(parse_schedule("0 30 2 * * MON-FRI").notation, Cron)
+    assert isinstance(parse_schedule(" @hourly ").notation, Cron)
+    assert parse_schedule("@every 1h30m").notation == Every(5_400_000_000_000)
+    assert parse_schedule("@every\t 1s").notation == Every(1_000_000_000)
+    assert isinstance(parse_schedule("rate(5 minutes)").notation, Rate)
+    assert isinstance(parse_schedule("cron(0 10 ? * 6L 2027)").notation, Cron)
+    assert isinstance(parse_schedule("at(2027-03-01T09:00:00)").notation, At)
+    assert isinstance(parse_schedule("R4/PT3S").notation, Repetition)
     assert isinstance(read_schedule({"hour": "3,6,9"}), NamedFields)
-    assert isinstance(read_schedule(["2026-12-24T14:00:00Z"]), Instants)
+    assert isinstance(read_schedule(["2026-12-24T14:00:00Z"]), InstantList)
 
 
 def test_a_schedule_is_read_once() -> None:
