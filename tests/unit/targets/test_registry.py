@@ -11,7 +11,7 @@ from tests.fakes.targets import HTTP, INSECURE, SECURE, SQS, pointers
 from sweephand.base.errors import Violation
 from sweephand.delivery.registry import targets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.targets.registry import target_types, target_violations
+from sweephand.targets.registry import target_types, target_violations, with_hidden_values
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,14 @@ ANY_JSON = st.recursive(
 def test_no_target_makes_the_validation_fail(kind: object, fields: dict[str, Any]) -> None:
     for violation in target_violations({"type": kind, **fields}, has_data=True, reach=INSECURE):
         assert violation.pointer.startswith("/target/")
+
+
+def test_the_secret_values_of_a_target_are_hidden_and_their_names_are_not() -> None:
+    target = {**HTTP, "headers": {"authorization": "Bearer x"}, "timeout": "5s"}
+    assert with_hidden_values(target, "-") == {**target, "headers": {"authorization": "-"}}
+    assert with_hidden_values(SQS, "-") == SQS
+
+
+def test_of_a_type_that_this_version_does_not_know_every_value_in_an_object_is_hidden() -> None:
+    target = {"type": "newer", "place": "x", "tokens": {"a": "secret"}}
+    assert with_hidden_values(target, "-") == {"type": "newer", "place": "x", "tokens": {"a": "-"}}

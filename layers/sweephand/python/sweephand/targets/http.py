@@ -194,6 +194,7 @@ TYPE: Final = TargetType(
             },
             "Headers to send; those of Standard Webhooks, `sweephand-`, `host` and framing are Sweephand's. "
             "Callers with the role `read` see the names, not the values.",
+            hides_values=True,
         ),
         Field(
             "timeout",

@@ -53,6 +53,23 @@ def attempt_ms_max(spec: Mapping[str, Any]) -> int:
     return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.attempt_ms_max(spec)
 
 
+def with_hidden_values(spec: Mapping[str, Any], hidden: str) -> dict[str, Any]:
+    """A target as a caller sees it who may only read: `hidden` stands in place of values that can be secrets.
+
+    Of a type that this version does not know, the values of every object are hidden.
+    """
+    target_type = _TYPES.get(spec.get("type", ""))
+    open_names = (
+        {"type"}
+        if target_type is None
+        else {"type"} | {each.name for each in target_type.own_fields if not each.hides_values}
+    )
+    return {
+        name: dict.fromkeys(value, hidden) if name not in open_names and isinstance(value, Mapping) else value
+        for name, value in spec.items()
+    }
+
+
 def target_violations(
     target: object,
     *,

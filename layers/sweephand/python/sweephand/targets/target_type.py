@@ -33,12 +33,17 @@ class Rules(Protocol):
 
 
 class Field(NamedTuple):
-    """One field of a target: its name, its JSON Schema, and a sentence that says what it means."""
+    """One field of a target: its name, its JSON Schema, and a sentence that says what it means.
+
+    A field with `hides_values` is an object whose values can be secrets. Callers who may only read see its
+    names.
+    """
 
     name: str
     schema: Mapping[str, Any]
     meaning: str
     is_required: bool = False
+    hides_values: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""How an event of API Gateway becomes an operation's answer, and every error a problem document."""
+"""How an event of API Gateway becomes the answer of an operation, or a problem document."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -35,21 +35,21 @@ _INTERNAL: Final = RuntimeError()
 
 
 class Resolver(APIGatewayHttpResolver):
-    """Powertools' resolver, of which a path's parameter is whatever stands between two slashes.
+    """Powertools' resolver, with another pattern for the parameters of a path: any text between two slashes.
 
-    Its own pattern leaves out some characters, for which the answer would be that there is no such path
-    rather than what a name may have, and it lets a path end in a line break.
+    Powertools' own pattern excludes some characters. A name with one of them would be answered 404, and not
+    with the rule of names. It also accepts a line break at the end of a path.
     """
 
     @staticmethod
     def _compile_regex(rule: str, base_regex: str = r"\A{}\Z") -> re.Pattern[str]:
-        if rule == ".*":  # how Powertools asks for the route of whatever has no route
+        if rule == ".*":  # Powertools asks for this route if no other matches
             return re.compile(rule)
         return _pattern(rule, base_regex)
 
 
 def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Handler:
-    """The API function's handler: it answers every event and raises nothing."""
+    """The handler of the API function. It answers every event and never raises."""
     app = build_app(services, operations)
     log = Logger()
 
@@ -66,7 +66,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
 def build_app(
     services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> APIGatewayHttpResolver:
-    """The resolver with a route for each operation, and a problem for every path and method without one."""
+    """The resolver: a route for each operation, and a problem for any other path or method."""
     app = Resolver()
     exchange = _Exchange(services, app, Logger())
     for operation in operations:
@@ -78,7 +78,7 @@ def build_app(
 
 
 class _Exchange:
-    """One request and its answer: admission, then what it says, then the operation, then one line of log."""
+    """Answers one request: admit it, validate it, run the operation, write one line of log."""
 
     def __init__(self, services: Services, app: APIGatewayHttpResolver, log: Logger) -> None:
         self._services = services
@@ -94,7 +94,7 @@ class _Exchange:
         return answer
 
     def without_route(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[str]]:
-        """The function that Powertools calls for whatever has no route."""
+        """The function that Powertools calls for a path or method that has no route."""
         compiled = [(_pattern(each.path), each.method) for each in operations]
 
         def refuse(_: NoRouteError) -> Response[str]:
@@ -111,7 +111,7 @@ class _Exchange:
         return refuse
 
     def _run(self, operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Reply:
-        """What the operation answers. Nothing is done before everything sent has been found valid."""
+        """The reply of the operation. It runs only if the whole request is valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
         admitted = admit(operation, caller, path, event.headers.get("authorization"))

@@ -1,4 +1,4 @@
-"""The API's description (OpenAPI 3.1), made of the operations and models that answer its requests."""
+"""How the OpenAPI 3.1 document is made: from the operations, their models and the target types."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -57,14 +57,14 @@ _ROLES: Final[Mapping[str, str]] = {
     "open": "Open to everybody.",
 }
 
-#: What a request is let in by, where it is not a key alone.
+#: The credentials that an operation takes, where it does not take just a key.
 _SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
     "open": [],
     "report": [{"runToken": []}, {"key": []}],
 }
 
 
-#: What the gateway answers by itself on a path that is not open: why, and the message.
+#: The statuses that the gateway answers by itself on a path that is not open: the reason, and the message.
 _GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
     401: ("there is no Authorization header", "Unauthorized"),
     403: ("the key is unknown, was revoked or has expired", "Forbidden"),
@@ -75,7 +75,10 @@ _GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
 
 
 def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
-    """The document; its server is relative, so that it holds wherever the stack is reached."""
+    """The OpenAPI document of those operations.
+
+    Its server is a relative URL, so that the document is right at every address of the stack.
+    """
     operations = tuple(operations)
     schemas = _Schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
@@ -112,9 +115,9 @@ def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Without the titles that pydantic makes of names, and without null as what a left out field is."""
+    """Makes schemas without the titles that pydantic derives from names, and without `default: null`."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - asked of every field alike
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic passes every field
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
@@ -125,7 +128,10 @@ class _Generator(GenerateJsonSchema):
 
 
 class _Schemas:
-    """The JSON schemas of every model: requests as they are validated, answers as they are serialized."""
+    """The JSON Schemas of all models.
+
+    A request is described as it is validated, an answer as it is serialized.
+    """
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
         models: dict[Any, JsonSchemaMode] = {
@@ -142,13 +148,13 @@ class _Schemas:
         adapters = [(model, mode, _adapter(model)) for model, mode in models.items()]
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
         self._schemas = {model: schema for (model, _), schema in found.items()}
-        # pydantic sorts the definitions by name; so are these.
+        # pydantic sorts its definitions by name. The whole is sorted in the same way.
         self.definitions: dict[str, Any] = dict(
             sorted((whole["$defs"] | target_schemas.components()).items())
         )
 
     def of(self, model: Any) -> dict[str, Any]:
-        """The schema of a model: mostly a reference."""
+        """The schema of a model. For most models it is a reference to a component."""
         return dict(self._schemas[model])
 
 
@@ -197,7 +203,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
         found |= {404, 422}
     if operation.query is not NoQuery or operation.headers:
         found.add(422)
-    # A body that is not taken is read all the same, so as to be refused.
+    # An operation that takes no body reads one all the same, to refuse it.
     found |= {400, 413, 422}
     if operation.accepts:
         found.add(415)
@@ -240,7 +246,7 @@ def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
 
 
 def _given(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter where it is given: None stands for one that is not."""
+    """The schema of a parameter without `null`, which stands for a parameter that is left out."""
     kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     return kinds[0] if len(kinds) == 1 else schema
 
@@ -289,7 +295,7 @@ def _refusal_name(status: int) -> str:
 
 
 def _refusal(status: int) -> dict[str, Any]:
-    """What the gateway itself answers, before Sweephand is asked."""
+    """The response that the gateway gives by itself, before it calls a function."""
     why, message = _GATEWAY[status]
     schema = {"$ref": _REFS.format(model="GatewayRefusal")}
     return {

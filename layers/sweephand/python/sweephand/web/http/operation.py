@@ -1,4 +1,4 @@
-"""What an operation of the API is: one method on one path, who may ask it, what it takes and gives."""
+"""What an operation of the API is: a method on a path, its access, its request and its answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,22 +15,22 @@ from sweephand.web.services import Services
 Query = TypeVar("Query", bound=BaseModel)
 Body = TypeVar("Body")
 
-#: `any` is whoever has a key, `open` whoever asks; `report` is whoever may write, and whoever sends a run's
-#: token, which the operation itself looks at.
+#: `any` needs any key, and `open` needs none. `report` needs the role `write`, or the token of a run. The
+#: operation itself checks that token.
 Access: TypeAlias = Role | Literal["any", "open", "report"]
 
 
 class NoQuery(BaseModel):
-    """No query parameter at all."""
+    """An operation that takes no query parameters."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[Query, Body]):
-    """A request that has been let in and whose every field has been found valid.
+    """A request that is admitted and valid.
 
-    `path` holds the path's parameters. `headers` are by lower-case name.
+    `path` holds the parameters of the path. The names in `headers` are in lower case.
     """
 
     caller: Caller
@@ -53,7 +53,7 @@ class Request(Generic[Query, Body]):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is answered: a JSON value, or text of another content type, or nothing."""
+    """The answer to a request: a JSON value, a text of another content type, or no body."""
 
     status: int
     body: Any = None
@@ -63,7 +63,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Taken(Generic[Body]):
-    """What a JSON body was read as, or what is wrong with it."""
+    """The value of a JSON body, or what is wrong with it. With violations, `value` means nothing."""
 
     value: Body | None
     violations: tuple[Violation, ...] = ()
@@ -71,11 +71,11 @@ class Taken(Generic[Body]):
 
 @dataclass(frozen=True, slots=True)
 class Accepts(Generic[Body]):
-    """The body of an operation: its model for the reader of the API, and how a document is read.
+    """The body that an operation takes.
 
-    `read` is given the parsed JSON object, the services and the instant of the request. `types` are the
-    content types that are taken, where they are not those of JSON in general. A body that is not `required`
-    may be left out: it is then an object without fields.
+    `model` describes it in the OpenAPI document. `read` is called with the parsed JSON object, the services
+    and the instant of the request. `types` are the content types that are accepted, by default every type of
+    JSON. If a body that is not `required` is left out, `read` gets an object without fields.
     """
 
     model: type[BaseModel]
@@ -98,7 +98,7 @@ class Gives:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Query, Body]):
-    """One method on one path (parameters in braces), told so that routes and OpenAPI both follow from it."""
+    """A method on a path, whose parameters are in braces. Routes and OpenAPI are both made from it."""
 
     method: str
     path: str
@@ -111,6 +111,6 @@ class Operation(Generic[Query, Body]):
     description: str = ""
     query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
     accepts: Accepts[Body] | None = None
-    #: The request headers that it takes; a precondition that it does not take is refused.
+    #: The request headers that it takes. A precondition in any other header is refused.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What an error looks like outside: a status and an RFC 9457 problem document, decided here alone."""
+"""How an error is answered: with a status and a problem document (RFC 9457)."""
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -26,17 +26,17 @@ from sweephand.web.schemas.responses import ProblemResource, ViolationResource
 
 CONTENT_TYPE: Final = "application/problem+json"
 
-#: Fields that one problem names. A body has room for a hundred thousand unknown ones, and a function's answer
-#: for 6 MB, in which a hundred problems of one bulk request have to find room too.
+#: The most fields that one problem names. A body has room for 100,000 unknown fields. The answer of a
+#: function has at most 6 MB, and one bulk request can lead to a hundred problems.
 ERRORS_MAX: Final = 50
 
 
 class UnauthenticatedError(BadRequestError):
-    """A guarded route without a caller: the gateway let through what its authorizer had not seen."""
+    """A request without a caller on a guarded route. The gateway passed it on without its authorizer."""
 
 
 class MethodError(BadRequestError):
-    """A path that exists, with a method that it does not have; `allowed` are those it has."""
+    """The path exists and does not have this method. `allowed` are the methods that it has."""
 
     def __init__(self, method: str, allowed: Iterable[str]) -> None:
         self.allowed = tuple(sorted(allowed))
@@ -44,14 +44,14 @@ class MethodError(BadRequestError):
 
 
 class DataTooLargeError(TooLargeError):
-    """`data` over its limit, in a body that is not over its own."""
+    """`data` is over its limit, in a body that is within the limit of bodies."""
 
     def __init__(self, violation: Violation) -> None:
         super().__init__(violation.detail)
         self.violation = violation
 
 
-#: The last part of a problem's type, and its title, by status.
+#: The last part of a problem's type and its title, by status.
 KINDS: Final[Mapping[int, tuple[str, str]]] = {
     400: ("malformed", "The body cannot be read"),
     401: ("unauthenticated", "No key"),
@@ -93,12 +93,12 @@ _SILENT: Final[Mapping[int, str]] = {
 
 
 def status_of(error: Exception) -> int:
-    """The status of an error; 500 for what nobody expected."""
+    """The status of an error; 500 for an error that is not in the table."""
     return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)
 
 
 def document(error: Exception) -> ProblemResource:
-    """The problem document of an error. What a store or a fault says of itself stays inside."""
+    """The problem document of an error. It does not repeat the message of a store or of a fault."""
     status = status_of(error)
     if isinstance(error, InvalidError):
         count = len(error.violations)
@@ -115,7 +115,7 @@ def document(error: Exception) -> ProblemResource:
 
 
 def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResource:
-    """A problem document. Its type is a name, not an address: one for each status."""
+    """A problem document. Each status has one type, which is a name and not an address."""
     kind, title = KINDS[status]
     found: ProblemResource = {
         "type": f"urn:sweephand:problem:{kind}",
@@ -132,13 +132,13 @@ def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> P
 
 
 def _sentence(text: str) -> str:
-    """A detail as a sentence, whichever room it comes from; what callers sent can hold any character."""
+    """A detail as a sentence, with every character that does not print as an escape sequence."""
     text = printable(text)
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
 
 
 def headers(error: Exception) -> dict[str, str]:
-    """The headers that the status of an error asks for (RFC 9110)."""
+    """The headers that RFC 9110 requires or suggests for the status of an error."""
     if isinstance(error, MethodError):
         return {"allow": ", ".join(error.allowed)}
     if isinstance(error, UnauthenticatedError):

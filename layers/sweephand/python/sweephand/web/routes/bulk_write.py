@@ -1,4 +1,4 @@
-"""The operation that writes many jobs: each is judged by itself, as if it had been sent alone."""
+"""The operation that writes many jobs. Each is judged by itself, as if it had been sent alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,17 +36,17 @@ from sweephand.web.services import Services
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """One of many that has been found valid."""
+    """A valid job of the request, with its name."""
 
     name: str
     definition: Definition
 
 
 def put_many(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
-    """Create or replace many jobs; one that is refused does not stop the others."""
+    """Create or replace many jobs. A job that is refused does not stop the others."""
     seen: set[str] = set()
     judged = [_judged(services, request, document, seen) for document in request.body]
-    # No two of them have one name, so the order in which they are written is nobody's concern.
+    # No two jobs have the same name, so they may be written in any order.
     tasks = [partial(_put, services, request, each) for each in judged if isinstance(each, _Named)]
     written = iter(services.concurrently(tasks))
     results = [next(written) if isinstance(each, _Named) else each for each in judged]
@@ -64,7 +64,7 @@ def _judged(
 
 
 def _named(services: Services, document: Any, seen: set[str], requested_at: Instant) -> _Named:
-    """Name and definition of one of many; InvalidError with pointers into its own document."""
+    """The name and definition in one entry. Raises InvalidError with JSON pointers into that entry."""
     if not isinstance(document, Mapping):
         raise InvalidError([Violation("", "Give an object: a job and its name.")])
     name = document.get("name")

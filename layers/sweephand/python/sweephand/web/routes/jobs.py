@@ -1,4 +1,4 @@
-"""The operations on one job, and the list of them: write, read, list, delete."""
+"""The operations that write, read, list and delete jobs."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -89,7 +89,10 @@ def read_job(document: Mapping[str, Any], services: Services, requested_at: Inst
 
 
 def ruling_revision(services: Services, request: Request[Any, Any]) -> str | None:
-    """The one revision that If-Match asks for, of several that would do: the one that rules now."""
+    """The revision that If-Match asks for; None if it asks for none.
+
+    If it names several, that is the one that rules now. Raises PreconditionError if none of them rules.
+    """
     revs = revisions(request.headers.get("if-match"))
     if revs is None or len(revs) == 1:
         return revs[0] if revs else None

@@ -1,4 +1,4 @@
-"""The operations on API keys: made, listed, revoked by admins."""
+"""The operations on API keys: admins make, list and revoke them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ from sweephand.web.services import Services
 
 
 def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Reply:
-    """Make a key and show it, this once."""
+    """Make a key and show it. It is never shown again."""
     asked = request.body
     if not request.caller.sees(asked.namespace):
         raise ForbiddenError(
@@ -82,7 +82,7 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 
 def _position(services: Services, sealed: str) -> str:
-    """The position that a cursor stands for, which may be the id of another namespace's key."""
+    """The position in a sealed cursor. It can be the id of a key of another namespace, so it is sealed."""
     if not sealed:
         return ""
     position = unseal(_cursor_secret(services), sealed)
@@ -92,7 +92,7 @@ def _position(services: Services, sealed: str) -> str:
 
 
 def _cursor_secret(services: Services) -> str:
-    """What seals the cursors of this list. No caller can ask for it, since no namespace is called `*`."""
+    """The secret that seals the cursors. No caller can read it, since no namespace has the name `*`."""
     return services.signing.active(EVERY_NAMESPACE)[-1]
 
 

@@ -1,4 +1,4 @@
-"""The operations that show due times: of a stored job, and of a schedule that is not stored."""
+"""The operations that show due times of a stored job, and of a schedule that is not stored."""
 
 import datetime as dt
 import re
@@ -22,6 +22,7 @@ from sweephand.schedules import Series, series_of
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.text_patterns import RFC3339_PATTERN
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -45,24 +46,21 @@ from sweephand.web.schemas.schedule_requests import PreviewDocument
 from sweephand.web.schemas.validation import check
 from sweephand.web.services import Services
 
-_RFC3339: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
-)
 _REASONS: Final[Mapping[str, Reason]] = {
     "gap": "gap-shifted",
     "first": "overlap-first",
     "second": "overlap-last",
 }
-#: What is looked at of clock changes: an expression can name each second of every doubled hour.
+#: At most so many effects of clock changes are read: an expression can name each second of a repeated hour.
 _EFFECTS_MAX: Final = 10_000
-#: No schedule has a year before 1970.
+#: No schedule has an occurrence before 1970.
 _EARLIEST: Final[Instant] = 0
 _RULE: Final = "Give an RFC 3339 instant with Z or an offset, as in 2027-01-31T09:00:00Z."
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A series that is not stored, and which of its occurrences to show."""
+    """A series, and which of its occurrences to show."""
 
     series: Series
     after: Instant
@@ -112,7 +110,7 @@ def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> Occurrenc
 
 def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResource:
     if effect.cause == "gap":
-        # A time that does not exist has no offset.
+        # A local time that does not exist has no offset.
         local = rfc3339(effect.wall_s * SECOND_MS).removesuffix("Z")
         return {"utc": rfc3339(effect.instant), "local": local, "reason": "gap-skipped"}
     return {
@@ -123,10 +121,10 @@ def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResource:
 
 
 def _local(instant: Instant, zone: Zone) -> str:
-    """RFC 3339 on the zone's wall clock, with its offset."""
+    """RFC 3339 by the zone's wall clock, with its offset."""
     offset_s = zone.offset_at(instant // 1_000)
     sign = "-" if offset_s < 0 else "+"
-    # An offset with seconds (local mean time, before zones) is cut to what RFC 3339 can write.
+    # Before there were time zones, offsets had seconds (local mean time). RFC 3339 cannot write these.
     hours, minutes = divmod(abs(offset_s) // 60, 60)
     shift_ms = (hours * 60 + minutes) * 60_000
     wall_at = instant + (shift_ms if sign == "+" else -shift_ms)
@@ -137,15 +135,16 @@ def _local(instant: Instant, zone: Zone) -> str:
 
 
 def instant_of(text: str, at: str) -> Instant:
-    """The instant that a text names; InvalidError, with its pointer `at`, for what is none.
+    """The instant that an RFC 3339 text names, cut off to whole milliseconds.
 
-    What lies below a millisecond is cut off. At the ends of the calendar an offset may lead beyond it.
+    Its offset may lead beyond the years 1 to 9999, since it only bounds a list. Raises InvalidError, with the
+    JSON pointer `at`, for any other text.
     """
     with suppress(ScheduleError):
         return parse_instant(text, round_up=False)
     try:
-        if not _RFC3339.fullmatch(text):
-            raise ValueError(text)  # noqa: TRY301 - told like a date that does not exist
+        if not re.fullmatch(RFC3339_PATTERN, text):
+            raise ValueError(text)  # noqa: TRY301 - refused like a date that does not exist
         return from_datetime(dt.datetime.fromisoformat(text))
     except ValueError:
         raise InvalidError([Violation(at, _RULE)]) from None
@@ -181,10 +180,9 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
 
 
 def _asked_at(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
-    """The instant as of which a schedule is read: now, or `after` if that is past.
+    """The instant from which a schedule that is not stored counts: now, or `after` if that is past.
 
-    A schedule that is not stored has no beginning of its own. It begins at a past `after`, or at an
-    absolute `dueTime` that lies before that.
+    An absolute `dueTime` before a past `after` is earlier still: then the schedule counts from there.
     """
     past = [after, requested_at]
     if isinstance(due_time, str):

@@ -1,4 +1,4 @@
-"""The operations by which somebody asks for triggers: one now, or those of a span that is past."""
+"""The operations that make triggers on demand: one now, or all of a past span of time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,8 +68,8 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) 
 
 
 def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
-    """InvalidError for data that the job's target would not send."""
-    # Whether the queue is still listed is no question of its data: the delivery function asks it.
+    """Raises InvalidError for data that the job's target would not send."""
+    # The delivery function checks whether the stack still lists the queue. This check is about data only.
     reach = services.reach._replace(queues=EVERY_QUEUE)
     found = target_violations(definition.target, has_data=True, reach=reach)
     if found:

@@ -1,4 +1,4 @@
-"""The operation that writes some of a job anew: a merge patch (RFC 7396) of what is stored."""
+"""The operation that patches a job: it applies a merge patch (RFC 7396) to the stored definition."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -30,14 +30,14 @@ from sweephand.web.schemas.job_requests import JobPatchDocument
 from sweephand.web.schemas.job_responses import JobResource, job_resource
 from sweephand.web.services import Services
 
-#: Fields that are replaced whole: half of an old target and half of a new one are no target.
+#: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
 _WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
 
 _TIMES: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
 
 
 def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
-    """Write some of a job anew."""
+    """Patch a job."""
     written = services.writer.patch(
         request.key,
         request.body,
@@ -51,7 +51,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
 
 
 def merged(target: Any, patch: Any) -> Any:
-    """What a merge patch makes of a JSON value (RFC 7396): null removes, objects merge, all else replaces."""
+    """A JSON value after a merge patch (RFC 7396): null removes, objects merge, other values replace."""
     if not isinstance(patch, Mapping):
         return patch
     found = dict(target) if isinstance(target, Mapping) else {}
@@ -83,7 +83,11 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
 
 
 def _told(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
-    """Without what is wrong with times that were written long ago: these stay the instants that they were."""
+    """The violations that a patch is answered with.
+
+    A time that the patch leaves out stays the instant that it was when the job was written. So its violations
+    are left out, unless there are no others.
+    """
     kept = {pointer(name) for name in _TIMES - fields.keys()}
     return [each for each in violations if each.pointer not in kept] or violations
 

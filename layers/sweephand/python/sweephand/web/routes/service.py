@@ -1,4 +1,4 @@
-"""The operations about the API itself: health, limits, its description and the page to read that."""
+"""The operations about the API itself: health, limits, and the page that shows the OpenAPI document."""
 
 from base64 import b64encode
 from functools import cache
@@ -23,11 +23,11 @@ from sweephand.web.services import Services
 
 
 def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Say how old tick's heartbeat is; UnavailableError if nothing is being swept."""
+    """Show the age of tick's heartbeat. Raises UnavailableError if tick does not run."""
     beaten_at = services.leases.state().heartbeat_at
     if beaten_at is None:
         raise UnavailableError("The stack has not ticked yet; it does so within a minute of its deployment.")
-    # Two machines' clocks: a heartbeat can seem to lie ahead.
+    # The clocks of two machines differ, so a heartbeat can lie ahead.
     age_ms = max(0, request.requested_at - beaten_at)
     if age_ms > HEARTBEAT_AGE_MAX_MS:
         raise UnavailableError(
@@ -42,12 +42,12 @@ def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 
 def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
-    """Every limit with its number."""
+    """Show every limit with its number."""
     return Reply(200, limits.table() | data_limits())
 
 
 def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
-    """The page that shows the API's description; it asks for nothing but that description."""
+    """Show the page of the API. It loads the OpenAPI document and nothing else."""
     text, policy = _page()
     headers = {"content-security-policy": policy, "cache-control": "max-age=300"}
     return Reply(200, text, headers, content_type="text/html; charset=utf-8")
@@ -55,7 +55,7 @@ def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
 
 @cache
 def _page() -> tuple[str, str]:
-    """The page, and the content security policy that lets it do what it does and nothing else."""
+    """The page, and the content security policy that allows what the page does and nothing else."""
     text, style, script = (
         files("sweephand.web").joinpath(f"docs.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
     )

@@ -1,4 +1,4 @@
-"""What callers may write of a call about many jobs: which jobs, and what becomes of them."""
+"""What callers may write in a call about many jobs: which jobs, and what happens to them."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import CursorText
 from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
 
-#: A filter has to say something.
+#: A filter needs a prefix or labels.
 _SAYS_SOMETHING: dict[str, Any] = {
     "anyOf": [
         {"required": ["prefix"], "properties": {"prefix": {"type": "string", "minLength": 1}}},

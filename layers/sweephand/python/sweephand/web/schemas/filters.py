@@ -1,4 +1,4 @@
-"""Which jobs a call about many is about: a filter that has to say something, and a cursor of its own list."""
+"""How the filter of a call about many jobs is read: it has to name a prefix or labels."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -15,7 +15,7 @@ RULE: Final = "Say of which jobs: give a prefix, or labels."
 
 
 def read_filter(model: type[Document], kind: str, document: Mapping[str, Any]) -> Taken[Document]:
-    """The filter in a document, or what is wrong with it; `kind` is that of its cursors."""
+    """The filter in a document, or what is wrong with it. `kind` is the kind of the call's cursors."""
     found, violations = check(model, json_text.plain(document))
     if found is not None:
         if not found.prefix and not found.labels:

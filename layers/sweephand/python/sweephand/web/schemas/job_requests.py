@@ -5,10 +5,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, WithJsonSchema
 
 from sweephand.base import limits
+from sweephand.base.instants import DAY_MS
 from sweephand.model.definition import (
     CATCH_UP_DEFAULT,
     HEARTBEAT_TIMEOUT_DEFAULT_MS,
     HISTORY_RETENTION_DEFAULT_MS,
+    HISTORY_RETENTION_MIN_MS,
     MAX_RUN_TIME_DEFAULT_MS,
     RETENTION_DEFAULT_MS,
     RETRY_DEFAULT,
@@ -25,6 +27,12 @@ from sweephand.web.schemas.target_schemas import EndTarget, Target
 LATER: Final = frozenset({"batch", "policy", "priority"})
 
 
+def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
+    """A field that holds a duration, of which the description says the default and the longest."""
+    default = duration_text(default_ms)
+    return Field(None, description=f"{meaning}; {default} by default, at most {days_max}d. {DURATION_RULE}")
+
+
 class Retry(Document):
     """How often, how long and how far apart a trigger is tried."""
 
@@ -35,17 +43,11 @@ class Retry(Document):
         description=f"A whole number from 1 to {limits.RETRY_ATTEMPTS_MAX}; "
         f"{RETRY_DEFAULT.attempts_max} by default.",
     )
-    max_age: DurationText | None = Field(
-        None,
-        description=f"How long after the first attempt the last may begin; "
-        f"{duration_text(RETRY_DEFAULT.age_max_ms)} by default, at most "
-        f"{limits.RETRY_DAYS_MAX}d. {DURATION_RULE}",
+    max_age: DurationText | None = _duration(
+        "How long after the first attempt the last may begin", RETRY_DEFAULT.age_max_ms, limits.RETRY_DAYS_MAX
     )
-    initial_delay: DurationText | None = Field(
-        None,
-        description="The delay after the first attempt; "
-        f"{duration_text(RETRY_DEFAULT.initial_delay_ms)} by default, at most {limits.RETRY_DAYS_MAX}d. "
-        f"{DURATION_RULE}",
+    initial_delay: DurationText | None = _duration(
+        "The delay after the first attempt", RETRY_DEFAULT.initial_delay_ms, limits.RETRY_DAYS_MAX
     )
     multiplier: float | None = Field(
         None,
@@ -55,10 +57,8 @@ class Retry(Document):
         description=f"What each delay is longer by; a number from 1 to {limits.RETRY_MULTIPLIER_MAX}, "
         f"{RETRY_DEFAULT.multiplier:g} by default.",
     )
-    max_delay: DurationText | None = Field(
-        None,
-        description=f"The longest delay; {duration_text(RETRY_DEFAULT.delay_max_ms)} by default, at most "
-        f"{limits.RETRY_DAYS_MAX}d. {DURATION_RULE}",
+    max_delay: DurationText | None = _duration(
+        "The longest delay", RETRY_DEFAULT.delay_max_ms, limits.RETRY_DAYS_MAX
     )
 
 
@@ -115,17 +115,13 @@ class JobDocument(Timing):
         None,
         description="`async`: a consumer may answer 202 and report later; `sync` (default): 202 is success.",
     )
-    heartbeat_timeout: DurationText | None = Field(
-        None,
-        description="With `completion: async`: how long a consumer may be silent; "
-        f"{duration_text(HEARTBEAT_TIMEOUT_DEFAULT_MS)} by default, at most "
-        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    heartbeat_timeout: DurationText | None = _duration(
+        "With `completion: async`: how long a consumer may be silent",
+        HEARTBEAT_TIMEOUT_DEFAULT_MS,
+        limits.RUN_DAYS_MAX,
     )
-    max_run_time: DurationText | None = Field(
-        None,
-        description="With `completion: async`: how long a consumer may take; "
-        f"{duration_text(MAX_RUN_TIME_DEFAULT_MS)} by default, at most "
-        f"{limits.RUN_DAYS_MAX}d. {DURATION_RULE}",
+    max_run_time: DurationText | None = _duration(
+        "With `completion: async`: how long a consumer may take", MAX_RUN_TIME_DEFAULT_MS, limits.RUN_DAYS_MAX
     )
     on_complete: EndTarget | None = Field(
         None,
@@ -141,16 +137,13 @@ class JobDocument(Timing):
         description="`outcome` (default) records every run, `full` the beginning of each first attempt too, "
         "`failures` leaves out what succeeds at once.",
     )
-    history_retention: DurationText | None = Field(
-        None,
-        description="How long a run's record is kept, 15 days at least; "
-        f"{duration_text(HISTORY_RETENTION_DEFAULT_MS)} by default, at most "
-        f"{limits.RETENTION_DAYS_MAX}d. {DURATION_RULE}",
+    history_retention: DurationText | None = _duration(
+        f"How long a run's record is kept, {HISTORY_RETENTION_MIN_MS // DAY_MS} days at least",
+        HISTORY_RETENTION_DEFAULT_MS,
+        limits.RETENTION_DAYS_MAX,
     )
-    retention: DurationText | None = Field(
-        None,
-        description=f"How long a completed job is kept; {duration_text(RETENTION_DEFAULT_MS)} by default, at "
-        f"most {limits.RETENTION_DAYS_MAX}d. {DURATION_RULE}",
+    retention: DurationText | None = _duration(
+        "How long a completed job is kept", RETENTION_DEFAULT_MS, limits.RETENTION_DAYS_MAX
     )
     delete_after_completion: bool | None = Field(
         None, description="Whether the job is deleted once its last run is over; false by default."
@@ -182,7 +175,7 @@ class JobDocument(Timing):
 class JobPatchDocument(JobDocument):
     """The fields of a job that a patch writes; null removes one."""
 
-    target: Target | None = Field(  # type: ignore[assignment]  # what is written of a patch may lack it
+    target: Target | None = Field(  # type: ignore[assignment]  # a patch may leave the target out
         None,
         description="Where it is delivered to, replaced whole: an object with its type, "
         f"{either(target_types())}.",
@@ -195,7 +188,7 @@ class NamedJobDocument(JobDocument):
     name: Name = Field(description="The job's name.")
 
 
-#: Each is judged by itself: what is no job is told among the results.
+#: Each job is judged by itself. An entry that is no job becomes a result with a problem.
 _ONE_OF_MANY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobDocument"}, {}]}
 
 

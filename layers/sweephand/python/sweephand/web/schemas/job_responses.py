@@ -1,6 +1,5 @@
-"""How callers are shown a job: what was written, and what follows from it."""
+"""How a job is shown to callers: what was written, and what follows from it."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -9,15 +8,15 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.jobs.read import JobState, View
+from sweephand.jobs.validation import TARGETS
 from sweephand.model.api_key import Caller
+from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
 from sweephand.web.schemas.job_requests import JobDocument
 from sweephand.web.schemas.run_responses import NextCursor, RunResource, Time, run_resource, time_or_none
 
-#: What stands in place of a target's header value for a caller who may only read.
+#: What stands in place of a secret value of a target for a caller who may only read.
 HIDDEN = "(hidden)"
-
-_TARGETS = frozenset({"target", "onComplete"})
 
 _MEANINGS = {field.alias or name: field.description or "" for name, field in JobDocument.model_fields.items()}
 
@@ -107,11 +106,11 @@ class JobPage(TypedDict):
 
 
 def job_resource(view: View, caller: Caller) -> JobResource:
-    """A job as it is listed; header values of its target are hidden from a caller who may only read."""
+    """A job as a list shows it. A caller who may only read does not see the secret values of its targets."""
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written |= {name: _without_values(written[name]) for name in _TARGETS & written.keys()}
+        written |= {name: with_hidden_values(written[name], HIDDEN) for name in TARGETS & written.keys()}
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,
@@ -139,8 +138,3 @@ def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
     shown: Any = {**job_resource(view, caller), **data, "lastRun": last}
     resource: WholeJobResource = shown
     return resource
-
-
-def _without_values(target: Mapping[str, Any]) -> dict[str, Any]:
-    headers = target.get("headers")
-    return dict(target) | ({"headers": dict.fromkeys(headers, HIDDEN)} if headers else {})

@@ -1,4 +1,4 @@
-"""What callers may write of an API key that they have made."""
+"""What callers may write when they make an API key."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Which query parameters lists take, and how a query string is read."""
+"""The query parameters of lists, and how a query string is read."""
 
 import re
 from functools import partial
@@ -30,7 +30,7 @@ _LIMIT = f"How many are looked at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} b
 
 
 class QueryParameters(BaseModel):
-    """Query parameters, every one of them known."""
+    """The base of all query models: unknown parameters are refused."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
@@ -45,7 +45,7 @@ def _label(text: str) -> str:
 
 
 def _digits(text: object) -> object:
-    """Digits alone: pydantic would take spaces, underscores and a fraction of zeros too."""
+    """Refuses a text that is not just digits. pydantic would accept spaces, underscores and `1.0` too."""
     if isinstance(text, str) and not re.fullmatch("-?[0-9]+", text):
         raise PydanticCustomError("int_parsing", "no whole number")
     return text
@@ -130,7 +130,7 @@ class OccurrencesQuery(QueryParameters):
 
 
 def read_query(model: type[Model], text: str) -> tuple[Model | None, list[Violation]]:
-    """The parameters in a query string, or what is wrong with them; a pointer names the parameter."""
+    """The parameters in a query string, or what is wrong with them. Each JSON pointer names a parameter."""
     given = parse_qs(text, keep_blank_values=True)
     names = {field.alias or name: field for name, field in model.model_fields.items()}
     several = {name for name, field in names.items() if _is_list(field.annotation)}

@@ -31,7 +31,7 @@ def _field(meaning: str) -> dict[str, Any]:
     return {"anyOf": [text, {"type": "null"}], "description": meaning}
 
 
-#: What a schedule may be is judged by the schedules alone, which know each form.
+#: schedules/ judges a schedule, since it knows each notation. The model accepts any value.
 Schedule = Annotated[
     Any,
     WithJsonSchema(
@@ -108,7 +108,7 @@ class Timing(Document):
     jitter: DurationText | None = Field(None, max_length=64, description=_JITTER)
 
 
-#: A schedule that is not stored has no other way to be due.
+#: A preview needs a due time. Unlike a stored job, it cannot fire on demand.
 _IS_TIMED: dict[str, Any] = {
     "anyOf": [
         {"required": ["schedule"], "properties": {"schedule": {"type": ["string", "object", "array"]}}},

@@ -1,4 +1,4 @@
-"""From what pydantic found in a document to violations: pointers, and sentences that say what is valid."""
+"""How the errors that pydantic finds in a document become violations with sentences of our own."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -36,16 +36,17 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
-#: Every name that is no field is a mistake.
+#: No name has a sentence of its own.
 NOWHERE: Final[Mapping[str, str]] = {}
 
 
 def check(
     model: type[Model], document: Mapping[str, Any], *, elsewhere: Mapping[str, str] = NOWHERE
 ) -> tuple[Model | None, list[Violation]]:
-    """The document as the model has it, or what is wrong with it.
+    """The model made from a document, or what is wrong with the document.
 
-    `elsewhere` are names that are no fields of it and no slips either, and what is said of each.
+    `elsewhere` maps names that are not fields of the model to a sentence of their own. Any other unknown name
+    is taken for a slip, and the most similar field is suggested.
     """
     try:
         return model.model_validate(document), []
@@ -74,7 +75,7 @@ def _sentence(model: type[BaseModel], place: tuple[str | int, ...], found: Any) 
 
 
 def _values(field: FieldInfo | None) -> list[str]:
-    """The texts that a field takes, if it takes only certain ones."""
+    """The texts that a field accepts, if it accepts only certain texts."""
     left: list[Any] = [] if field is None else [field.annotation]
     found: list[str] = []
     while left:
@@ -98,7 +99,7 @@ def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Ma
 
 
 def _plain(value: Any) -> Any:
-    """A bound as people write it: 1 rather than 1.0."""
+    """A bound as people write it: 1, not 1.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -112,7 +113,7 @@ def _field(model: type[BaseModel], place: tuple[str | int, ...]) -> FieldInfo | 
 
 
 def _model(model: type[BaseModel], place: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """The model that rules a place within a document of `model`, if one does."""
+    """The model of the object at a place in a document of `model`; None if that object has no model."""
     for part in place:
         field = _names(model).get(str(part))
         if field is None:

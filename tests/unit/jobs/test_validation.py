@@ -1,0 +1,97 @@
+"""The rules of a job, as any face of Sweephand asks for them: without HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.targets import HTTP, SECURE
+from tests.fakes.world import NOON
+
+from sweephand.base.limits import DATA_BYTES_MAX
+from sweephand.jobs.validation import job_violations, payload_of, payload_violations
+from sweephand.model.definition import Payload
+from sweephand.targets.queues import NO_QUEUE
+
+QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/letters"
+JOB: dict[str, Any] = {"dueTime": "10s", "target": HTTP}
+
+
+def pointers(written: dict[str, Any], payload: Payload | None = None, **options: Any) -> list[str]:
+    found = job_violations(written, payload, **{"reach": SECURE, "requested_at": NOON, **options})
+    return [each.pointer for each in found]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        JOB,
+        {"target": HTTP},
+        {**JOB, "retry": {"initialDelay": "0s"}, "catchup": {"mode": "all"}, "labels": {"team": "ops"}},
+        {**JOB, "overlap": "wait", "waitLimit": 5, "deadLetterQueue": QUEUE},
+        {**JOB, "onComplete": {"type": "job", "name": "next"}},
+    ],
+)
+def test_a_valid_job_has_no_violation(job: dict[str, Any]) -> None:
+    assert pointers(job) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"target": {"type": "http"}}, "/target/url"),
+        ({"onComplete": {"type": "job"}}, "/onComplete/name"),
+        ({"retry": {"maxAge": "soon"}}, "/retry/maxAge"),
+        ({"retry": {"maxAge": "0s"}}, "/retry/maxAge"),
+        ({"retry": {"maxDelay": "31d"}}, "/retry/maxDelay"),
+        ({"catchup": {"window": "119s"}}, "/catchup/window"),
+        ({"deadLetterQueue": "letters"}, "/deadLetterQueue"),
+        ({"labels": {"a:b": ""}}, "/labels/a:b"),
+        ({"waitLimit": 5}, "/waitLimit"),
+        ({"maxRunTime": "5m"}, "/maxRunTime"),
+        ({"description": "x" * 13_000}, ""),
+    ],
+)
+def test_a_rule_that_is_broken_is_told_with_its_pointer(fields: dict[str, Any], pointer: str) -> None:
+    assert pointers({**JOB, **fields}) == [pointer]
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_the_times() -> None:
+    job = {"dueTime": "2020-01-01T00:00:00Z", "timezone": "Nowhere", "target": {"type": "http"}}
+    assert pointers(job) == ["/target/url", "/timezone", "/dueTime"]
+
+
+def test_the_times_of_a_valid_job_are_left_to_the_writer() -> None:
+    assert pointers({**JOB, "dueTime": "2020-01-01T00:00:00Z"}) == []
+
+
+def test_a_field_whose_shape_was_refused_is_not_judged_again() -> None:
+    job = {**JOB, "labels": 5, "timezone": "Nowhere"}
+    assert pointers(job, misshapen={"labels"}) == ["/timezone"]
+
+
+def test_a_stored_field_may_be_without_effect_and_one_that_is_written_may_not() -> None:
+    job = {**JOB, "waitLimit": 5}
+    assert pointers(job, asked={"dueTime"}) == []
+    assert pointers(job, asked={"waitLimit"}) == ["/waitLimit"]
+
+
+def test_a_job_that_fires_on_demand_has_no_occurrences_to_catch_up_with() -> None:
+    job = {"target": HTTP, "catchup": {"mode": "all"}, "deleteAfterCompletion": True}
+    assert pointers(job) == ["/catchup", "/deleteAfterCompletion"]
+
+
+def test_a_queue_that_the_stack_does_not_list_is_refused() -> None:
+    reach = SECURE._replace(queues=NO_QUEUE)
+    assert pointers({**JOB, "deadLetterQueue": QUEUE}, reach=reach) == ["/deadLetterQueue"]
+
+
+def test_data_needs_a_target_that_sends_it() -> None:
+    job = {**JOB, "target": {**HTTP, "method": "GET"}}
+    assert pointers(job) == []
+    assert pointers(job, payload_of("1")) == ["/target/method"]
+
+
+def test_the_size_of_data_is_the_size_of_what_is_sent() -> None:
+    assert payload_of('"\uffff"').text == '"\\uffff"'
+    assert payload_violations(payload_of('"' + "x" * (DATA_BYTES_MAX - 2) + '"')) == []
+    (found,) = payload_violations(payload_of('"' + "x" * (DATA_BYTES_MAX - 1) + '"'))
+    assert found.pointer == "/data"
