@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sweephand.runs.outcome import METRICS
 from sweephand.runtime.delivery import deliver
 
 logger = Logger()
@@ -16,16 +17,17 @@ metrics = Metrics()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
     """Deliver each message by itself; the answer names those that the queue must show again."""
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())
-    outcomes = Counter(each.delivered.outcome for each in handled)
-    lateness = [each.delivered.lateness_ms for each in handled if each.delivered.lateness_ms is not None]
+    outcomes = Counter(each.outcome.name for each in handled)
+    lateness = [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]
     for outcome, count in outcomes.items():
-        metrics.add_metric(outcome.capitalize(), MetricUnit.Count, count)
+        metrics.add_metric(METRICS[outcome], MetricUnit.Count, count)
     for lateness_ms in lateness:
         metrics.add_metric("Lateness", MetricUnit.Milliseconds, lateness_ms)
     metrics.flush_metrics()
     for each in handled:
         if each.error is not None:
-            logger.error("fault", outcome=each.delivered.outcome, exc_info=each.error)
-    logger.info("delivered", extra={**outcomes, "lateness_ms": max(lateness, default=None)})
+            logger.error("fault", outcome=each.outcome.name, exc_info=each.error)
+    counts: dict[str, int | None] = {str(outcome): count for outcome, count in outcomes.items()}
+    logger.info("delivered", extra={**counts, "lateness_ms": max(lateness, default=None)})
     failures = [{"itemIdentifier": each.received.id} for each in handled if not each.is_done]
     return {"batchItemFailures": failures}

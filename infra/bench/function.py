@@ -70,7 +70,7 @@ class Function:
         sys.path.insert(0, str(_FOLDER))
         with self._answering(has_boto3=has_boto3):
             self._handler = importlib.import_module("handler").handler
-            store: JobStore = importlib.import_module("sweephand.runtime.parts").jobs()
+            store: JobStore = importlib.import_module("sweephand.runtime.aws_ports").app().ports.jobs
             self._jobs = [_job(f"job-{number:03d}", url, history) for number in range(_JOBS)]
             self._slow_job = _job("slow", url.rstrip("/") + SLOW_PATH, history)
             for job in (*self._jobs, self._slow_job):

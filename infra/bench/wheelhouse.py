@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -10,32 +11,25 @@ from infra.bench.clock import HandClock, SeededIds
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs
 
-from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.jobs.commit import Commits
-from sweephand.jobs.write import Writer
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
-from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.auto_pause import JobPauses
-from sweephand.runs.deliver import Deliverer
-from sweephand.runs.intake import BatchHandler, Handled
+from sweephand.runtime.app import App, Options
+from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.lines import DynamoSlots
+from sweephand.storage.lines import DynamoLines
+from sweephand.storage.payload_audits import DynamoAudits
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.wheel.shards import ShardCount
-from sweephand.wheel.sweep import Sweeper
-from sweephand.wheel.tick import Ticker
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -80,6 +74,27 @@ class _Sweepers:
             self._sweep(shard)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    """app.Ports."""
+
+    jobs: DynamoJobs
+    changes: DynamoChanges
+    runs: DynamoRuns
+    lines: DynamoLines
+    timers: DynamoTimers
+    leases: DynamoLeases
+    payloads: S3Payloads
+    audits: DynamoAudits
+    secrets: DynamoSecrets
+    keys: DynamoKeys
+    queue: SqsQueue
+    targets: _Consumer
+    sweepers: _Sweepers
+    clock: HandClock
+    ids: SeededIds
+
+
 class Wheelhouse:
     """A stack with tables of its own, and what it has used."""
 
@@ -90,13 +105,10 @@ class Wheelhouse:
         self._consumer = _Consumer()
         self._ids = SeededIds()
         client = _client(endpoint_url)
-        self._jobs = DynamoJobs(self._table(client, f"{name}-jobs"))
-        self._timers = DynamoTimers(self._table(client, f"{name}-timers"))
-        self._leases = DynamoLeases(Table(client, f"{name}-timers", self._wait_ms))
-        self._runs_table = Table(client, f"{name}-jobs", self._wait_ms)
-        self._changes = DynamoChanges(self._runs_table)
+        self._jobs_table = self._table(client, f"{name}-jobs")
+        self._timers_table = self._table(client, f"{name}-timers")
         self.meter.watch(client)
-        self._queue = SqsQueue(
+        queue = SqsQueue(
             SqsClients(lambda _: self._sqs),  # type: ignore[arg-type, return-value] # as much of it as is called
             _QUEUE_URL,
             f"{_QUEUE_URL}-dead",
@@ -104,25 +116,28 @@ class Wheelhouse:
             allow_insecure=False,
             queues=EVERY_QUEUE,
         )
-        self._writer = self._made_writer()
-        self._sweeper = Sweeper(
-            jobs=self._jobs,
-            timers=self._timers,
-            leases=self._leases,
-            runs=DynamoRuns(self._runs_table),
-            queue=self._queue,
-            clock=self.clock,
-            concurrently=lambda tasks: [task() for task in tasks],
+        self._app = App(
+            _Ports(
+                jobs=DynamoJobs(self._jobs_table),
+                changes=DynamoChanges(self._jobs_table),
+                runs=DynamoRuns(self._jobs_table),
+                lines=DynamoLines(self._jobs_table),
+                timers=DynamoTimers(self._timers_table),
+                leases=DynamoLeases(self._timers_table),
+                payloads=S3Payloads("none"),
+                audits=DynamoAudits(self._timers_table),
+                secrets=DynamoSecrets(self._jobs_table),
+                keys=DynamoKeys(self._jobs_table),
+                queue=queue,
+                targets=self._consumer,
+                sweepers=_Sweepers(self._sweep),
+                clock=self.clock,
+                ids=self._ids,
+            ),
+            Options(shards=SHARDS, sweepers_max=SWEEPERS_MAX),
+            record_concurrently=_in_turn,
+            deliver_concurrently=_in_turn,
         )
-        self._ticker = Ticker(
-            leases=self._leases,
-            sweeper=self._sweeper,
-            sweepers=_Sweepers(self._sweep),
-            clock=self.clock,
-            shards=SHARDS,
-            sweepers_max=SWEEPERS_MAX,
-        )
-        self._handler = self._made_handler()
 
     @property
     def delivered(self) -> int:
@@ -146,72 +161,29 @@ class Wheelhouse:
     def tick(self) -> None:
         """One tick now."""
         self.meter.invocation()
-        self._ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+        self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
 
     def _put(self, key: JobKey, job: Mapping[str, Any]) -> None:
         written = {"target": {"type": "http", "url": _URL}, **job}
         definition = Definition(written, Payload.of(_DATA))
-        self._writer.put(key, definition, caller="bench", requested_at=self.clock.now())
+        self._app.writer.put(key, definition, caller="bench", requested_at=self.clock.now())
 
     def _deliver(self, until: Instant) -> None:
         while (visible_at := self._sqs.next_at()) is not None and visible_at < until:
             self.clock.wait_until(visible_at)
             batch = self._sqs.receive()
             self.meter.invocation()
-            handled = self._handler.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
+            handled = self._app.intake.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
             assert all(each.is_done and each.error is None for each in handled), handled
             self._sqs.delete()
 
     def _sweep(self, first_shard: int) -> None:
         self.meter.invocation()
-        self._sweeper.sweep(
-            self._leases.state().leases,
+        self._app.sweeper.sweep(
+            self._app.ports.leases.state().leases,
             owner=self._ids.token(),
             first_shard=first_shard,
             deadline=self.clock.now() + 120 * SECOND_MS,
-        )
-
-    def _made_writer(self) -> Writer:
-        commits = Commits(
-            jobs=self._jobs,
-            changes=self._changes,
-            timers=self._timers,
-            queue=self._queue,
-            payloads=S3Payloads("none"),
-            clock=self.clock,
-        )
-        return Writer(
-            jobs=self._jobs,
-            changes=self._changes,
-            commits=commits,
-            clock=self.clock,
-            ids=self._ids,
-            shards=ShardCount(leases=self._leases, clock=self.clock, wanted=SHARDS),
-        )
-
-    def _made_handler(self) -> BatchHandler:
-        secrets = DynamoSecrets(self._runs_table)
-        deliverer = Deliverer(
-            jobs=self._jobs,
-            runs=DynamoRuns(self._runs_table),
-            slots=DynamoSlots(self._runs_table),
-            timers=self._timers,
-            queue=self._queue,
-            payloads=S3Payloads("none"),
-            targets=self._consumer,
-            signing=SigningKeys(secrets=secrets, ids=self._ids, clock=self.clock),
-            pauses=JobPauses(jobs=self._jobs, changes=self._changes, clock=self.clock, ids=self._ids),
-            letters=encode,
-            clock=self.clock,
-            ids=self._ids,
-        )
-        return BatchHandler(
-            deliverer=deliverer,
-            jobs=self._jobs,
-            queue=self._queue,
-            decode=decode,
-            clock=self.clock,
-            concurrently=_in_turn,
         )
 
     def _table(self, client: "DynamoDBClient", name: str) -> Table:
@@ -230,7 +202,7 @@ class Wheelhouse:
         self.clock.wait_until(self.clock.now() + duration_ms)
 
 
-def _in_turn(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
+def _in_turn(tasks: Sequence[Callable[[], Any]]) -> Iterable[Any]:
     return [task() for task in tasks]
 
 

@@ -10,7 +10,7 @@ from sweephand.base.limits import WAIT_LIMIT_MAX
 from sweephand.model.job import JobKey
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.trigger import Redrive
-from sweephand.ports import OverlapStore
+from sweephand.ports import LineStore
 
 MINE, OTHERS = "version000000001", "version000000002"
 KEY = JobKey("default", "backup")
@@ -21,8 +21,8 @@ REDRIVEN = RETRY._replace(attempt=11, redrive=Redrive(11, NOON - 4_980))
 
 
 @pytest.fixture
-def slots(stores: Stores) -> OverlapStore:
-    return stores.slots
+def lines(stores: Stores) -> LineStore:
+    return stores.lines
 
 
 @pytest.mark.parametrize(
@@ -41,64 +41,64 @@ def slots(stores: Stores) -> OverlapStore:
         ),
     ],
 )
-def test_a_line_reads_back_as_it_was_written(slots: OverlapStore, written: StoredLine) -> None:
-    assert slots.put(written, None)
-    assert slots.get(written.key) == written
+def test_a_line_reads_back_as_it_was_written(lines: LineStore, written: StoredLine) -> None:
+    assert lines.put(written, None)
+    assert lines.get(written.key) == written
 
 
-def test_there_is_no_line_before_the_first_and_each_job_has_its_own(slots: OverlapStore) -> None:
-    assert slots.get(KEY) is None
-    assert slots.put(slot(), None)
-    assert slots.get(JobKey("default", "back")) is None
-    assert slots.get(JobKey("other", "backup")) is None
+def test_there_is_no_line_before_the_first_and_each_job_has_its_own(lines: LineStore) -> None:
+    assert lines.get(KEY) is None
+    assert lines.put(slot(), None)
+    assert lines.get(JobKey("default", "back")) is None
+    assert lines.get(JobKey("other", "backup")) is None
 
 
-def test_a_line_is_written_over_the_version_that_was_read_and_no_other(slots: OverlapStore) -> None:
-    assert slots.put(slot(MINE), None)
-    assert not slots.put(slot(OTHERS, waiting=1), None)
-    assert not slots.put(slot(OTHERS, waiting=1), "version000000009")
-    assert slots.get(KEY) == slot(MINE)
-    assert slots.put(slot(OTHERS, waiting=1), MINE)
-    assert slots.get(KEY) == slot(OTHERS, waiting=1)
+def test_a_line_is_written_over_the_version_that_was_read_and_no_other(lines: LineStore) -> None:
+    assert lines.put(slot(MINE), None)
+    assert not lines.put(slot(OTHERS, waiting=1), None)
+    assert not lines.put(slot(OTHERS, waiting=1), "version000000009")
+    assert lines.get(KEY) == slot(MINE)
+    assert lines.put(slot(OTHERS, waiting=1), MINE)
+    assert lines.get(KEY) == slot(OTHERS, waiting=1)
 
 
-def test_a_line_that_is_gone_is_not_written_over(slots: OverlapStore) -> None:
-    assert slots.put(slot(MINE), None)
-    assert slots.delete(slot(MINE))
-    assert not slots.put(slot(OTHERS), MINE)
-    assert slots.get(KEY) is None
+def test_a_line_that_is_gone_is_not_written_over(lines: LineStore) -> None:
+    assert lines.put(slot(MINE), None)
+    assert lines.delete(slot(MINE))
+    assert not lines.put(slot(OTHERS), MINE)
+    assert lines.get(KEY) is None
 
 
-def test_a_write_that_is_repeated_succeeds_again(slots: OverlapStore) -> None:
-    assert slots.put(slot(MINE), None)
-    assert slots.put(slot(MINE), None)
-    assert slots.put(slot(OTHERS), MINE)
-    assert slots.put(slot(OTHERS), MINE)
+def test_a_write_that_is_repeated_succeeds_again(lines: LineStore) -> None:
+    assert lines.put(slot(MINE), None)
+    assert lines.put(slot(MINE), None)
+    assert lines.put(slot(OTHERS), MINE)
+    assert lines.put(slot(OTHERS), MINE)
 
 
 def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_harm(
-    slots: OverlapStore,
+    lines: LineStore,
 ) -> None:
-    assert slots.put(slot(MINE), None)
-    assert not slots.delete(slot(OTHERS))
-    assert slots.get(KEY) == slot(MINE)
-    assert slots.delete(slot(MINE))
-    assert slots.delete(slot(MINE))
-    assert slots.get(KEY) is None
+    assert lines.put(slot(MINE), None)
+    assert not lines.delete(slot(OTHERS))
+    assert lines.get(KEY) == slot(MINE)
+    assert lines.delete(slot(MINE))
+    assert lines.delete(slot(MINE))
+    assert lines.get(KEY) is None
 
 
 def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
     rivals = [slot(f"version00000010{each}") for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.slots.put(each, None), rivals))
+        won = list(pool.map(lambda each: stores.lines.put(each, None), rivals))
     assert won.count(True) == 1
-    assert stores.slots.get(KEY) == rivals[won.index(True)]
+    assert stores.lines.get(KEY) == rivals[won.index(True)]
 
 
 def test_of_several_that_change_one_line_one_does(stores: Stores) -> None:
-    assert stores.slots.put(slot(MINE), None)
+    assert stores.lines.put(slot(MINE), None)
     rivals = [slot(f"version00000010{each}", waiting=each) for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.slots.put(each, MINE), rivals))
+        won = list(pool.map(lambda each: stores.lines.put(each, MINE), rivals))
     assert won.count(True) == 1
-    assert stores.slots.get(KEY) == rivals[won.index(True)]
+    assert stores.lines.get(KEY) == rivals[won.index(True)]

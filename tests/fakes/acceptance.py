@@ -30,13 +30,13 @@ class Worker:
         return ACCEPTED
 
     def heartbeat(self, token: str | None = None) -> Run:
-        return self.world.reporter().heartbeat(key_of(), RUN, token or self.tokens[-1])
+        return self.world.callbacks().heartbeat(key_of(), RUN, token or self.tokens[-1])
 
     def complete(self, token: str | None = None) -> Run:
-        return self.world.reporter().complete(key_of(), RUN, token or self.tokens[-1])
+        return self.world.callbacks().complete(key_of(), RUN, token or self.tokens[-1])
 
     def fail(self, token: str | None = None, *, reason: str = "out of paper", is_final: bool = False) -> Run:
-        reporter = self.world.reporter()
+        reporter = self.world.callbacks()
         return reporter.fail(key_of(), RUN, token or self.tokens[-1], reason=reason, is_final=is_final)
 
 
@@ -48,10 +48,10 @@ def due_async(world: World, **written: Any) -> tuple[Worker, TriggerMessage]:
 def running(world: World, **written: Any) -> Worker:
     """A run that its consumer works on, accepted ten seconds after noon."""
     worker, message = due_async(world, **written)
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
     assert run_of(world).state == "running"
     return worker
 
 
 def cancel(world: World) -> Run:
-    return world.reporter().cancel(key_of(), RUN, "k1")
+    return world.callbacks().cancel(key_of(), RUN, "k1")

@@ -10,7 +10,7 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 UNREAD = JobRead(None, 0)
 FAILED = Answer(succeeded=False, code=503, text="busy")
@@ -33,8 +33,8 @@ def due(world: World, **written: Any) -> TriggerMessage:
     return message
 
 
-def handle(world: World, message: TriggerMessage, read: JobRead = UNREAD) -> Delivered:
-    return world.deliverer().handle(message, read)
+def handle(world: World, message: TriggerMessage, read: JobRead = UNREAD) -> Outcome:
+    return world.handlers().handle(message, read)
 
 
 def run_of(world: World) -> Run:

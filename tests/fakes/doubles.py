@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import DeadLetter, Message, Sendable
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.intake import Handled, Received
+from sweephand.runs.intake import Received
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000
@@ -92,7 +93,7 @@ class Letterbox:
         return batch
 
     def decode(self, body: str) -> Message:
-        """runs.batch.Decoder."""
+        """runs.intake.Decoder."""
         return decode(body)
 
     def copy(self) -> None:
@@ -152,8 +153,8 @@ class NoSweepers:
         self.started.extend(first_shards)
 
 
-def one_by_one(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
-    """runs.batch.Concurrently without threads."""
+def one_by_one(tasks: Sequence[Callable[[], Any]]) -> Iterable[Any]:
+    """The results of the tasks, which run one after the other in the calling thread."""
     return [task() for task in tasks]
 
 

@@ -22,9 +22,9 @@ from tests.fakes.memory import (
     MemoryJobs,
     MemoryKeys,
     MemoryLeases,
+    MemoryLines,
     MemoryRuns,
     MemorySecrets,
-    MemorySlots,
     MemoryTimers,
 )
 from tests.fakes.tables import create_table
@@ -34,7 +34,7 @@ from sweephand.ports import (
     JobStore,
     KeyStore,
     LeaseStore,
-    OverlapStore,
+    LineStore,
     RunStore,
     SecretStore,
     TimerStore,
@@ -44,7 +44,7 @@ from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.lines import DynamoSlots
+from sweephand.storage.lines import DynamoLines
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
@@ -68,7 +68,7 @@ class Stores:
     leases: LeaseStore
     runs: RunStore
     changes: ChangeStore
-    slots: OverlapStore
+    lines: LineStore
     secrets: SecretStore
     keys: KeyStore
 
@@ -93,7 +93,7 @@ class Dynamo:
             DynamoLeases(timers),
             DynamoRuns(jobs),
             DynamoChanges(jobs),
-            DynamoSlots(jobs),
+            DynamoLines(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
         )
@@ -106,7 +106,7 @@ def in_memory() -> Stores:
         MemoryLeases(),
         MemoryRuns(),
         MemoryChanges(),
-        MemorySlots(),
+        MemoryLines(),
         MemorySecrets(),
         MemoryKeys(),
     )

@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -12,17 +12,15 @@ from urllib.parse import unquote
 
 import jsonschema
 import simplejson
+from tests.fakes.doubles import one_by_one
 from tests.fakes.memory import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
-from sweephand.access.signing_keys import SigningKeys
-from sweephand.jobs.change_history import Changes
-from sweephand.jobs.read import Reader
 from sweephand.model.api_key import Caller
+from sweephand.runtime.app import App, Options
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 from sweephand.web import operations
 from sweephand.web.http.app import build_handler
-from sweephand.web.services import Services
 
 EVENTS: Final = Path(__file__).parent.parent / "events"
 
@@ -106,26 +104,12 @@ class Client:
         self.world = world or World()
         self.keys = MemoryKeys()
         self.secrets = MemorySecrets()
-        self.services = Services(
-            writer=self.world.writer(),
-            pauser=self.world.pauser(),
-            resumer=self.world.resumer(),
-            bulk=self.world.bulk(),
-            changes=Changes(jobs=self.world.jobs, changes=self.world.changes),
-            demands=self.world.demands(),
-            reader=Reader(jobs=self.world.jobs, runs=self.world.runs, payloads=self.world.payloads),
-            runs=self.world.runs,
-            slots=self.world.slots,
-            redriver=self.world.redriver(),
-            reporter=self.world.reporter(),
-            keys=self.keys,
-            signing=SigningKeys(secrets=self.secrets, ids=self.world.ids, clock=self.world.clock),
-            leases=self.world.leases,
-            clock=self.world.clock,
-            ids=self.world.ids,
-            allow_insecure_targets=allow_insecure_targets,
-            queues=queues,
-        )
+        self.services = App(
+            replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
+            Options(shards=self.world.shards, allow_insecure_targets=allow_insecure_targets, queues=queues),
+            shard_count=lambda: self.world.shards,
+            write_concurrently=one_by_one,
+        ).services
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 
     def send(

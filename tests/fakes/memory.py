@@ -272,30 +272,30 @@ def _position(run: Run) -> str:
     return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
 
 
-class MemorySlots:
+class MemoryLines:
     """ports.OverlapStore."""
 
     def __init__(self) -> None:
-        self._slots: dict[JobKey, StoredLine] = {}
+        self._lines: dict[JobKey, StoredLine] = {}
         self._lock = threading.Lock()
 
     def get(self, key: JobKey) -> StoredLine | None:
-        return self._slots.get(key)
+        return self._lines.get(key)
 
     def put(self, slot: StoredLine, replacing: str | None) -> bool:
         with self._lock:
-            stored = self._slots.get(slot.key)
+            stored = self._lines.get(slot.key)
             if (stored.version if stored else None) == replacing:
-                self._slots[slot.key] = slot
+                self._lines[slot.key] = slot
                 return True
             return stored is not None and stored.version == slot.version
 
     def delete(self, slot: StoredLine) -> bool:
         with self._lock:
-            stored = self._slots.get(slot.key)
+            stored = self._lines.get(slot.key)
             if stored is not None and stored.version != slot.version:
                 return False
-            self._slots.pop(slot.key, None)
+            self._lines.pop(slot.key, None)
             return True
 
 

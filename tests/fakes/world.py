@@ -21,37 +21,34 @@ from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
+    MemoryLines,
     MemoryPayloads,
     MemoryRuns,
-    MemorySlots,
     MemoryTimers,
 )
+from tests.fakes.ports import FakePorts
 
 from sweephand.base.instants import Instant
 from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.change_history import Changes
-from sweephand.jobs.commit import Commits
-from sweephand.jobs.expiry import Completions
-from sweephand.jobs.on_demand import Backfilled, Demands
+from sweephand.jobs.change_history import ChangeHistory
+from sweephand.jobs.on_demand import Backfilled, OnDemand
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
-from sweephand.jobs.write import Writer, Written
+from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.trigger import Trigger
-from sweephand.model.wire import encode
 from sweephand.ports import Clock, Page, Targets
-from sweephand.runs.auto_pause import JobPauses
-from sweephand.runs.callbacks import Reporter
-from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.intake import BatchHandler, Handled, Received
+from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.handlers import Handlers
+from sweephand.runs.intake import Handled, Intake, Received
 from sweephand.runs.redrive import Redriver
+from sweephand.runtime.app import App, Options
 from sweephand.wheel.sweep import Sweeper, Swept
-from sweephand.wheel.tick import Ticked, Ticker
+from sweephand.wheel.tick import Ticked
 
 Port = TypeVar("Port")
 
@@ -74,7 +71,7 @@ class World:
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
-        self.slots = MemorySlots()
+        self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
         self.audits = MemoryAudits()
         self.queue = Letterbox(self.clock)
@@ -91,47 +88,45 @@ class World:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def commits(self) -> Commits:
-        return Commits(
+    def app(self, clock: Clock) -> App:
+        """The use cases of one function of the stack, newly started, whose clock is that one."""
+        return App(
+            self.ports(clock),
+            Options(shards=self.shards, sweepers_max=10),
+            signing=OneSecret(),
+            shard_count=lambda: self.shards,
+            decode=self.queue.decode,
+            write_concurrently=one_by_one,
+            record_concurrently=one_by_one,
+            deliver_concurrently=one_by_one,
+        )
+
+    def ports(self, clock: Clock) -> FakePorts:
+        """The ports of one function of the stack, whose clock is that one."""
+        return FakePorts(
+            clock=clock,
+            ids=self.ids,
             jobs=self._port(self.jobs, "jobs"),
             changes=self._port(self.changes, "changes"),
+            runs=self._port(self.runs, "runs"),
+            lines=self._port(self.lines, "lines"),
             timers=self._port(self.timers, "timers"),
-            queue=self._port(self.queue, "queue"),
+            leases=self._port(self.leases, "leases"),
             payloads=self._port(self.payloads, "payloads"),
-            clock=self.api_clock,
+            audits=self._port(self.audits, "audits"),
+            queue=self._port(self.queue, "queue"),
+            targets=self._port(self._targets or self.consumers, "consumers"),
+            sweepers=self._port(self.sweepers, "sweepers"),
         )
 
     def writer(self) -> Writer:
-        return Writer(
-            jobs=self._port(self.jobs, "jobs"),
-            changes=self._port(self.changes, "changes"),
-            commits=self.commits(),
-            clock=self.api_clock,
-            ids=self.ids,
-            shards=lambda: self.shards,
-        )
+        return self.app(self.api_clock).writer
 
     def pauser(self) -> Pauser:
-        return Pauser(
-            jobs=self._port(self.jobs, "jobs"),
-            changes=self._port(self.changes, "changes"),
-            clock=self.api_clock,
-            ids=self.ids,
-        )
+        return self.app(self.api_clock).pauser
 
     def resumer(self) -> Resumer:
-        return Resumer(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            commits=self.commits(),
-            completions=Completions(
-                jobs=self._port(self.jobs, "jobs"),
-                runs=self._port(self.runs, "runs"),
-                clock=self.api_clock,
-                ids=self.ids,
-            ),
-            ids=self.ids,
-        )
+        return self.app(self.api_clock).resumer
 
     def put(
         self,
@@ -141,14 +136,14 @@ class World:
         if_match: str | None = None,
         if_absent: bool = False,
         **written: Any,
-    ) -> Written:
+    ) -> WriteResult:
         return self.put_definition(
             name, definition(data=data, **written), if_match=if_match, if_absent=if_absent
         )
 
     def put_definition(
         self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
-    ) -> Written:
+    ) -> WriteResult:
         return self.writer().put(
             key_of(name),
             written,
@@ -161,7 +156,7 @@ class World:
     def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
         self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
-    def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> Written:
+    def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:
         """Write those fields of a job anew and remove those named, as a merge patch does."""
 
         def patched(before: Definition) -> Definition:
@@ -177,39 +172,21 @@ class World:
         return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
 
     def bulk(self) -> Bulk:
-        return Bulk(
-            jobs=self._port(self.jobs, "jobs"),
-            pauser=self.pauser(),
-            resumer=self.resumer(),
-            writer=self.writer(),
-            clock=self.api_clock,
-            concurrently=lambda tasks: [task() for task in tasks],
-        )
+        return self.app(self.api_clock).bulk
 
     def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
         """What was changed of a job, newest first."""
-        return Changes(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
+        return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
     def audit(self) -> PayloadAudit:
-        return PayloadAudit(
-            jobs=self._port(self.jobs, "jobs"),
-            payloads=self._port(self.payloads, "payloads"),
-            audits=self._port(self.audits, "audits"),
-            clock=self.wheel_clock,
-        )
+        return self.app(self.wheel_clock).payload_audit
 
-    def demands(self) -> Demands:
-        return Demands(
-            jobs=self._port(self.jobs, "jobs"),
-            queue=self._port(self.queue, "queue"),
-            payloads=self._port(self.payloads, "payloads"),
-            clock=self.api_clock,
-            ids=self.ids,
-        )
+    def on_demand(self) -> OnDemand:
+        return self.app(self.api_clock).on_demand
 
     def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
         payload = None if data is None else Payload.of(data)
-        return self.demands().trigger(
+        return self.on_demand().trigger(
             key_of(name),
             payload=payload,
             requested_at=self.api_clock.now(),
@@ -218,18 +195,10 @@ class World:
 
     def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
         now = self.api_clock.now()
-        return self.demands().backfill(key_of(name), since=since, until=until, requested_at=now)
+        return self.on_demand().backfill(key_of(name), since=since, until=until, requested_at=now)
 
     def sweeper(self, clock: Clock | None = None) -> Sweeper:
-        return Sweeper(
-            jobs=self._port(self.jobs, "jobs"),
-            timers=self._port(self.timers, "timers"),
-            leases=self._port(self.leases, "leases"),
-            runs=self._port(self.runs, "runs"),
-            queue=self._port(self.queue, "queue"),
-            clock=clock or self.wheel_clock,
-            concurrently=lambda tasks: [task() for task in tasks],
-        )
+        return self.app(clock or self.wheel_clock).sweeper
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
         return self.sweeper().sweep(
@@ -241,76 +210,31 @@ class World:
 
     def tick(self) -> Ticked:
         """What the minute schedule wakes, and the sweepers that it starts."""
-        ticker = Ticker(
-            leases=self._port(self.leases, "leases"),
-            sweeper=self.sweeper(),
-            sweepers=self._port(self.sweepers, "sweepers"),
-            clock=self.wheel_clock,
-            shards=self.shards,
-            sweepers_max=10,
+        ticked = self.app(self.wheel_clock).ticker.tick(
+            owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000
         )
-        ticked = ticker.tick(owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000)
         while self.sweepers.started:
             self.sweep(self.sweepers.started.pop(0))
         return ticked
 
-    def deliverer(self) -> Deliverer:
-        return Deliverer(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            slots=self._port(self.slots, "slots"),
-            timers=self._port(self.timers, "timers"),
-            queue=self._port(self.queue, "queue"),
-            payloads=self._port(self.payloads, "payloads"),
-            targets=self._port(self._targets or self.consumers, "consumers"),
-            signing=OneSecret(),
-            pauses=JobPauses(
-                jobs=self._port(self.jobs, "jobs"),
-                changes=self._port(self.changes, "changes"),
-                clock=self.delivery_clock,
-                ids=self.ids,
-            ),
-            letters=encode,
-            clock=self.delivery_clock,
-            ids=self.ids,
-        )
+    def handlers(self) -> Handlers:
+        return self.app(self.delivery_clock).handlers
 
-    def handler(self) -> BatchHandler:
-        return BatchHandler(
-            deliverer=self.deliverer(),
-            jobs=self._port(self.jobs, "jobs"),
-            queue=self._port(self.queue, "queue"),
-            decode=self.queue.decode,
-            clock=self.delivery_clock,
-            concurrently=one_by_one,
-        )
+    def intake(self) -> Intake:
+        return self.app(self.delivery_clock).intake
 
     def redriver(self) -> Redriver:
-        return Redriver(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=self._port(self.runs, "runs"),
-            queue=self._port(self.queue, "queue"),
-            clock=self.api_clock,
-        )
+        return self.app(self.api_clock).redriver
 
-    def reporter(self) -> Reporter:
-        runs, queue = self._port(self.runs, "runs"), self._port(self.queue, "queue")
-        slots = self._port(self.slots, "slots")
-        return Reporter(
-            jobs=self._port(self.jobs, "jobs"),
-            runs=runs,
-            turns=Turns(slots=slots, runs=runs, queue=queue, clock=self.api_clock, ids=self.ids),
-            queue=queue,
-            clock=self.api_clock,
-            ids=self.ids,
-        )
+    def callbacks(self) -> Callbacks:
+        return self.app(self.api_clock).callbacks
 
     def redrive(self, run_id: str, name: str = "job") -> Run:
         return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand a batch to the delivery function, and acknowledge what it reports as done."""
-        handled = self.handler().handle(batch, deadline=self.delivery_clock.now() + 90_000)
+        handled = self.intake().handle(batch, deadline=self.delivery_clock.now() + 90_000)
         self.queue.acknowledge([each.received.receipt for each in handled if each.is_done])
         return handled
 

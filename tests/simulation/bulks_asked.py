@@ -42,7 +42,7 @@ def _ask(request: "Request", ask: _Ask) -> None:
     request.chronicle.figures["bulk calls"] += 1
 
     def counted() -> tuple[int, str | None]:
-        done = ask(request.services.bulk, wanted)
+        done = ask(request.app.bulk, wanted)
         return done.count, done.reached
 
     reached = request.chronicle.of_many(request.asking, chosen, counted)

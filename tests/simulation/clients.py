@@ -12,7 +12,6 @@ from tests.simulation.faults import Mask
 from tests.simulation.flows import Flows
 from tests.simulation.functions import Functions
 from tests.simulation.leaving import Leaving
-from tests.simulation.machines import Services
 from tests.simulation.modes import Modes
 from tests.simulation.on_demand import OnDemand
 from tests.simulation.overlapping import Overlapping
@@ -24,6 +23,7 @@ from tests.simulation.weeks import Weeks
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.runtime.app import App
 
 #: Instants at which cron schedules fire, and how far around them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS
@@ -153,9 +153,9 @@ class Clients:
         known = self._known.setdefault(step.name, Known())
         self._chronicle.figures["client requests"] += 1
 
-        def ask(services: Services, asking: Asking) -> tuple[str, str] | None:
+        def ask(app: App, asking: Asking) -> tuple[str, str] | None:
             request = Request(
-                services,
+                app,
                 key_of(step.name),
                 asking,
                 random,

@@ -8,7 +8,7 @@ from typing import Final
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import Role, Troubles, mixed
 from tests.simulation.gate import RECEIVES, Gate
-from tests.simulation.machines import Fleet, Services
+from tests.simulation.machines import Fleet
 from tests.simulation.processes import LIMITS_MS, NEVER, TIME_LIMIT, Process, Scheduler
 from tests.simulation.recorder import Asking
 from tests.simulation.sqs import Sqs
@@ -23,6 +23,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.intake import Received
+from sweephand.runtime.app import App
 
 #: How many messages SQS hands over at once, at most (template.yaml: 10).
 _BATCHES: Final = (1, 3, 10, 10)
@@ -93,7 +94,7 @@ class Functions:
         verb: Verb,
         name: str,
         number: int,
-        ask: Callable[[Services, Asking], tuple[str, str] | None],
+        ask: Callable[[App, Asking], tuple[str, str] | None],
         answered: Callable[[Exception | str | None], None],
     ) -> None:
         """A request of a client; `number` tells it from others.
@@ -108,7 +109,7 @@ class Functions:
             at = self._fleet.clock(machine).now()
             try:
                 with self._chronicle.asking(verb, name, asked_at=at, ahead_ms=machine.ahead_ms) as asking:
-                    told = ask(self._fleet.services(machine), asking)
+                    told = ask(self._fleet.app(machine), asking)
                     asking.uid, asking.rev = told or (None, None)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)
@@ -196,7 +197,7 @@ class Functions:
 
         self._delivering += 1
         process = self._process("deliver", lambda _: is_over(), self._sqs.code_of(batch[0]))
-        handler, clock = self._fleet.handler(process.machine), self._fleet.clock(process.machine)
+        handler, clock = self._fleet.app(process.machine).intake, self._fleet.clock(process.machine)
         self._chronicle.figures["batches"] += 1
 
         def body() -> None:

@@ -232,7 +232,7 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
 def _was_line_troubled(tale: Tale, at: int) -> bool:
     """Whether something went wrong with a line, or between a skip and its line, soon after that moment."""
     mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS)
-    return any(port in each.where for each in mishaps for port in ("slots", "runs.record"))
+    return any(port in each.where for each in mishaps for port in ("lines", "runs.record"))
 
 
 def _is_passed(tale: Tale, turns: Turns, event: RunStored, skipped: str) -> bool:

@@ -1,33 +1,20 @@
 """The machines that functions run on: each with a clock of its own, and the production code wired to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from tests.fakes.doubles import OneSecret
+from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.consumers import Consumers
 from tests.simulation.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
 from tests.simulation.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import Ports
 
-from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.commit import Commits
-from sweephand.jobs.expiry import Completions
-from sweephand.jobs.on_demand import Demands
-from sweephand.jobs.pause import Pauser
 from sweephand.jobs.payload_audit import PayloadAudit
-from sweephand.jobs.resume import Resumer
-from sweephand.jobs.write import Writer
-from sweephand.model.wire import encode
-from sweephand.ports import Ids, RunStore, Sweepers
-from sweephand.runs.auto_pause import JobPauses
-from sweephand.runs.callbacks import Reporter
-from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.intake import BatchHandler
-from sweephand.runs.redrive import Redriver
-from sweephand.runtime import api, delivery, wheel
+from sweephand.ports import Ids, Sweepers
+from sweephand.runtime import app
+from sweephand.runtime.app import App, Options
 from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker
@@ -67,20 +54,6 @@ class ProcessIds:
         return self._scheduler.strand.process.faults.random.random()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What an API process can do for its client."""
-
-    writer: Writer
-    pauser: Pauser
-    resumer: Resumer
-    bulk: Bulk
-    demands: Demands
-    reporter: Reporter
-    redriver: Redriver
-    runs: RunStore
-
-
 class Fleet:
     """All machines. `shards` is the number that the deployed functions have been told of last."""
 
@@ -117,8 +90,7 @@ class Fleet:
             return int(level * SKEW_MAX_MS * wrong)
 
         self._machines = self._begun(ahead_ms)
-        self._services: dict[Machine, Services] = {}
-        self._handlers: dict[Machine, BatchHandler] = {}
+        self._apps: dict[Machine, App] = {}
 
     def calm(self) -> None:
         """Every process begins on a machine with the right time from now on."""
@@ -132,50 +104,23 @@ class Fleet:
         """The machine's clock."""
         return MachineClock(self._scheduler, machine)
 
-    def services(self, machine: Machine) -> Services:
-        """What the API function keeps on that machine from one request to the next."""
-        if machine not in self._services:
-            self._services[machine] = self._services_of(machine)
-        return self._services[machine]
-
-    def handler(self, machine: Machine) -> BatchHandler:
-        """What the delivery function keeps on that machine from one batch to the next."""
-        if machine not in self._handlers:
-            self._handlers[machine] = self._handler_of(machine)
-        return self._handlers[machine]
+    def app(self, machine: Machine) -> App:
+        """The use cases that a function keeps on that machine from one invocation to the next."""
+        if machine not in self._apps:
+            self._apps[machine] = self._app(machine)
+        return self._apps[machine]
 
     def sweeper(self, machine: Machine) -> Sweeper:
-        """What a sweep is made of."""
-        ports = self._ports
-        return Sweeper(
-            jobs=ports.jobs,
-            timers=ports.timers,
-            leases=ports.leases,
-            runs=ports.runs,
-            queue=ports.queue,
-            clock=self.clock(machine),
-            concurrently=wheel._concurrently,
-        )
+        """The sweeper of a process that has just started."""
+        return self._app(machine).sweeper
 
     def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:
-        """What a tick is made of, by the latest deployment."""
-        return Ticker(
-            leases=self._ports.leases,
-            sweeper=self.sweeper(machine),
-            sweepers=sweepers,
-            clock=self.clock(machine),
-            shards=self.shards,
-            sweepers_max=self._sweepers_max,
-        )
+        """The ticker of a process that has just started, by the latest deployment."""
+        return self._app(machine, sweepers).ticker
 
     def audit(self, machine: Machine) -> PayloadAudit:
-        """What a step of the audit is made of."""
-        return PayloadAudit(
-            jobs=self._ports.jobs,
-            payloads=self._ports.payloads,
-            audits=self._ports.audits,
-            clock=self.clock(machine),
-        )
+        """The audit of a process that has just started."""
+        return self._app(machine).payload_audit
 
     def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:
         return {
@@ -183,78 +128,36 @@ class Fleet:
             for role in LIMITS_MS
         }
 
-    def _services_of(self, machine: Machine) -> Services:
+    def _app(self, machine: Machine, sweepers: Sweepers = MISSING) -> App:
         clock, ports = self.clock(machine), self._ports
         counts: dict[int, ShardCount] = {}
 
-        def shards() -> int:
+        def shard_count() -> int:
             # A deployment that raises the number brings new processes.
             wanted = self.shards
             if wanted not in counts:
                 counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
             return counts[wanted]()
 
-        ids = self.ids
-        commits = Commits(
-            jobs=ports.jobs,
-            changes=ports.changes,
-            timers=ports.timers,
-            queue=ports.queue,
-            payloads=ports.payloads,
-            clock=clock,
-        )
-        writer = Writer(
-            jobs=ports.jobs, changes=ports.changes, commits=commits, clock=clock, ids=ids, shards=shards
-        )
-        pauser = Pauser(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=ids)
-        completions = Completions(jobs=ports.jobs, runs=ports.runs, clock=clock, ids=ids)
-        resumer = Resumer(jobs=ports.jobs, runs=ports.runs, commits=commits, completions=completions, ids=ids)
-        return Services(
-            writer,
-            pauser,
-            resumer,
-            Bulk(
-                jobs=ports.jobs,
-                pauser=pauser,
-                resumer=resumer,
-                writer=writer,
+        return App(
+            FakePorts(
                 clock=clock,
-                concurrently=api._concurrently,
-            ),
-            Demands(jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=clock, ids=ids),
-            Reporter(
+                ids=self.ids,
                 jobs=ports.jobs,
+                changes=ports.changes,
                 runs=ports.runs,
-                turns=Turns(slots=ports.slots, runs=ports.runs, queue=ports.queue, clock=clock, ids=ids),
+                lines=ports.lines,
+                timers=ports.timers,
+                leases=ports.leases,
+                payloads=ports.payloads,
+                audits=ports.audits,
                 queue=ports.queue,
-                clock=clock,
-                ids=ids,
+                targets=self._consumers,
+                sweepers=sweepers,
             ),
-            Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=clock),
-            ports.runs,
-        )
-
-    def _handler_of(self, machine: Machine) -> BatchHandler:
-        clock, ports = self.clock(machine), self._ports
-        deliverer = Deliverer(
-            jobs=ports.jobs,
-            runs=ports.runs,
-            slots=ports.slots,
-            timers=ports.timers,
-            queue=ports.queue,
-            payloads=ports.payloads,
-            targets=self._consumers,
+            Options(shards=self.shards, sweepers_max=self._sweepers_max),
             signing=OneSecret(),
-            pauses=JobPauses(jobs=ports.jobs, changes=ports.changes, clock=clock, ids=self.ids),
-            letters=encode,
-            clock=clock,
-            ids=self.ids,
-        )
-        return BatchHandler(
-            deliverer=deliverer,
-            jobs=ports.jobs,
-            queue=ports.queue,
+            shard_count=shard_count,
             decode=self._sqs.decode,
-            clock=clock,
-            concurrently=delivery._concurrently,
+            write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation puts another there,
         )

@@ -8,14 +8,14 @@ from tests.simulation.sqs import Sqs
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import (
     DeadlineMessage,
-    NoticeMessage,
-    SpanMessage,
+    NotifyMessage,
+    RangeMessage,
     Trigger,
     TriggerMessage,
 )
 
 #: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
-_FOLLOWING: Final = (DeadlineMessage, NoticeMessage)
+_FOLLOWING: Final = (DeadlineMessage, NotifyMessage)
 
 
 def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instant) -> bool:
@@ -23,7 +23,7 @@ def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instan
     if chronicle.last_other_timer_at > through:
         return False
     for message in sqs.messages():
-        if isinstance(message, SpanMessage):
+        if isinstance(message, RangeMessage):
             if message.demand is None and message.uid in chronicle.paused:
                 # As a single trigger of that job: it is held whole.
                 continue

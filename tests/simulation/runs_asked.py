@@ -22,7 +22,7 @@ def cancel(request: "Request") -> None:
     if run is not None:
         asked = _asked(request, "cancel", run)
         request.chronicle.of_run(
-            asked, lambda: request.services.reporter.cancel(request.key, run.run_id, "client")
+            asked, lambda: request.app.callbacks.cancel(request.key, run.run_id, "client")
         )
 
 
@@ -31,7 +31,7 @@ def complete(request: "Request") -> None:
     run = _chosen(request, ("running",))
     if run is not None:
         asked = replace(_asked(request, "complete", run), attempt=None)
-        reporter = request.services.reporter
+        reporter = request.app.callbacks
         request.chronicle.of_run(asked, lambda: reporter.complete(request.key, run.run_id, None))
 
 
@@ -40,7 +40,7 @@ def redrive(request: "Request") -> None:
     run = _chosen(request, ("failed",))
     if run is not None:
         asked = _asked(request, "redrive", run)
-        request.chronicle.of_run(asked, lambda: request.services.redriver.redrive(request.key, run.run_id))
+        request.chronicle.of_run(asked, lambda: request.app.redriver.redrive(request.key, run.run_id))
 
 
 def redrive_many(request: "Request") -> None:
@@ -49,7 +49,7 @@ def redrive_many(request: "Request") -> None:
     def ask() -> None:
         since = Progress()
         while True:
-            redriven = request.services.redriver.redrive_many(
+            redriven = request.app.redriver.redrive_many(
                 request.key.namespace, prefix=request.key.name, labels={}, since=since
             )
             if redriven.reached is None:
@@ -62,7 +62,7 @@ def redrive_many(request: "Request") -> None:
 
 
 def _chosen(request: "Request", states: tuple[State, ...]) -> Run | None:
-    page = request.services.runs.page(request.key, None, "", _LISTED_MAX)
+    page = request.app.ports.runs.page(request.key, None, "", _LISTED_MAX)
     found = [run for run in page.items if run.state in states]
     return request.random.choice(found) if found else None
 

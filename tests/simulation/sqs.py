@@ -15,7 +15,7 @@ from tests.simulation.trace import Buried
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.trigger import Message, SpanMessage
+from sweephand.model.trigger import Message, RangeMessage
 from sweephand.model.wire import VERSION, decode
 from sweephand.runs.intake import Received
 
@@ -168,7 +168,7 @@ class Sqs:
         return heap[0][0] if heap else None
 
     def decode(self, body: str) -> Message:
-        """runs.batch.Decoder: what is put back unchanged is read once."""
+        """runs.intake.Decoder: what is put back unchanged is read once."""
         message = self._read.get(body)
         if message is None:
             message = self._read[body] = decode(body)
@@ -191,7 +191,7 @@ def _trigger_id(body: str) -> str | None:
         message = decode(body)
     except (PoisonError, NewerError):
         return None
-    return None if isinstance(message, SpanMessage) else message.trigger.id
+    return None if isinstance(message, RangeMessage) else message.trigger.id
 
 
 def _letter(letter: Buried, body: str) -> Buried:
@@ -201,6 +201,6 @@ def _letter(letter: Buried, body: str) -> Buried:
     except (PoisonError, NewerError):
         return replace(letter, of="poison")
     letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
-    if isinstance(message, SpanMessage):
+    if isinstance(message, RangeMessage):
         return replace(letter, uid=message.uid, span=(message.first.due_at, message.until))
     return letter

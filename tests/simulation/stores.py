@@ -10,8 +10,8 @@ from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
+    MemoryLines,
     MemoryRuns,
-    MemorySlots,
     MemoryTimers,
 )
 from tests.simulation.chronicle import Chronicle
@@ -33,7 +33,7 @@ from sweephand.ports import (
     ChangeStore,
     JobStore,
     LeaseStore,
-    OverlapStore,
+    LineStore,
     PayloadStore,
     Queue,
     RunStore,
@@ -58,7 +58,7 @@ class Ports:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
-    slots: OverlapStore
+    lines: LineStore
     payloads: PayloadStore
     audits: AuditStore
     queue: Queue
@@ -74,19 +74,19 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     Items are removed when their time to live is over, except changes, which no simulated client reads.
     """
     jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
-    runs, slots, payloads = MemoryRuns(), MemorySlots(), chronicle.bucket.store()
+    runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
     removals = chronicle.removals
     if removals is None:
         jobs._jobs = Watched(chronicle.job_changed)
         runs._runs = Watched(chronicle.run_changed)
-        slots._slots = Watched(chronicle.line_changed)
+        lines._lines = Watched(chronicle.line_changed)
         timers._timers = Watched(chronicle.timer_changed)
     else:
         jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, _removal_of, removals)
         jobs._filed = Expiring(lambda *_: None, lambda _: None, _filed_expiry, removals)
         runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
-        slots._slots = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
+        lines._lines = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
         timers._timers = Expiring(
             chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
         )
@@ -96,7 +96,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
-        slots=gate.wrapped(slots, "slots"),
+        lines=gate.wrapped(lines, "lines"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=QueuePort(gate, sqs),

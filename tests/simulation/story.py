@@ -47,8 +47,8 @@ from sweephand.model.timer import (
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
-    NoticeMessage,
-    SpanMessage,
+    NotifyMessage,
+    RangeMessage,
     TriggerMessage,
 )
 
@@ -315,18 +315,18 @@ def _trigger(message: TriggerMessage, subject: Subject) -> str | None:
     return f"trigger due {_time(trigger.due_at)} rev {trigger.rev} attempt {message.attempt}{faults}"
 
 
-def _following(message: DeadlineMessage | FailureMessage | NoticeMessage, subject: Subject) -> str | None:
+def _following(message: DeadlineMessage | FailureMessage | NotifyMessage, subject: Subject) -> str | None:
     trigger = message.trigger
     if not subject.has_trigger(trigger.uid, trigger.due_at):
         return None
-    attempt = message.attempts if isinstance(message, NoticeMessage) else message.attempt
+    attempt = message.attempts if isinstance(message, NotifyMessage) else message.attempt
     kind = type(message).__name__.removesuffix("Message").lower()
     return (
         f"{kind} of attempt {attempt} of trigger due {_time(trigger.due_at)}, at {_time(message.not_before)}"
     )
 
 
-def _span(message: SpanMessage, subject: Subject) -> str | None:
+def _span(message: RangeMessage, subject: Subject) -> str | None:
     if not subject.has_job(message.uid):
         return None
     return f"span {_time(message.first.due_at)} to {_time(message.until)} rev {message.rev}"
@@ -385,8 +385,8 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     TriggerMessage: _trigger,
     DeadlineMessage: _following,
     FailureMessage: _following,
-    NoticeMessage: _following,
-    SpanMessage: _span,
+    NotifyMessage: _following,
+    RangeMessage: _span,
     OccurrenceTimer: _occurrence_timer,
     RetryTimer: _other_timer,
     DeadlineTimer: _other_timer,

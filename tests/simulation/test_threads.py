@@ -8,7 +8,7 @@ from tests.simulation.processes import NEVER, Machine, Process, Scheduler
 from tests.simulation.threads import in_strands
 
 from sweephand.base.instants import HOUR_MS
-from sweephand.runtime import api, delivery
+from sweephand.runtime import threads as production
 
 UNTROUBLED = RoleFaults("api", Troubles(dict.fromkeys(KINDS, 0.0)))
 
@@ -42,14 +42,14 @@ def failing() -> int:
 
 def left_behind(scheduler: Scheduler, task: Callable[[], int]) -> None:
     """Begin a task in production's pool, and do not wait for it."""
-    api._threads().submit(task)
+    production.write_pool().submit(task)
     scheduler.sleep(1)
 
 
 def test_what_production_runs_at_once_runs_side_by_side_and_returns_in_order(scheduler: Scheduler) -> None:
     returned: list[int] = []
     tasks = [sleeping(scheduler, each, []) for each in (30, 10, 20)]
-    scheduler.start(process_of("many"), lambda: returned.extend(api._concurrently(tasks)))
+    scheduler.start(process_of("many"), lambda: returned.extend(production.write_concurrently(tasks)))
     scheduler.run(30)
     assert returned == [30, 10, 20]
 
@@ -57,7 +57,11 @@ def test_what_production_runs_at_once_runs_side_by_side_and_returns_in_order(sch
 def test_deliveries_run_side_by_side(scheduler: Scheduler) -> None:
     done: list[tuple[int, int]] = []
     tasks = [sleeping(scheduler, each, done) for each in (30, 10, 20)]
-    scheduler.start(process_of("batch"), lambda: delivery._concurrently(tasks))  # type: ignore[arg-type]
+
+    def body() -> None:
+        production.deliver_concurrently(tasks)
+
+    scheduler.start(process_of("batch"), body)
     scheduler.run(100)
     assert done == [(10, 10), (20, 20), (30, 30)]
 
@@ -67,7 +71,7 @@ def test_a_failure_is_raised_where_it_is_awaited(scheduler: Scheduler) -> None:
 
     def body() -> None:
         try:
-            api._concurrently([sleeping(scheduler, 10, []), failing])
+            production.write_concurrently([sleeping(scheduler, 10, []), failing])
         except ValueError as error:
             raised.append(str(error))
 

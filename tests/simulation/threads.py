@@ -13,13 +13,13 @@ from unittest.mock import patch
 
 from tests.simulation.processes import Killed, Scheduler, Strand
 
-from sweephand.runtime import api, delivery, wheel
+from sweephand.runtime import threads as production
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-#: The pools of production, by module and by the function that makes them.
-_POOLS: Final = ((api, "_threads"), (delivery, "_helpers"), (wheel, "_threads"))
+#: The functions that make the pools of production.
+_POOLS: Final = ("write_pool", "delivery_pool", "record_pool")
 
 
 @contextmanager
@@ -28,8 +28,8 @@ def in_strands(scheduler: Scheduler) -> Iterator[None]:
     threads = Threads(scheduler)
     with ExitStack() as stack:
         stack.enter_context(patch.object(_base, "threading", _Threading(scheduler)))
-        for module, pool in _POOLS:
-            stack.enter_context(patch.object(module, pool, lambda: threads))
+        for pool in _POOLS:
+            stack.enter_context(patch.object(production, pool, lambda: threads))
         yield
 
 

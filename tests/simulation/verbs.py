@@ -26,7 +26,6 @@ from tests.simulation.forms import (
     SPARSE_RETIMINGS,
 )
 from tests.simulation.leaving import Leaving
-from tests.simulation.machines import Services
 from tests.simulation.modes import Modes
 from tests.simulation.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.overlapping import Overlapping
@@ -43,9 +42,10 @@ from sweephand.base.instants import (
     Instant,
     rfc3339,
 )
-from sweephand.jobs.write import Written
+from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
+from sweephand.runtime.app import App
 
 #: Whose key all clients have.
 CLIENT: Final = "client"
@@ -68,12 +68,12 @@ class Known:
 
 @dataclass(slots=True)
 class Request:
-    """One request: to which services, about which job, and when by their clock.
+    """One request: to which app, about which job, and when by their clock.
 
     Its `random` is the same whenever it is repeated. What it asks for is told to `known`.
     """
 
-    services: Services
+    app: App
     key: JobKey
     asking: Asking
     random: Random
@@ -132,9 +132,11 @@ class Request:
         filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
         return f'"{self.number}{filling}"'
 
-    def put(self, written: Definition, *, if_match: str | None = None, if_absent: bool = False) -> Written:
+    def put(
+        self, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+    ) -> WriteResult:
         """PUT it."""
-        return self.services.writer.put(
+        return self.app.writer.put(
             self.key,
             written,
             caller=CLIENT,
@@ -157,7 +159,7 @@ class Action:
     ask: Ask
 
 
-def _told(written: Written) -> tuple[str, str]:
+def _told(written: WriteResult) -> tuple[str, str]:
     return written.job.uid, written.job.rev
 
 
@@ -186,13 +188,11 @@ def _create(request: Request) -> tuple[str, str]:
 
 
 def _delete(request: Request) -> None:
-    request.services.writer.delete(request.key, who=CLIENT, requested_at=request.at)
+    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at)
 
 
 def _delete_if_match(request: Request) -> None:
-    request.services.writer.delete(
-        request.key, who=CLIENT, requested_at=request.at, if_match=request.known.rev
-    )
+    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=request.known.rev)
 
 
 def _patch(request: Request) -> tuple[str, str]:
@@ -209,7 +209,7 @@ def _patch(request: Request) -> tuple[str, str]:
         labels = {**kept, "patch": str(request.number)}
         return replace(before, written=judged({**before.written, **fields, "labels": labels}))
 
-    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _touch(request: Request) -> tuple[str, str]:
         labels = {**before.labels, "patch": str(request.number)}
         return replace(before, written={**before.written, "labels": labels})
 
-    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _patch_timing(request: Request) -> tuple[str, str]:
@@ -245,7 +245,7 @@ def _patch_timing(request: Request) -> tuple[str, str]:
     def patched(before: Definition) -> Definition:
         return replace(before, written=_retimed(request, before.written))
 
-    return _told(request.services.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _put_timing(request: Request) -> tuple[str, str]:
@@ -257,7 +257,7 @@ def _put_timing(request: Request) -> tuple[str, str]:
 
 
 def _pause(request: Request) -> tuple[str, str]:
-    pauser = request.services.pauser
+    pauser = request.app.pauser
     job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
     return job.uid, job.rev
 
@@ -265,13 +265,13 @@ def _pause(request: Request) -> tuple[str, str]:
 def _resume(request: Request) -> tuple[str, str]:
     mode = request.random.choice(MODES)
     request.asking.catchup = mode
-    job = request.services.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
+    job = request.app.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
     return job.uid, job.rev
 
 
 def _trigger(request: Request) -> tuple[str, str]:
     payload = Payload.of(request.new_data())
-    trigger = request.services.demands.trigger(
+    trigger = request.app.on_demand.trigger(
         request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
     )
     return trigger.uid, trigger.rev
@@ -279,9 +279,7 @@ def _trigger(request: Request) -> tuple[str, str]:
 
 def _backfill(request: Request) -> None:
     since = request.at - request.random.randrange(4 * MINUTE_MS)
-    request.services.demands.backfill(
-        request.key, since=since - MINUTE_MS, until=since, requested_at=request.at
-    )
+    request.app.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
 
 
 def _crowd(request: Request) -> tuple[str, str]:

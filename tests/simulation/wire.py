@@ -72,7 +72,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         timers=_told(gate, timers.DynamoTimers(table("timers", "timers")), "timers"),
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
-        slots=_told(gate, lines.DynamoSlots(table("slots", "jobs")), "slots"),
+        lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=_told(gate, queue, "queue"),
@@ -136,7 +136,7 @@ class Watch:
             case "runs":
                 chronicle.run_changed(_read(runs._run, before), _read(runs._run, after))
             case "overlap":
-                chronicle.line_changed(_read(lines._slot, before), _read(lines._slot, after))
+                chronicle.line_changed(_read(lines._line, before), _read(lines._line, after))
             case "shard":
                 if after:
                     chronicle.timer_changed(None, timers._timer(after))
@@ -152,7 +152,7 @@ class Watch:
             case "runs":
                 chronicle.run_removed(runs._run(item))
             case "overlap":
-                chronicle.line_removed(lines._slot(item))
+                chronicle.line_removed(lines._line(item))
             case "shard":
                 chronicle.timer_removed(timers._timer(item))
 

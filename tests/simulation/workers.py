@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from tests.simulation.chronicle import Chronicle
 from tests.simulation.faults import fraction, mixed
 from tests.simulation.functions import Functions
-from tests.simulation.machines import Services
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
 from tests.simulation.scenario import is_for_weeks
@@ -19,6 +18,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run
 from sweephand.ports import Attempt
+from sweephand.runtime.app import App
 
 
 class Manner(NamedTuple):
@@ -150,8 +150,8 @@ class Workers:
         asked = RunAsked(self._scheduler.now, verb, work.key.name, work.uid, work.run_id, work.attempt)
         self._chronicle.figures["reports"] += 1
 
-        def ask(services: Services, _: Asking) -> None:
-            self._chronicle.of_run(asked, lambda: _report(services, work, verb))
+        def ask(app: App, _: Asking) -> None:
+            self._chronicle.of_run(asked, lambda: _report(app, work, verb))
 
         def answered(error: Exception | str | None) -> None:
             if work.manner.is_hasty:
@@ -169,8 +169,8 @@ class Workers:
         self._functions.api(verb, work.key.name, code, ask, answered)
 
 
-def _report(services: Services, work: _Work, verb: Verb) -> Run:
-    reporter = services.reporter
+def _report(app: App, work: _Work, verb: Verb) -> Run:
+    reporter = app.callbacks
     match verb:
         case "heartbeat":
             return reporter.heartbeat(work.key, work.run_id, work.token)

@@ -257,7 +257,10 @@ def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
     with Consumer() as consumer:
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         thawed_at = time() + IDLE_MAX_S + 1
-        monkeypatch.setattr("sweephand.delivery.http.connections.time", lambda: thawed_at)
+        monkeypatch.setattr(
+            "sweephand.delivery.http.connections.time",
+            lambda: thawed_at,
+        )
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         assert consumer.accepted == 2
 

@@ -19,7 +19,7 @@ def world(dynamo: Dynamo) -> World:
     """A world whose jobs, runs and lines are in DynamoDB."""
     stores = dynamo.stores()
     world = World()
-    world.jobs, world.runs, world.slots = stores.jobs, stores.runs, stores.slots  # type: ignore[assignment]
+    world.jobs, world.runs, world.lines = stores.jobs, stores.runs, stores.lines  # type: ignore[assignment]
     return world
 
 
@@ -76,7 +76,7 @@ def test_threads_that_deliver_one_job_s_triggers_call_its_consumer_one_at_a_time
     assert {run.due_at for run in runs} == {message.trigger.due_at for message in messages}
     over = {"succeeded"} if mode == "wait" else {"succeeded", "skipped"}
     assert {run.state for run in runs} <= over
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def at_once(action: Callable[[], None], threads: int = 4) -> None:

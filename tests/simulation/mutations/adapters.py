@@ -11,7 +11,7 @@ from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.timer import Cursor, Lease
 from sweephand.storage import jobs, leases, runs
 from sweephand.storage.leases import DynamoLeases, ShardsItem
-from sweephand.storage.table import Refusal, Stretch, Table
+from sweephand.storage.table import QueryResult, Refusal, Table
 
 
 @mutation("An entry that SQS refused is not sent again", stores=wire)
@@ -101,7 +101,7 @@ def denies_own_run() -> Iterator[None]:
 def stops_at_empty_pages() -> Iterator[None]:
     query = Table.query
 
-    def ending(table: Table, *args: Any, **kwargs: Any) -> Stretch:
+    def ending(table: Table, *args: Any, **kwargs: Any) -> QueryResult:
         client = table._client
 
         def asked(**request: Any) -> Any:

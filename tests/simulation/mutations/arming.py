@@ -14,7 +14,7 @@ from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.write import Writer
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, Revision
-from sweephand.model.trigger import Message, SpanMessage
+from sweephand.model.trigger import Message, RangeMessage
 from sweephand.ports import always
 from sweephand.wheel.arm import split
 
@@ -110,7 +110,7 @@ def arms_without_room_for_skew() -> Iterator[None]:
 
 @mutation("A span is split without its last part")
 def loses_last_part() -> Iterator[None]:
-    def shortened(span: SpanMessage) -> Iterator[Message]:
+    def shortened(span: RangeMessage) -> Iterator[Message]:
         parts = list(split(span))
         return iter(parts[:-1] or parts)
 

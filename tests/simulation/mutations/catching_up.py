@@ -10,22 +10,22 @@ from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 
 @mutation("Catch-up is decided when a trigger is delivered: what had to wait is a misfire, too")
 def catches_up_at_delivery() -> Iterator[None]:
-    deliver = Deliverer._trigger
+    deliver = Deliverer.deliver
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
         rule = read.job.definition.catchup if read.job is not None else None
         late_ms = self._clock.now() - message.trigger.due_at
         is_first = message.attempt == 1 and message.trigger.demand is None
         if rule is not None and is_first and rule.mode != "all" and late_ms > rule.window_ms:
-            return Delivered("dropped")
+            return Outcome("dropped")
         return deliver(self, message, read, deadline)
 
-    with patch.object(Deliverer, "_trigger", judged):
+    with patch.object(Deliverer, "deliver", judged):
         yield
 
 

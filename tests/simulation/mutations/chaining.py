@@ -8,38 +8,38 @@ from tests.simulation.mutations.registry import mutation
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import NoticeMessage, TriggerMessage
+from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.notify import Teller
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.notify import Notifier
+from sweephand.runs.outcome import Outcome
 
 
 @mutation("What follows a run that was late is a misfire, too, by the catch-up of its own job")
 def misses_what_follows() -> Iterator[None]:
-    deliver = Deliverer._trigger
+    deliver = Deliverer.deliver
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
         demand, rule = message.trigger.demand, read.job.definition.catchup if read.job is not None else None
         is_chained = demand is not None and demand.kind == "chained"
         if rule is not None and is_chained and self._clock.now() - message.trigger.due_at > rule.window_ms:
-            return Delivered("dropped")
+            return Outcome("dropped")
         return deliver(self, message, read, deadline)
 
-    with patch.object(Deliverer, "_trigger", judged):
+    with patch.object(Deliverer, "deliver", judged):
         yield
 
 
 @mutation("A job follows others only as long as an occurrence of its own is left")
 def ends_chains_with_series() -> Iterator[None]:
-    trigger = Teller._trigger
+    trigger = Notifier._trigger
 
-    def triggered(self: Teller, notice: NoticeMessage, spec: Mapping[str, Any]) -> Answer:
-        job = self._reading.anew(JobKey(notice.trigger.key.namespace, spec["name"])).job
+    def triggered(self: Notifier, notice: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
+        job = self._job_reads.reread(JobKey(notice.trigger.key.namespace, spec["name"])).job
         if job is not None and job.series.next_after(self._clock.now()) is None:
             return Answer(succeeded=True)
         return trigger(self, notice, spec)
 
-    with patch.object(Teller, "_trigger", triggered):
+    with patch.object(Notifier, "_trigger", triggered):
         yield

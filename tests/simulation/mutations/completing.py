@@ -18,12 +18,26 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.run_conditions import Asked, Guard
 from sweephand.model.run_states import TABLE, State
-from sweephand.model.trigger import DeadlineMessage, Message, NoticeMessage, Trigger, TriggerMessage, end_id
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    Message,
+    NotifyMessage,
+    Trigger,
+    TriggerMessage,
+    end_id,
+)
 from sweephand.ports import Answer
-from sweephand.runs import callbacks, deadlines, notification, notify, outcome
-from sweephand.runs.callbacks import Reporter
-from sweephand.runs.deadlines import Watch
-from sweephand.runs.outcome import Delivered, Settler
+from sweephand.runs import (
+    callbacks,
+    deadlines,
+    notification,
+    notify,
+    outcome,
+)
+from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.deadlines import Deadlines
+from sweephand.runs.follow_up import FollowUp
+from sweephand.runs.outcome import Outcome
 from sweephand.runs.redrive import Redriver
 
 #: All that a run may be.
@@ -32,10 +46,10 @@ _ANY: frozenset[State] = frozenset(TABLE)
 
 @mutation("A heartbeat is taken and changes nothing")
 def ignores_heartbeats() -> Iterator[None]:
-    def heartbeat(reporter: Reporter, key: JobKey, run_id: str, token: str | None) -> Run:
+    def heartbeat(reporter: Callbacks, key: JobKey, run_id: str, token: str | None) -> Run:
         return reporter._reported(key, run_id, token, "heartbeat", lambda _: False)
 
-    with patch.object(Reporter, "heartbeat", heartbeat):
+    with patch.object(Callbacks, "heartbeat", heartbeat):
         yield
 
 
@@ -56,7 +70,7 @@ def arms_no_deadline() -> Iterator[None]:
 
         ports["later"] = Instead(later, send_at=send_at)
 
-    with built(Settler, change):
+    with built(FollowUp, change):
         yield
 
 
@@ -65,7 +79,7 @@ def looks_once() -> Iterator[None]:
     def change(ports: Ports) -> None:
         ports["later"] = Instead(ports["later"], send_at=lambda *_: None)
 
-    with built(Watch, change):
+    with built(Deadlines, change):
         yield
 
 
@@ -80,7 +94,7 @@ def multiplies_looks() -> Iterator[None]:
 
         ports["runs"] = Instead(runs, of=of)
 
-    with built(Watch, change):
+    with built(Deadlines, change):
         yield
 
 
@@ -103,21 +117,21 @@ def records_before_watching() -> Iterator[None]:
         ports["later"] = Instead(whole, send_at=send_at)
         ports["runs"] = Instead(runs, record=record)
 
-    with built(Settler, change):
+    with built(FollowUp, change):
         yield
 
 
 @mutation("A deadline ends whichever attempt goes on by now")
 def ends_later_attempts() -> Iterator[None]:
-    looked = Watch._looked
+    looked = Deadlines._looked
 
-    def look(self: Watch, message: DeadlineMessage) -> Delivered:
+    def look(self: Deadlines, message: DeadlineMessage) -> Outcome:
         run = self._runs.of(message.trigger)
         if run is not None and run.state == "running" and run.attempts != message.attempt:
-            return Delivered(self._fail(run, Answer(succeeded=False, error="Silence")) or "watched")
+            return Outcome(self._fail(run, Answer(succeeded=False, error="Silence")) or "watched")
         return looked(self, message)
 
-    with patch.object(Watch, "_looked", look):
+    with patch.object(Deadlines, "_looked", look):
         yield
 
 
@@ -195,13 +209,13 @@ def claims_what_was_cancelled() -> Iterator[None]:
 
 @mutation("A cancel is acknowledged, and nothing is written")
 def forgets_cancels() -> Iterator[None]:
-    end = Reporter._brought_to_end
+    end = Callbacks._brought_to_end
 
-    def forgetful(reporter: Reporter, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
+    def forgetful(reporter: Callbacks, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
         is_cancel = "cancel" in change.__qualname__
         return change(read(), None) if is_cancel else end(reporter, read, change)
 
-    with patch.object(Reporter, "_brought_to_end", forgetful):
+    with patch.object(Callbacks, "_brought_to_end", forgetful):
         yield
 
 
@@ -210,7 +224,7 @@ def forgets_cancels() -> Iterator[None]:
     masked_by="its deadline: the attempt counts as failed when that has passed",
 )
 def forgets_failures() -> Iterator[None]:
-    with patch.object(Watch, "fail", lambda *_: Delivered("repeated")):
+    with patch.object(Deadlines, "fail", lambda *_: Outcome("repeated")):
         yield
 
 
@@ -227,7 +241,7 @@ def _telling(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Me
 
         ports["queue"] = Instead(queue, send=send)
 
-    return built(Settler, careless)
+    return built(FollowUp, careless)
 
 
 @mutation("Nobody is told of the end of a run that was given up")
@@ -256,14 +270,14 @@ def records_before_telling() -> Iterator[None]:
             return written
 
         def send(messages: Sequence[tuple[Message, int]]) -> None:
-            is_late = any(isinstance(message, NoticeMessage) for message, _ in messages)
+            is_late = any(isinstance(message, NotifyMessage) for message, _ in messages)
             (put_off.of(queue.send) if is_late else queue.send)(messages)
 
         ports["runs"] = Instead(runs, record=then(runs.record), move=then(runs.move))
         if queue is not None:
             ports["queue"] = Instead(queue, send=send)
 
-    with built(Settler, change), built(Watch, change), built(Reporter, change), _at_the_end(put_off):
+    with built(FollowUp, change), built(Deadlines, change), built(Callbacks, change), _at_the_end(put_off):
         yield
 
 
@@ -286,7 +300,7 @@ def tells_too_early() -> Iterator[None]:
 
 @mutation("An end whose record is not there yet is not looked at again")
 def tells_only_at_once() -> Iterator[None]:
-    with patch.object(notify.Teller, "_unrecorded", lambda *_: Delivered("dropped")):
+    with patch.object(notify.Notifier, "_unrecorded", lambda *_: Outcome("dropped")):
         yield
 
 
@@ -302,7 +316,7 @@ def names_chains_by_their_moment() -> Iterator[None]:
 @mutation("A failure without a record is told at once, as a success is")
 def tells_unrecorded_failures() -> Iterator[None]:
     with patch.object(
-        notify, "is_told_of", lambda told, run: run is None or notification.is_told_of(told, run)
+        notify, "is_told_of", lambda told, run: run is None or notification.is_recorded(told, run)
     ):
         yield
 
@@ -372,14 +386,14 @@ def records_failures_late() -> Iterator[None]:
 
 @mutation("A run is given up though its consumer has completed it in the meantime")
 def gives_up_what_was_completed() -> Iterator[None]:
-    fail = Settler.fail
+    fail = FollowUp.fail
 
     def careless(
-        self: Settler, message: TriggerMessage, job: Job | None, run: Run, answer: Answer, _: object
+        self: FollowUp, message: TriggerMessage, job: Job | None, run: Run, answer: Answer, _: object
     ) -> Run | None:
         return fail(self, message, job, run, answer, lambda _: True)
 
-    with patch.object(Settler, "fail", careless):
+    with patch.object(FollowUp, "fail", careless):
         yield
 
 

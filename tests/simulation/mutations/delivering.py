@@ -14,23 +14,24 @@ from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import (
     CRASHES_MAX,
-    BatchHandler,
     Handled,
+    Intake,
     Received,
 )
 from sweephand.runs.job_reads import JobRead, liveness_of
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 
-def _handling(change: Callable[[Deliverer, Message], Message]) -> Any:
-    handle = Deliverer.handle
+def _handling(change: Callable[[Handlers, Message], Message]) -> Any:
+    handle = Handlers.handle
 
-    def changed(deliverer: Deliverer, message: Message, read: Any) -> Delivered:
-        return handle(deliverer, change(deliverer, message), read)
+    def changed(handlers: Handlers, message: Message, read: Any) -> Outcome:
+        return handle(handlers, change(handlers, message), read)
 
-    return patch.object(Deliverer, "handle", changed)
+    return patch.object(Handlers, "handle", changed)
 
 
 @mutation("A trigger of an unknown revision is dropped at once")
@@ -47,7 +48,7 @@ def drops_unknown_soon() -> Iterator[None]:
 
 @mutation("A trigger is delivered up to a second early")
 def delivers_early() -> Iterator[None]:
-    def sooner(_: Deliverer, message: Message) -> Message:
+    def sooner(_: Handlers, message: Message) -> Message:
         if isinstance(message, TriggerMessage):
             return message._replace(not_before=message.not_before - SECOND_MS)
         return message
@@ -58,10 +59,10 @@ def delivers_early() -> Iterator[None]:
 
 @mutation("A message of a newer version is taken for poison")
 def buries_what_is_newer() -> Iterator[None]:
-    def newer(self: BatchHandler, received: Received, _: Sendable) -> Handled:
+    def newer(self: Intake, received: Received, _: Sendable) -> Handled:
         return self._poison(received, PoisonError("A message of another version."))
 
-    with patch.object(BatchHandler, "_newer", newer):
+    with patch.object(Intake, "_newer", newer):
         yield
 
 
@@ -82,7 +83,7 @@ def does_not_look_again() -> Iterator[None]:
 
         ports["targets"] = Instead(targets, deliver=deliver)
 
-    with built(Deliverer, change):
+    with built(Handlers, change):
         yield
 
 
@@ -93,7 +94,7 @@ def sends_what_is_outdated() -> Iterator[None]:
 
         def is_wanted() -> bool:
             nonlocal latest
-            latest = attempts._reading.fresh(attempt.trigger.key, latest)
+            latest = attempts._job_reads.fresh(attempt.trigger.key, latest)
             return liveness_of(message, latest) == "alive"
 
         answer = attempts._targets.deliver(attempt._replace(is_wanted=is_wanted))
@@ -113,16 +114,16 @@ def ignores_claims() -> Iterator[None]:
 
         ports["runs"] = Instead(runs, claim=claim)
 
-    with built(Deliverer, change):
+    with built(Handlers, change):
         yield
 
 
 @mutation("What was received in vain counts as what functions crashed over")
 def takes_receives_for_crashes() -> Iterator[None]:
-    def crashes(_: BatchHandler, message: TriggerMessage) -> bool:
+    def crashes(_: Intake, message: TriggerMessage) -> bool:
         return message.crashes >= CRASHES_MAX
 
-    with patch.object(BatchHandler, "_crashes", crashes):
+    with patch.object(Intake, "_crashes", crashes):
         yield
 
 
@@ -149,14 +150,14 @@ def claims_for_ever() -> Iterator[None]:
 
 @mutation("What is put back forgets how many functions crashed over it")
 def forgets_crashes() -> Iterator[None]:
-    put_back = waiting.Later.put_back
+    put_back = waiting.Requeue.put_back
 
-    def forgetting(later: waiting.Later, message: Message, until: Instant) -> None:
+    def forgetting(later: waiting.Requeue, message: Message, until: Instant) -> None:
         if isinstance(message, TriggerMessage):
             message = message._replace(crashes=0)
         put_back(later, message, until)
 
-    with patch.object(waiting.Later, "put_back", forgetting):
+    with patch.object(waiting.Requeue, "put_back", forgetting):
         yield
 
 
@@ -168,7 +169,7 @@ def forgets_faults() -> Iterator[None]:
 
 @mutation("A message whose attempt is claimed is dropped, not put back")
 def drops_claimed() -> Iterator[None]:
-    with patch.object(Deliverer, "_refused", lambda *_: Delivered("repeated")):
+    with patch.object(Deliverer, "_refused", lambda *_: Outcome("repeated")):
         yield
 
 
@@ -189,22 +190,22 @@ def _records_before(*late: tuple[str, str]) -> Any:
             put_off = {method: later.of(getattr(ports[port], method))}
             ports[port] = Instead(ports[port], **put_off)
 
-    return later, built(Deliverer, change)
+    return later, built(Handlers, change)
 
 
 def _at_the_end(later: Later) -> Any:
-    handle = Deliverer.handle
+    handle = Handlers.handle
 
-    def handled(deliverer: Deliverer, message: Message, read: Any) -> Delivered:
+    def handled(handlers: Handlers, message: Message, read: Any) -> Outcome:
         try:
-            delivered = handle(deliverer, message, read)
+            delivered = handle(handlers, message, read)
         except BaseException:
             later.forget()
             raise
         later.make()
         return delivered
 
-    return patch.object(Deliverer, "handle", handled)
+    return patch.object(Handlers, "handle", handled)
 
 
 @mutation("A failure is recorded before its retry is sent")
@@ -223,7 +224,7 @@ def records_before_burying() -> Iterator[None]:
 
 @mutation("What is put back is not sent again")
 def puts_nothing_back() -> Iterator[None]:
-    with patch.object(Deliverer, "_put_back", lambda *_: Delivered("early")):
+    with patch.object(waiting.Requeue, "put_back", lambda *_: None):
         yield
 
 
@@ -232,34 +233,34 @@ def puts_nothing_back() -> Iterator[None]:
     masked_by="the trigger's one identity, and SQS's limit on receives",
 )
 def keeps_what_it_put_back() -> Iterator[None]:
-    one = BatchHandler._one
+    one = Intake._one
 
     def kept(*args: Any) -> Handled:
         handled = one(*args)
-        is_back = handled.delivered.outcome in {"early", "unknown", "held", "claimed"}
+        is_back = handled.outcome.name in {"early", "unknown", "held", "claimed"}
         return handled._replace(is_done=handled.is_done and not is_back)
 
-    with patch.object(BatchHandler, "_one", kept):
+    with patch.object(Intake, "_one", kept):
         yield
 
 
 @mutation("A batch is acknowledged before it is dealt with")
 def acknowledges_first() -> Iterator[None]:
-    handle = BatchHandler.handle
+    handle = Intake.handle
 
-    def handled(handler: BatchHandler, batch: Sequence[Received], **kwargs: Any) -> list[Handled]:
+    def handled(handler: Intake, batch: Sequence[Received], **kwargs: Any) -> list[Handled]:
         handler._queue.acknowledge([each.receipt for each in batch])
         return handle(handler, batch, **kwargs)
 
-    with patch.object(BatchHandler, "handle", handled):
+    with patch.object(Intake, "handle", handled):
         yield
 
 
 @mutation("A message that a fault kept from being handled is acknowledged and not sent again")
 def drops_faulty() -> Iterator[None]:
-    def done(_: BatchHandler, received: Received, message: Message, error: Exception) -> Handled:
+    def done(_: Intake, received: Received, message: Message, error: Exception) -> Handled:
         del message
-        return Handled(received, Delivered("fault"), error=error)
+        return Handled(received, Outcome("fault"), error=error)
 
-    with patch.object(BatchHandler, "_faulty", done):
+    with patch.object(Intake, "_faulty", done):
         yield

@@ -11,13 +11,13 @@ from tests.simulation.mutations.registry import Ports, built, mutation
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.jobs import expiry
-from sweephand.jobs.expiry import Completions
+from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.resume import Resumer
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.runs.callbacks import Reporter
-from sweephand.runs.deadlines import Watch
-from sweephand.runs.trigger_ranges import Spans
+from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.deadlines import Deadlines
+from sweephand.runs.trigger_ranges import TriggerRanges
 
 
 class _Nobody:
@@ -29,44 +29,44 @@ class _Nobody:
 
 def _unasked(use_case: type) -> Any:
     def change(ports: Ports) -> None:
-        ports["completions"] = _Nobody()
+        ports["expiry"] = _Nobody()
 
     return built(use_case, change)
 
 
 @mutation("A job never goes with its last run")
 def stays() -> Iterator[None]:
-    with patch.object(Completions, "ended", lambda *_: None):
+    with patch.object(JobExpiry, "ended", lambda *_: None):
         yield
 
 
 @mutation("A job stays if its last run was reported on")
 def stays_after_reports() -> Iterator[None]:
-    report = Reporter.__init__
+    report = Callbacks.__init__
 
-    def built_without(self: Reporter, **ports: Any) -> None:
+    def built_without(self: Callbacks, **ports: Any) -> None:
         report(self, **ports)
-        self._completions = _Nobody()  # type: ignore[assignment]
+        self._expiry = _Nobody()  # type: ignore[assignment]
 
-    with patch.object(Reporter, "__init__", built_without), _unasked(Watch):
+    with patch.object(Callbacks, "__init__", built_without), _unasked(Deadlines):
         yield
 
 
 @mutation("A job stays if its last run was given up")
 def stays_after_failures() -> Iterator[None]:
-    ended = Completions.ended
+    ended = JobExpiry.ended
 
-    def asked(self: Completions, job: Job | None, run: Run | None = None) -> None:
+    def asked(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if run is not None:
             ended(self, job, run)
 
-    with patch.object(Completions, "ended", asked):
+    with patch.object(JobExpiry, "ended", asked):
         yield
 
 
 @mutation("A job stays if its last occurrences were skipped as misfires")
 def stays_after_misfires() -> Iterator[None]:
-    with _unasked(Spans), _unasked(Resumer):
+    with _unasked(TriggerRanges), _unasked(Resumer):
         yield
 
 
@@ -77,39 +77,39 @@ def goes_with_the_first() -> Iterator[None]:
 
     with (
         patch.object(expiry, "_is_ending", wants),
-        patch.object(Completions, "_are_over", lambda *_: True),
+        patch.object(JobExpiry, "_are_over", lambda *_: True),
     ):
         yield
 
 
 @mutation("A job goes when its last occurrence is past, whatever became of its runs")
 def goes_with_the_last_occurrence() -> Iterator[None]:
-    with patch.object(Completions, "_are_over", lambda *_: True):
+    with patch.object(JobExpiry, "_are_over", lambda *_: True):
         yield
 
 
 @mutation("A job goes with the run of its last occurrence, though others of it go on")
 def goes_though_others_go_on() -> Iterator[None]:
-    are_over = Completions._are_over
+    are_over = JobExpiry._are_over
 
-    def alone(self: Completions, job: Job, run: Run | None, now: Instant) -> bool:
+    def alone(self: JobExpiry, job: Job, run: Run | None, now: Instant) -> bool:
         page = self._runs.page(job.key, None, "", 50).items
         last = next((each for each in page if each.uid == job.uid and each.demand is None), run)
         is_last = last is not None and job.series.next_after(last.due_at) is None
         return (is_last and last is not None and last.is_over) or are_over(self, job, run, now)
 
-    with patch.object(Completions, "_are_over", alone):
+    with patch.object(JobExpiry, "_are_over", alone):
         yield
 
 
 @mutation("A job goes though an occurrence that has not begun is still on its way")
 def goes_before_all_began() -> Iterator[None]:
-    def known(self: Completions, job: Job, run: Run | None, _: Instant) -> bool:
+    def known(self: JobExpiry, job: Job, run: Run | None, _: Instant) -> bool:
         page = self._runs.page(job.key, None, "", 50).items
         found = [each for each in page if each.uid == job.uid]
         return bool(found or run) and all(each.is_over for each in found)
 
-    with patch.object(Completions, "_are_over", known):
+    with patch.object(JobExpiry, "_are_over", known):
         yield
 
 
@@ -131,7 +131,7 @@ def goes_unasked() -> Iterator[None]:
 
 @mutation("Whoever bears the name goes, as soon as a run of one that bore it is over")
 def goes_by_name() -> Iterator[None]:
-    def ended(self: Completions, job: Job | None, run: Run | None = None) -> None:
+    def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:
             return
         with suppress(StoreError):
@@ -145,13 +145,13 @@ def goes_by_name() -> Iterator[None]:
                     if self._jobs.put(expired, stored.version):
                         return
 
-    with patch.object(Completions, "ended", ended):
+    with patch.object(JobExpiry, "ended", ended):
         yield
 
 
 @mutation("What a job was when its last run began is put in the place of what it has become")
 def goes_as_it_was() -> Iterator[None]:
-    def ended(self: Completions, job: Job | None, run: Run | None = None) -> None:
+    def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:
             return
         with suppress(StoreError):
@@ -161,15 +161,15 @@ def goes_as_it_was() -> Iterator[None]:
                 expired = replace(job, version=self._ids.token(), expires_at=now)
                 self._jobs.put(expired, stored.version)
 
-    with patch.object(Completions, "ended", ended):
+    with patch.object(JobExpiry, "ended", ended):
         yield
 
 
 @mutation("The item of a job that goes is removed at once")
 def removes_items() -> Iterator[None]:
-    ended = Completions.ended
+    ended = JobExpiry.ended
 
-    def removed(self: Completions, job: Job | None, run: Run | None = None) -> None:
+    def removed(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         ended(self, job, run)
         with suppress(StoreError):
             wants = job is not None and job.definition.deletes_after_completion
@@ -177,5 +177,5 @@ def removes_items() -> Iterator[None]:
             if gone is not None and gone.is_gone(self._clock.now()):
                 self._jobs.delete(gone)
 
-    with patch.object(Completions, "ended", removed):
+    with patch.object(JobExpiry, "ended", removed):
         yield

@@ -11,16 +11,16 @@ from sweephand.jobs import commit
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt, always
 from sweephand.runs.attempt import Attempts
-from sweephand.runtime import api
+from sweephand.runtime import app, threads
 
 
 @mutation("A bulk call that fails leaves threads behind, and a commit does not ask how old its arming is")
 def leaves_threads_behind() -> Iterator[None]:
     def concurrently(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-        return list(api._threads().map(lambda task: task(), tasks))
+        return list(threads.write_pool().map(lambda task: task(), tasks))
 
     with (
-        patch.object(api, "_concurrently", concurrently),
+        patch.object(app, "write_concurrently", concurrently),
         patch.object(commit, "in_time", lambda *_: always),
     ):
         yield

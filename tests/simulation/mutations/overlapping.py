@@ -8,11 +8,11 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
-from sweephand.model.definition import Overlap
+from sweephand.model.definition import OverlapRule
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.run import Run
-from sweephand.model.trigger import Message, TriggerMessage
+from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow import overlap_queue
 from sweephand.runs.flow.overlap import (
@@ -21,17 +21,18 @@ from sweephand.runs.flow.overlap import (
     gives_up_at,
     is_over,
 )
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.handlers import Handlers
+from sweephand.runs.outcome import Outcome, OutcomeName
 
 #: Where no limit is.
 _NO_LIMIT = 10**9
 
 
-def _arriving(change: Callable[[Line, TriggerMessage, Overlap, Arrival], Arrival]) -> Any:
+def _arriving(change: Callable[[Line, TriggerMessage, OverlapRule, Arrival], Arrival]) -> Any:
     """What becomes of one that arrives, changed."""
 
-    def changed(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+    def changed(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
         return change(line, message, rule, arrived(line, message, rule, **kwargs))
 
     return patch.object(overlap_queue, "arrived", changed)
@@ -39,13 +40,13 @@ def _arriving(change: Callable[[Line, TriggerMessage, Overlap, Arrival], Arrival
 
 @mutation("A run that is over does not free its job's line")
 def frees_no_line() -> Iterator[None]:
-    with patch.object(Turns, "hand_on", lambda *_: None):
+    with patch.object(OverlapQueue, "advance", lambda *_: None):
         yield
 
 
 @mutation("Who is skipped frees the line of the run that is under way")
 def frees_by_skipping() -> Iterator[None]:
-    def freed(_: Line, __: TriggerMessage, ___: Overlap, arrival: Arrival) -> Arrival:
+    def freed(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: Arrival) -> Arrival:
         return arrival._replace(line=Line()) if arrival.verdict == "skip" else arrival
 
     with _arriving(freed):
@@ -54,19 +55,19 @@ def frees_by_skipping() -> Iterator[None]:
 
 @mutation("A run that ends frees the line whoever holds it")
 def frees_anybody_s_line() -> Iterator[None]:
-    hand_on = Turns.hand_on
+    advance = OverlapQueue.advance
 
-    def handed_on(self: Turns, trigger: Any) -> None:
-        slot = self._slots.get(trigger.key)
+    def handed_on(self: OverlapQueue, trigger: Any) -> None:
+        slot = self._lines.get(trigger.key)
         if slot is None or slot.uid != trigger.uid or slot.line.holder is None:
             return
         if slot.line.holder.id == trigger.id:
-            hand_on(self, trigger)
+            advance(self, trigger)
             return
         line = slot.line.handed_on(self._clock.now())
         self._is_changed(slot.key, slot.uid, slot, line, line.holder.message if line.holder else None)
 
-    with patch.object(Turns, "hand_on", handed_on):
+    with patch.object(OverlapQueue, "advance", handed_on):
         yield
 
 
@@ -82,7 +83,13 @@ def hands_on_to_the_last() -> Iterator[None]:
 @mutation("One that arrives as a run ends passes those that wait")
 def passes_those_that_wait() -> Iterator[None]:
     def passed(
-        line: Line, message: TriggerMessage, rule: Overlap, *, has_ended: bool, now: Instant, **kwargs: Any
+        line: Line,
+        message: TriggerMessage,
+        rule: OverlapRule,
+        *,
+        has_ended: bool,
+        now: Instant,
+        **kwargs: Any,
     ) -> Arrival:
         if line.holder is None or has_ended:
             return Arrival("go", line.held_by(message, now))
@@ -94,7 +101,7 @@ def passes_those_that_wait() -> Iterator[None]:
 
 @mutation("Any number may wait")
 def waits_without_limit() -> Iterator[None]:
-    def unbounded(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+    def unbounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
         limit = _NO_LIMIT if rule.mode == "wait" else rule.wait_max
         return arrived(line, message, rule._replace(wait_max=limit), **kwargs)
 
@@ -104,7 +111,7 @@ def waits_without_limit() -> Iterator[None]:
 
 @mutation("Fewer may wait than waitLimit says")
 def waits_for_less() -> Iterator[None]:
-    def bounded(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+    def bounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
         return arrived(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
 
     with patch.object(overlap_queue, "arrived", bounded):
@@ -113,7 +120,7 @@ def waits_for_less() -> Iterator[None]:
 
 @mutation("waitLatest keeps the oldest")
 def keeps_the_oldest() -> Iterator[None]:
-    def oldest(line: Line, message: TriggerMessage, _: Overlap, arrival: Arrival) -> Arrival:
+    def oldest(line: Line, message: TriggerMessage, _: OverlapRule, arrival: Arrival) -> Arrival:
         # Whoever would take the place of others is skipped instead.
         return Arrival("skip", line) if arrival.replaced and not line.has(message) else arrival
 
@@ -123,7 +130,7 @@ def keeps_the_oldest() -> Iterator[None]:
 
 @mutation("waitLatest replaces those that wait without a record")
 def replaces_silently() -> Iterator[None]:
-    def silent(_: Line, __: TriggerMessage, ___: Overlap, arrival: Arrival) -> Arrival:
+    def silent(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: Arrival) -> Arrival:
         return arrival._replace(replaced=())
 
     with _arriving(silent):
@@ -133,26 +140,26 @@ def replaces_silently() -> Iterator[None]:
 @mutation("A line is written whatever it has become since it was read")
 def takes_without_condition() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        slots = ports["slots"]
+        lines = ports["lines"]
 
         def stored(key: JobKey) -> str | None:
-            slot = slots.get(key)
+            slot = lines.get(key)
             return slot.version if slot is not None else None
 
         def put(slot: StoredLine, replacing: str | None) -> bool:
             del replacing
-            while not slots.put(slot, stored(slot.key)):
+            while not lines.put(slot, stored(slot.key)):
                 pass
             return True
 
         def delete(slot: StoredLine) -> bool:
-            while not slots.delete(slot._replace(version=stored(slot.key) or slot.version)):
+            while not lines.delete(slot._replace(version=stored(slot.key) or slot.version)):
                 pass
             return True
 
-        ports["slots"] = Instead(slots, put=put, delete=delete)
+        ports["lines"] = Instead(lines, put=put, delete=delete)
 
-    with built(Deliverer, change):
+    with built(Handlers, change):
         yield
 
 
@@ -192,8 +199,8 @@ def _waits_in_line_alone() -> Any:
     """Who waits is not in the queue as well."""
     put_back = Deliverer._put_back
 
-    def dropped(deliverer: Deliverer, message: Message, until: Instant, why: str) -> Delivered:
-        return Delivered(why) if why == "waiting" else put_back(deliverer, message, until, why)
+    def dropped(deliverer: Deliverer, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
+        return Outcome(why) if why == "waiting" else put_back(deliverer, message, until, why)
 
     return patch.object(Deliverer, "_put_back", dropped)
 
@@ -206,16 +213,16 @@ def waits_in_line_alone() -> Iterator[None]:
 
 def _written_first() -> Any:
     """Whom a write makes the holder is sent after it, not before."""
-    is_changed: Any = Turns._is_changed
+    is_changed: Any = OverlapQueue._is_changed
 
-    def changed(self: Turns, *args: Any) -> bool:
+    def changed(self: OverlapQueue, *args: Any) -> bool:
         *others, woken = args
         is_written: bool = is_changed(self, *others, None)
         if is_written and woken is not None:
             self._queue.send([(woken, 0)])
         return is_written
 
-    return patch.object(Turns, "_is_changed", changed)
+    return patch.object(OverlapQueue, "_is_changed", changed)
 
 
 @mutation("Who waits is in the line alone, and sent when the line has been handed on: killed between, lost")
@@ -232,26 +239,26 @@ def hands_on_before_sending() -> Iterator[None]:
 
 @mutation("The line is handed on, and the next one is not told")
 def wakes_nobody() -> Iterator[None]:
-    is_changed: Any = Turns._is_changed
+    is_changed: Any = OverlapQueue._is_changed
 
-    def silent(self: Turns, *args: Any) -> bool:
+    def silent(self: OverlapQueue, *args: Any) -> bool:
         *others, _ = args
         is_written: bool = is_changed(self, *others, None)
         return is_written
 
-    with patch.object(Turns, "_is_changed", silent):
+    with patch.object(OverlapQueue, "_is_changed", silent):
         yield
 
 
 @mutation("Who is skipped leaves no record")
 def skips_silently() -> Iterator[None]:
-    with patch.object(Turns, "_skip", lambda *_: True):
+    with patch.object(OverlapQueue, "_skip", lambda *_: True):
         yield
 
 
 @mutation("Who was asked for is skipped like any other")
 def skips_what_was_asked_for() -> Iterator[None]:
-    def plain(line: Line, message: TriggerMessage, rule: Overlap, **kwargs: Any) -> Arrival:
+    def plain(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
         fresh = message._replace(trigger=replace(message.trigger, demand=None))
         arrival = arrived(line, fresh, rule, **kwargs)
         return arrival if arrival.verdict == "skip" else arrived(line, message, rule, **kwargs)
@@ -269,21 +276,21 @@ def yields_to_nobody() -> Iterator[None]:
 @mutation("A line outlives its job and holds another of its name")
 def keeps_lines_of_the_deleted() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        slots = ports["slots"]
+        lines = ports["lines"]
 
         def get(key: JobKey) -> StoredLine | None:
-            slot: StoredLine | None = slots.get(key)
+            slot: StoredLine | None = lines.get(key)
             return slot and slot._replace(uid=_Any(slot.uid))
 
-        ports["slots"] = Instead(slots, get=get)
+        ports["lines"] = Instead(lines, get=get)
 
-    with built(Deliverer, change):
+    with built(Handlers, change):
         yield
 
 
 @mutation("A trigger that is owed no more keeps its place in the line")
 def keeps_places() -> Iterator[None]:
-    with patch.object(Turns, "leave", lambda *_: None):
+    with patch.object(OverlapQueue, "leave", lambda *_: None):
         yield
 
 

@@ -8,13 +8,13 @@ from tests.simulation.scenario import FIRST_FOR_WEEKS
 
 from sweephand.jobs import draft
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.retention import Keeping
+from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.retention import Retention
 
 
 @mutation("A job is kept no longer for what waits, runs or is tried again", first=FIRST_FOR_WEEKS)
 def keeps_no_job() -> Iterator[None]:
-    with patch.object(Keeping, "keep_job", lambda *_: None):
+    with patch.object(Retention, "keep_job", lambda *_: None):
         yield
 
 
@@ -26,13 +26,13 @@ def forgets_what_waits() -> Iterator[None]:
 
 @mutation("A line that is held for weeks is not written again", first=FIRST_FOR_WEEKS)
 def keeps_no_line() -> Iterator[None]:
-    with patch.object(Turns, "keep", lambda *_: None):
+    with patch.object(OverlapQueue, "keep", lambda *_: None):
         yield
 
 
 @mutation("The record of a run whose retry is held goes in its time", first=FIRST_FOR_WEEKS)
 def keeps_no_run() -> Iterator[None]:
-    with patch.object(Keeping, "keep_run", lambda *_: None):
+    with patch.object(Retention, "keep_run", lambda *_: None):
         yield
 
 

@@ -243,7 +243,7 @@ def test_a_report_that_is_killed_anywhere_is_made_again_and_the_job_goes(report:
         return world
 
     def end(world: World) -> None:
-        reporter = world.reporter()
+        reporter = world.callbacks()
         if report == "complete":
             reporter.complete(key_of(), run_id, None)
         else:
@@ -265,7 +265,7 @@ def test_a_report_that_is_not_taken_does_not_take_the_job_along() -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="20s")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 11_000)
-    run_id, reporter = f"{NOON + 10_000}-0", world.reporter()
+    run_id, reporter = f"{NOON + 10_000}-0", world.callbacks()
     move = world.runs.move
 
     def beaten(run: Run, seen: Run) -> bool:
@@ -288,7 +288,7 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 20_000)
     assert is_there(world)
-    run_id, reporter = f"{NOON + 10_000}-0", world.reporter()
+    run_id, reporter = f"{NOON + 10_000}-0", world.callbacks()
     if report == "complete":
         reporter.complete(key_of(), run_id, None)
     elif report == "fail":
@@ -330,7 +330,7 @@ def test_a_run_that_goes_on_behind_more_runs_than_are_read_at_once_keeps_the_job
     world.run_until(NOON + (older + 60) * 1_000)
     assert len(world.consumers.attempts) == older + 1
     assert is_there(world)
-    world.reporter().complete(key_of(), f"{NOON}-0", token[0])
+    world.callbacks().complete(key_of(), f"{NOON}-0", token[0])
     assert not is_there(world)
 
 
@@ -386,7 +386,7 @@ def test_a_job_of_which_some_was_skipped_stays_until_what_goes_on_is_over() -> N
     world.resume()
     world.run_until(world.clock.time + MINUTE)
     assert is_there(world)
-    world.reporter().complete(key_of(), f"{NOON}-0", None)
+    world.callbacks().complete(key_of(), f"{NOON}-0", None)
     assert not is_there(world)
 
 
@@ -396,7 +396,7 @@ def test_a_job_whose_last_run_ended_during_its_pause_goes_with_the_resume() -> N
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + MINUTE)
     world.pause()
-    world.reporter().complete(key_of(), f"{NOON + 10_000}-0", None)
+    world.callbacks().complete(key_of(), f"{NOON + 10_000}-0", None)
     assert is_there(world)
     world.resume()
     assert not is_there(world)

@@ -10,7 +10,7 @@ from sweephand.base.errors import InvalidError, NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.run_id import Demand, RunName, read_run_name
-from sweephand.model.trigger import SpanMessage
+from sweephand.model.trigger import RangeMessage
 from sweephand.ports import Answer
 
 MINUTE = 60_000
@@ -226,7 +226,7 @@ def test_a_backfill_of_many_travels_as_one_message_and_takes_no_walk() -> None:
     world.queue.waiting.clear()
     world.backfill(since=NOON, until=world.clock.time)
     ((_, message),) = world.queue.waiting
-    assert isinstance(message, SpanMessage)
+    assert isinstance(message, RangeMessage)
     with pytest.raises(InvalidError) as refused:
         world.backfill(since=NOON - 1_000, until=world.clock.time)
     assert "backfillTriggersMax" in str(refused.value)

@@ -20,7 +20,7 @@ from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import API_PATIENCE_MS
 from sweephand.jobs.read import view
 from sweephand.model.definition import CatchUpMode
-from sweephand.model.trigger import SpanMessage
+from sweephand.model.trigger import RangeMessage
 
 MINUTE = 60_000
 
@@ -148,7 +148,7 @@ def test_what_an_uncommitted_resume_would_have_skipped_is_dropped_when_its_grace
         world.resume(mode="none")
     working(world)
     world.run_until(NOON + 10 * MINUTE)
-    assert not any(isinstance(message, SpanMessage) for _, message in world.queue.waiting)
+    assert not any(isinstance(message, RangeMessage) for _, message in world.queue.waiting)
     assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
@@ -218,7 +218,7 @@ def test_a_pause_of_a_decade_is_resumed_without_a_walk_through_it() -> None:
     world.queue.waiting.clear()
     world.resume(mode="all")
     ((_, message),) = world.queue.waiting
-    assert isinstance(message, SpanMessage)
+    assert isinstance(message, RangeMessage)
     assert message.first.due_at == NOON + 1_000
     # Each function that divides it sends ten messages at most, until they are single.
     for _ in range(9):

@@ -18,9 +18,9 @@ from sweephand.model.trigger import (
     FailureMessage,
     Message,
     NewerMessage,
-    NoticeMessage,
+    NotifyMessage,
+    RangeMessage,
     Redrive,
-    SpanMessage,
     Trigger,
     TriggerMessage,
 )
@@ -169,7 +169,7 @@ def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
 DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
 FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
 
-NOTICE = NoticeMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+NOTICE = NotifyMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
 
 
 def test_a_notice_carries_the_result_of_its_run_as_it_was_written() -> None:
@@ -207,7 +207,7 @@ def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
 
 @given(
     st.builds(
-        NoticeMessage,
+        NotifyMessage,
         st.just(MESSAGE.trigger),
         st.sampled_from(["succeeded", "failed", "skipped", "cancelled"]),
         counts,
@@ -222,7 +222,7 @@ def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
         result=st.none() | st.text(max_size=300).map(json.dumps),
     )
 )
-def test_a_notice_is_read_as_it_was_written(message: NoticeMessage) -> None:
+def test_a_notice_is_read_as_it_was_written(message: NotifyMessage) -> None:
     assert decode(encode(message)) == message
 
 
@@ -306,7 +306,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
-SPAN = SpanMessage(
+SPAN = RangeMessage(
     KEY,
     "u" * 16,
     "r-1",
@@ -356,7 +356,7 @@ def test_any_text_at_all_is_poison(text: str) -> None:
 @given(st.dictionaries(st.sampled_from(list(json.loads(encode(SPAN)))), json_values))
 def test_a_span_with_any_fields_changed_is_a_message_or_poison_or_newer(changed: dict[str, Any]) -> None:
     with suppress(PoisonError, NewerError):
-        assert isinstance(decode(json.dumps(json.loads(encode(SPAN)) | changed)), SpanMessage)
+        assert isinstance(decode(json.dumps(json.loads(encode(SPAN)) | changed)), RangeMessage)
 
 
 @given(st.dictionaries(st.sampled_from(list(SPAN.series.to_item())), json_values))

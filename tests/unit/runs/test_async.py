@@ -36,7 +36,7 @@ def test_any_other_success_is_one_at_once(code: int) -> None:
     world = World()
     _, message = due_async(world)
     answers(world, Answer(succeeded=True, code=code))
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     assert run_of(world).state == "succeeded"
     assert not world.queue.waiting
 
@@ -45,14 +45,14 @@ def test_a_queue_has_no_status_and_accepts() -> None:
     world = World()
     _, message = due_async(world)
     answers(world, Answer(succeeded=True))
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
 
 
 def test_202_is_success_to_a_job_that_does_not_ask_for_reports() -> None:
     world = World()
     message = due(world)
     answers(world, ACCEPTED)
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     assert [attempt.run_token for attempt in world.consumers.attempts] == [None]
 
 

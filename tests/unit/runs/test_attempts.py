@@ -13,7 +13,7 @@ from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Failure, TriggerMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 
 def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:
@@ -21,7 +21,7 @@ def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:
     message = due(world)
     world.clock.time += 1_234
     answers(world, Answer(succeeded=True, code=201, text="made"))
-    assert handle(world, message) == Delivered("succeeded", 1_234)
+    assert handle(world, message) == Outcome("succeeded", 1_234)
     run = run_of(world)
     assert (run.state, run.attempts, run.lateness_ms) == ("succeeded", 1, 1_234)
     assert (run.response_code, run.answer) == (201, "made")
@@ -35,7 +35,7 @@ def test_a_failure_is_recorded_and_tried_again_after_its_delay_as_the_next_attem
     world = World()
     message = due(world)
     answers(world, FAILED)
-    assert handle(world, message).outcome == "retrying"
+    assert handle(world, message).name == "retrying"
     run = run_of(world)
     assert (run.state, run.attempts, run.next_attempt_at) == ("retrying", 1, NOON + 13_750)
     assert (run.response_code, run.answer) == (503, "busy")
@@ -58,7 +58,7 @@ def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again() -> Non
     world = World()
     message = due(world)
     failing(world, "runs.record")
-    assert handle(world, message).outcome == "unrecorded"
+    assert handle(world, message).name == "unrecorded"
     assert not waiting(world)
 
 
@@ -135,7 +135,7 @@ def test_a_final_answer_is_a_dead_letter_of_the_stack_after_one_attempt() -> Non
     world = World()
     message = due(world)
     answers(world, Answer(succeeded=False, code=400, is_final=True))
-    assert handle(world, message) == Delivered("failed", 0)
+    assert handle(world, message) == Outcome("failed", 0)
     ((letter, url),) = world.queue.buried
     assert (url, letter.attempts) == (None, 1)
     assert run_of(world).state == "failed"
@@ -175,8 +175,8 @@ def retried(world: World) -> TriggerMessage:
 def test_of_two_copies_of_a_later_attempt_one_is_delivered() -> None:
     world = World()
     following = retried(world)
-    assert handle(world, following).outcome == "succeeded"
-    assert handle(world, following).outcome == "repeated"
+    assert handle(world, following).name == "succeeded"
+    assert handle(world, following).name == "repeated"
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
     assert not world.queue.waiting
 
@@ -187,10 +187,10 @@ def test_a_copy_of_an_attempt_under_way_waits_for_the_end_of_its_claim() -> None
     outcomes: list[str] = []
 
     def meanwhile_again() -> None:
-        outcomes.append(handle(world, following).outcome)
+        outcomes.append(handle(world, following).name)
 
     meanwhile(world, "before consumers.deliver", meanwhile_again)
-    outcomes.append(handle(world, following).outcome)
+    outcomes.append(handle(world, following).name)
     assert outcomes == ["claimed", "succeeded"]
     assert [at + NOON for at, _ in waiting(world)] == [world.clock.time + ATTEMPT_CLAIM_MS]
     world.run_until(NOON + 600_000, ticking=False)
@@ -206,7 +206,7 @@ def test_a_claim_about_to_end_is_waited_for_a_second_at_least(left_ms: int) -> N
         handle(world, following)
     working(world)
     world.clock.time += ATTEMPT_CLAIM_MS - left_ms
-    assert handle(world, following).outcome == "claimed"
+    assert handle(world, following).name == "claimed"
     assert waiting(world) == [(world.clock.time + 1_000 - NOON, following)]
 
 
@@ -217,7 +217,7 @@ def test_an_attempt_whose_holder_died_is_done_again_when_its_claim_is_over() -> 
     with pytest.raises(StoreError):
         handle(world, following)
     working(world)
-    assert handle(world, following).outcome == "claimed"
+    assert handle(world, following).name == "claimed"
     world.run_until(NOON + 600_000, ticking=False)
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 2]
     assert run_of(world).state == "succeeded"
@@ -233,7 +233,7 @@ def test_an_attempt_that_a_later_one_has_overtaken_is_not_done_again() -> None:
     working(world)
     world.run_until(NOON + 60_000, ticking=False)
     assert run_of(world).attempts == 3
-    assert handle(world, following).outcome == "repeated"
+    assert handle(world, following).name == "repeated"
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
 
@@ -255,7 +255,7 @@ def test_a_later_attempt_of_a_deleted_job_is_not_made() -> None:
     following = retried(world)
     world.delete()
     world.clock.time = NOON + UNKNOWN_GRACE_MS
-    assert handle(world, following).outcome == "dropped"
+    assert handle(world, following).name == "dropped"
     assert len(world.consumers.attempts) == 1
 
 
@@ -265,7 +265,7 @@ def test_a_later_attempt_outlives_its_revision_and_takes_the_present_definition(
     for number in range(25):
         world.put(dueTime="1h", data=str(number))
     world.queue.waiting.clear()
-    assert handle(world, following).outcome == "succeeded"
+    assert handle(world, following).name == "succeeded"
     assert world.consumers.attempts[-1].body == b"24"
 
 

@@ -15,7 +15,7 @@ from sweephand.base.errors import (
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, LOOKS_SPREAD_MS
 from sweephand.model.trigger import DeadlineMessage, FailureMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.outcome import deadline_of
+from sweephand.runs.follow_up import deadline_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -57,7 +57,7 @@ def test_reports_that_contradict_what_was_reported_come_too_late() -> None:
 def test_a_token_that_is_not_the_run_s_opens_nothing_and_tells_nothing(token: str) -> None:
     world = World()
     running(world)
-    reporter = world.reporter()
+    reporter = world.callbacks()
     for run_id in (RUN, f"{NOON}-0", "x"):
         with pytest.raises(GoneError) as one:
             reporter.complete(key_of(), run_id, token)
@@ -70,7 +70,7 @@ def test_a_token_that_is_not_the_run_s_opens_nothing_and_tells_nothing(token: st
 def test_whoever_may_write_reports_without_a_token() -> None:
     world = World()
     running(world)
-    reporter = world.reporter()
+    reporter = world.callbacks()
     assert reporter.heartbeat(key_of(), RUN, None).state == "running"
     assert reporter.complete(key_of(), RUN, None).state == "succeeded"
     with pytest.raises(NotFoundError):
@@ -81,9 +81,9 @@ def test_nothing_is_reported_on_a_run_that_is_not_asynchronous() -> None:
     world = World()
     handle(world, due(world))
     with pytest.raises(ConflictError, match="not async"):
-        world.reporter().complete(key_of(), RUN, None)
+        world.callbacks().complete(key_of(), RUN, None)
     with pytest.raises(GoneError):
-        world.reporter().complete(key_of(), RUN, "")
+        world.callbacks().complete(key_of(), RUN, "")
 
 
 def test_a_report_may_be_faster_than_the_record_of_the_acceptance() -> None:
@@ -115,7 +115,7 @@ def test_a_failure_may_be_reported_before_the_acceptance_is_recorded() -> None:
             ((_, failure),) = (
                 (at, each) for at, each in world.queue.waiting if isinstance(each, FailureMessage)
             )
-            assert world.deliverer().handle(failure, UNREAD).outcome == "retrying"
+            assert world.handlers().handle(failure, UNREAD).name == "retrying"
             world.queue.waiting = [each for each in world.queue.waiting if each[1] != failure]
         return ACCEPTED
 
@@ -133,10 +133,10 @@ def test_an_attempt_claimed_anew_keeps_its_token_so_that_either_copy_may_report(
     with pytest.raises(StoreError):
         handle(world, message)
     working(world)
-    assert handle(world, message).outcome == "claimed"
+    assert handle(world, message).name == "claimed"
     world.queue.waiting.clear()
     world.clock.time += ATTEMPT_CLAIM_MS
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
     assert len(world.consumers.attempts) == 2
     assert len(set(worker.tokens)) == 1
     assert worker.complete().state == "succeeded"
@@ -153,17 +153,17 @@ def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> N
     assert isinstance(first, DeadlineMessage)
     world.queue.waiting.clear()
     world.clock.time = first.not_before
-    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert world.handlers().handle(first, UNREAD).name == "watched"
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [
         (run_of(world).claimed_until or 0) - world.clock.time
     ]
     world.queue.waiting.clear()
     world.clock.time = run_of(world).claimed_until or 0
-    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert world.handlers().handle(first, UNREAD).name == "watched"
     assert not world.queue.waiting
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
     world.queue.waiting.clear()
-    assert world.deliverer().handle(first, UNREAD).outcome == "watched"
+    assert world.handlers().handle(first, UNREAD).name == "watched"
     assert not world.queue.waiting, "another's acceptance has a deadline of its own"
 
 
@@ -172,7 +172,7 @@ def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> N
     worker, message = due_async(world)
     handle(world, message)
     world.clock.time += ATTEMPT_CLAIM_MS
-    assert handle(world, message).outcome == "repeated"
+    assert handle(world, message).name == "repeated"
     assert len(worker.tokens) == 1
 
 
@@ -188,10 +188,10 @@ def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() ->
 
     def deliver_retry() -> None:
         ((_, retry),) = waiting(world)
-        outcomes.append(handle(world, retry).outcome)
+        outcomes.append(handle(world, retry).name)
 
     meanwhile(world, "before runs.move", deliver_retry)
-    assert world.deliverer().handle(failure, UNREAD).outcome == "retrying"
+    assert world.handlers().handle(failure, UNREAD).name == "retrying"
     assert outcomes == ["overtaken"]
     world.run_until(world.clock.time + 5_000, ticking=False)
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
@@ -204,7 +204,7 @@ def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None
     assert isinstance(deadline, DeadlineMessage)
     world.clock.time = deadline.not_before
     meanwhile(world, "before runs.move", worker.complete)
-    assert world.deliverer().handle(deadline, UNREAD).outcome == "watched"
+    assert world.handlers().handle(deadline, UNREAD).name == "watched"
     world.run_until(world.clock.time + 10 * MINUTE)
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
     assert not world.queue.waiting
@@ -217,7 +217,7 @@ def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
     assert isinstance(deadline, DeadlineMessage)
     world.clock.time = deadline.not_before
     meanwhile(world, "before runs.move", worker.heartbeat)
-    assert world.deliverer().handle(deadline, UNREAD).outcome == "watched"
+    assert world.handlers().handle(deadline, UNREAD).name == "watched"
     run = run_of(world)
     assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
     (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))
@@ -271,7 +271,7 @@ def test_what_is_over_is_not_cancelled(answer: Answer) -> None:
     with pytest.raises(ConflictError, match="can be cancelled"):
         cancel(world)
     with pytest.raises(NotFoundError):
-        world.reporter().cancel(key_of(), f"{NOON}-0", "k1")
+        world.callbacks().cancel(key_of(), f"{NOON}-0", "k1")
 
 
 def test_an_attempt_under_way_is_not_cancelled() -> None:
@@ -298,7 +298,7 @@ def test_a_deadline_is_put_back_for_as_long_as_the_stores_fail() -> None:
     world.clock.time = deadline.not_before
     failing(world, "runs.of")
     (handled,) = world.deliver(world.queue.take())
-    assert (handled.delivered.outcome, handled.is_done) == ("fault", True)
+    assert (handled.outcome.name, handled.is_done) == ("fault", True)
     working(world)
     world.run_until(world.clock.time + HOUR)
     assert run_of(world).attempts > 1

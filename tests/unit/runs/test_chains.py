@@ -220,7 +220,7 @@ def test_a_chained_job_gets_a_result_of_any_size_and_a_redrive_gets_it_again() -
     )
     world.run_until(NOON + 11_000)
     result = json.dumps("x" * 2_046)
-    world.reporter().complete(key_of("a"), f"{NOON + 10_000}-0", None, result=result)
+    world.callbacks().complete(key_of("a"), f"{NOON + 10_000}-0", None, result=result)
     world.run_until(NOON + MINUTE)
     (run,) = runs(world, "b")
     assert delivered(world)[-1][1]["result"] == "x" * 2_046

@@ -21,7 +21,7 @@ def failed_once(**written: Any) -> World:
     world = World()
     message = due(world, **written)
     answers(world, FAILED)
-    assert handle(world, message).outcome == "retrying"
+    assert handle(world, message).name == "retrying"
     return world
 
 
@@ -53,7 +53,7 @@ def test_that_is_seen_at_once_however_young_the_job_was() -> None:
     ((at_ms, retry),) = waiting(world)
     world.delete()
     world.clock.time = NOON + at_ms
-    assert handle(world, retry).outcome == "dropped"
+    assert handle(world, retry).name == "dropped"
     assert run_of(world).state == "cancelled"
 
 
@@ -70,10 +70,10 @@ def test_a_copy_that_comes_later_changes_nothing_of_it() -> None:
     ((_, retry),) = waiting(world)
     world.delete()
     world.clock.time += HOUR
-    assert handle(world, retry).outcome == "dropped"
+    assert handle(world, retry).name == "dropped"
     ended = run_of(world)
     world.clock.time += MINUTE
-    assert handle(world, retry).outcome == "dropped"
+    assert handle(world, retry).name == "dropped"
     assert run_of(world) == ended
 
 
@@ -81,10 +81,10 @@ def test_a_run_that_succeeded_or_has_got_further_stays_as_it_is() -> None:
     world = failed_once()
     ((_, retry),) = waiting(world)
     world.clock.time += MINUTE
-    assert handle(world, retry).outcome == "succeeded"
+    assert handle(world, retry).name == "succeeded"
     world.delete()
     world.clock.time += HOUR
-    assert handle(world, retry).outcome == "dropped"
+    assert handle(world, retry).name == "dropped"
     assert run_of(world).state == "succeeded"
 
 

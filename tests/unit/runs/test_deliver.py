@@ -13,7 +13,7 @@ from sweephand.base.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRAC
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import READS_MAX
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 
 @pytest.mark.parametrize("early_ms", [1_000, 1_001, 5_500, 240_000, 900_000, 5_000_000])
@@ -21,7 +21,7 @@ def test_a_message_a_second_early_or_more_is_sent_again_with_what_is_left(early_
     world = World()
     message = due(world)
     world.clock.time -= early_ms
-    assert handle(world, message).outcome == "early"
+    assert handle(world, message).name == "early"
     assert waiting(world) == [(10_000 - early_ms + min(early_ms, 900_000) // 1_000 * 1_000, message)]
     assert not world.consumers.attempts
 
@@ -31,7 +31,7 @@ def test_less_than_a_second_is_waited_out(early_ms: int) -> None:
     world = World()
     message = due(world)
     world.clock.time -= early_ms
-    assert handle(world, message) == Delivered("succeeded", 0)
+    assert handle(world, message) == Outcome("succeeded", 0)
     assert world.clock.time == NOON + 10_000
 
 
@@ -46,7 +46,7 @@ def test_a_wait_that_returns_too_soon_is_gone_on_with() -> None:
         world.clock.time += 300
 
     world.delivery_clock.wait_until = sleepless  # type: ignore[assignment, method-assign]
-    assert handle(world, message) == Delivered("succeeded", 100)
+    assert handle(world, message) == Outcome("succeeded", 100)
     assert len(waits) == 3
 
 
@@ -54,7 +54,7 @@ def test_an_attempt_carries_what_the_job_is_now_and_is_signed_for_its_namespace(
     world = World()
     message = due(world, data='{"a": 1}')
     world.put(dueTime="10s", data='{"a": 2}', target={"type": "http", "url": "https://consumer.example/new"})
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     (attempt,) = world.consumers.attempts
     assert attempt.body == b'{"a": 2}'
     assert attempt.spec["url"].endswith("/new")
@@ -92,11 +92,11 @@ def test_an_unknown_revision_is_put_back_for_two_seconds_until_its_grace_is_over
     message = due(world)
     world.delete()
     world.clock.time = NOON + UNKNOWN_GRACE_MS - 1
-    assert handle(world, message).outcome == "unknown"
+    assert handle(world, message).name == "unknown"
     assert waiting(world) == [((UNKNOWN_GRACE_MS - 1) + UNKNOWN_DELAY_MS, message)]
     world.queue.waiting.clear()
     world.clock.time += 1
-    assert handle(world, message).outcome == "dropped"
+    assert handle(world, message).name == "dropped"
     assert not world.queue.waiting
 
 
@@ -112,7 +112,7 @@ def test_a_commit_that_is_about_to_come_is_waited_for_a_moment() -> None:
     world = World()
     message = due_at_once(world)
     seen_too_early = JobRead(None, world.clock.time)
-    assert handle(world, message, seen_too_early) == Delivered("succeeded", COMMIT_WAIT_MS)
+    assert handle(world, message, seen_too_early) == Outcome("succeeded", COMMIT_WAIT_MS)
     assert not world.queue.waiting
 
 
@@ -120,7 +120,7 @@ def test_a_commit_that_does_not_come_in_that_moment_is_left_to_the_queue() -> No
     world = World()
     message = due_at_once(world)
     world.delete()
-    assert handle(world, message).outcome == "unknown"
+    assert handle(world, message).name == "unknown"
     assert waiting(world) == [(COMMIT_WAIT_MS + UNKNOWN_DELAY_MS, message)]
 
 
@@ -129,7 +129,7 @@ def test_no_commit_is_waited_for_that_is_a_second_late_already() -> None:
     message = due_at_once(world)
     world.delete()
     world.clock.time += 1_000
-    assert handle(world, message).outcome == "unknown"
+    assert handle(world, message).name == "unknown"
     assert world.clock.time == NOON + 1_000
 
 
@@ -158,7 +158,7 @@ def test_a_dead_trigger_is_dropped() -> None:
         ),
     )
     world.queue.waiting.clear()
-    assert handle(world, message).outcome == "dropped"
+    assert handle(world, message).name == "dropped"
     assert not world.queue.waiting
 
 
@@ -173,7 +173,7 @@ def test_what_a_paused_job_owes_is_held_for_as_long_as_the_pause_has_lasted(
     world = World()
     message = due(world)._replace(attempt=attempt)
     change(world, paused_at=world.clock.time - lasted_ms)
-    assert handle(world, message).outcome == "held"
+    assert handle(world, message).name == "held"
     assert waiting(world) == [(10_000 + delay_ms, message._replace(is_owed=lasted_ms <= 0))]
     assert not world.consumers.attempts
 
@@ -228,7 +228,7 @@ def test_what_is_paused_or_changed_while_something_took_long_is_found_so() -> No
         world.clock.time += 1_001
 
     meanwhile(world, "after runs.claim", paused)
-    assert handle(world, message).outcome == "held"
+    assert handle(world, message).name == "held"
     assert not world.consumers.attempts
 
 
@@ -275,11 +275,11 @@ def test_a_job_that_becomes_asynchronous_under_way_is_delivered_with_a_token_to_
     world = World()
     message = due(world)
     changing_when_it_connects(world, "async")
-    assert handle(world, message).outcome == "postponed"
+    assert handle(world, message).name == "postponed"
     assert not world.consumers.attempts
     assert [each for _, each in waiting(world)] == [message]
     answers(world, ACCEPTED)
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
     (attempt,) = world.consumers.attempts
     assert attempt.run_token is not None
 
@@ -288,7 +288,7 @@ def test_who_was_sent_a_token_may_report_though_its_job_asks_for_reports_no_more
     world = World()
     worker, message = due_async(world)
     changing_when_it_connects(world, "sync")
-    assert handle(world, message).outcome == "running"
+    assert handle(world, message).name == "running"
     assert worker.complete().state == "succeeded"
 
 
@@ -302,7 +302,7 @@ def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time
         assert world.clock.time < NOON + 60_000, "it connects for ever"
 
     world.consumers.connecting = connecting
-    assert handle(world, message).outcome == "postponed"
+    assert handle(world, message).name == "postponed"
     assert not world.consumers.attempts
     ((_, copy),) = [each for each in waiting(world) if each[1].attempt == 2]
     assert copy == message
@@ -335,7 +335,7 @@ def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_no
         world.writer().delete(key_of(), who="test", requested_at=world.clock.time)
 
     world.consumers.connecting = connecting
-    assert handle(world, message).outcome == "dropped"
+    assert handle(world, message).name == "dropped"
     assert not world.consumers.attempts
     assert not waiting(world)
 
@@ -344,5 +344,5 @@ def test_a_job_that_is_still_there_when_its_consumer_has_been_slow_to_connect_is
     world = World()
     message = due(world)
     world.consumers.connecting = lambda: world.clock.wait_until(world.clock.time + 20_000)
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     assert len(world.consumers.attempts) == 1

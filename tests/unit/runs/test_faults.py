@@ -24,12 +24,12 @@ def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
     world.announce = unreadable
     world.queue.waiting.clear()
     (handled,) = world.deliver([Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))])
-    assert (handled.delivered.outcome, world.queue.buried) == ("fault", [])
+    assert (handled.outcome.name, world.queue.buried) == ("fault", [])
     assert run_of(world) == held
     ((at, again),) = waiting(world)
     assert NOON + at == held.claimed_until
     world.clock.time = NOON + at - 1_000
-    assert world.deliver(received_of(again))[0].delivered.outcome == "claimed"
+    assert world.deliver(received_of(again))[0].outcome.name == "claimed"
     assert run_of(world) == held
 
 

@@ -47,7 +47,7 @@ def world_with(*lost: int, **written: Any) -> tuple[World, Queued]:
 
 
 def reports_failure(world: World) -> None:
-    world.reporter().fail(key_of(), run_of(world).run_id, None, reason="disk full", is_final=False)
+    world.callbacks().fail(key_of(), run_of(world).run_id, None, reason="disk full", is_final=False)
 
 
 def test_a_retry_is_taken_though_the_job_does_not_ask_for_reports_any_more() -> None:

@@ -124,7 +124,7 @@ def test_a_run_that_was_completed_is_not_given_up_by_the_answer_to_its_request(l
         if attempt.ended_after is not None:
             told.append(attempt)
             return Answer(succeeded=True, code=200)
-        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+        world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
         return lost
 
     world.consumers.answering = answering
@@ -146,7 +146,7 @@ def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_it
     def answering(attempt: Attempt) -> Answer:
         if attempt.run_token is None:
             return Answer(succeeded=False, code=400, is_final=True)
-        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+        world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
         world.patch(completion="sync")
         failing(world, "runs.record", times=1)
         return Answer(succeeded=False, error="The answer was lost.")
@@ -154,7 +154,7 @@ def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_it
     message = due(world, completion="async", retry={"maxAttempts": 1})
     world.consumers.answering = answering
     (handled,) = world.deliver([Received("1", "1", 1, encode(message))])
-    assert handled.delivered.outcome == "fault"
+    assert handled.outcome.name == "fault"
     world.run_until(NOON + HOUR)
     assert (run_of(world).state, world.queue.buried) == ("succeeded", [])
     assert len(world.consumers.attempts) == 1

@@ -57,8 +57,8 @@ def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way() -> No
 def test_with_full_history_a_copy_of_a_first_attempt_is_not_delivered() -> None:
     world = World()
     message = due(world, history="full")
-    assert handle(world, message).outcome == "succeeded"
-    assert handle(world, message).outcome == "repeated"
+    assert handle(world, message).name == "succeeded"
+    assert handle(world, message).name == "repeated"
     assert len(world.consumers.attempts) == 1
 
 
@@ -69,7 +69,7 @@ def test_with_full_history_a_first_attempt_whose_holder_died_is_done_again_after
     with pytest.raises(StoreError):
         handle(world, message)
     working(world)
-    assert handle(world, message).outcome == "claimed"
+    assert handle(world, message).name == "claimed"
     world.run_until(NOON + 10_000 + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 1]
     assert run_of(world).state == "succeeded"

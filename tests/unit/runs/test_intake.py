@@ -10,14 +10,14 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import Job, JobKey
-from sweephand.model.trigger import SpanMessage, TriggerMessage
+from sweephand.model.trigger import RangeMessage, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.intake import (
     ALONE_RESERVE_MS,
     FAULTS_MAX,
-    BatchHandler,
     Handled,
+    Intake,
     Received,
 )
 from sweephand.wheel.arm import Armable, arm
@@ -39,7 +39,7 @@ def delivered(world: World) -> list[str]:
 
 
 def outcomes(handled: Sequence[Handled]) -> dict[str, tuple[str, bool]]:
-    return {each.received.id: (each.delivered.outcome, each.is_done) for each in handled}
+    return {each.received.id: (each.outcome.name, each.is_done) for each in handled}
 
 
 def spans(world: World) -> Received:
@@ -94,7 +94,7 @@ def test_a_consumer_that_fails_costs_its_own_attempt_and_nobody_elses() -> None:
 
     world.consumers.answering = answer
     handled = world.deliver(batch)
-    assert sorted(each.delivered.outcome for each in handled) == ["fault", "retrying", "succeeded"]
+    assert sorted(each.outcome.name for each in handled) == ["fault", "retrying", "succeeded"]
     assert all(each.is_done for each in handled)
     assert len(world.queue.waiting) == 2
 
@@ -161,7 +161,7 @@ def test_what_was_received_twice_is_no_suspect_yet() -> None:
 
 def test_a_suspect_without_time_left_is_put_back_for_later() -> None:
     world, batch = due(2)
-    handled = world.handler().handle(
+    handled = world.intake().handle(
         [batch[0]._replace(receives=3), batch[1]], deadline=world.clock.time + ALONE_RESERVE_MS - 1
     )
     assert outcomes(handled)[batch[0].id] == ("postponed", True)
@@ -192,7 +192,7 @@ def test_a_store_that_fails_for_all_has_all_put_back_and_delivered_when_it_works
     world, batch = due(4)
     refuse_reads(world)
     handled = world.deliver(batch)
-    assert all(each.delivered.outcome == "fault" and each.is_done for each in handled)
+    assert all(each.outcome.name == "fault" and each.is_done for each in handled)
     assert not world.queue.in_flight
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [1_000] * 4
     del world.jobs.get, world.jobs.get_many
@@ -221,7 +221,7 @@ def test_a_job_that_cannot_be_read_costs_its_neighbours_nothing() -> None:
     world, batch = due(4)
     refuse_reads(world, "job-2")
     handled = world.deliver(batch)
-    assert sorted(each.delivered.outcome for each in handled) == ["fault"] + ["succeeded"] * 3
+    assert sorted(each.outcome.name for each in handled) == ["fault"] + ["succeeded"] * 3
     assert delivered(world) == ["job-0", "job-1", "job-3"]
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [1_000]
 
@@ -271,7 +271,7 @@ def test_what_fails_for_half_a_day_becomes_a_dead_letter_by_growing_delays(*, is
     assert "as the test asks" in letter.reason
     again = decode(letter.body)
     if is_span:
-        assert isinstance(again, SpanMessage)
+        assert isinstance(again, RangeMessage)
         assert letter.trigger is None
     else:
         assert isinstance(again, TriggerMessage)
@@ -314,7 +314,7 @@ def test_early_and_due_messages_share_a_batch() -> None:
     world.put("later", dueTime="100s")
     world.queue.waiting = [(NOON, message) for _, message in world.queue.waiting]
     handled = world.deliver(world.queue.take())
-    assert sorted(each.delivered.outcome for each in handled) == ["early", "succeeded"]
+    assert sorted(each.outcome.name for each in handled) == ["early", "succeeded"]
     assert [at for at, _ in world.queue.waiting] == [NOON + 100_000]
 
 
@@ -341,8 +341,8 @@ def test_a_batch_may_be_handled_by_threads() -> None:
         with ThreadPoolExecutor(10) as pool:
             return list(pool.map(lambda task: task(), tasks))
 
-    handler = BatchHandler(
-        deliverer=world.deliverer(),
+    handler = Intake(
+        handlers=world.handlers(),
         jobs=world.jobs,
         queue=world.queue,
         decode=decode,

@@ -32,14 +32,14 @@ def test_a_trigger_that_was_woken_is_owed_though_its_job_was_updated_often() -> 
     handle(world, first)
     updated(world)
     (woken,) = [each for at, each in waiting(world) if at <= world.clock.time - NOON and each.is_owed]
-    assert handle(world, woken).outcome == "succeeded"
+    assert handle(world, woken).name == "succeeded"
 
 
 def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated() -> None:
     world = World()
     message = due(world)
     world.pause()
-    assert handle(world, message).outcome == "held"
+    assert handle(world, message).name == "held"
     updated(world)
     world.resume()
     world.run_until(NOON + 20 * MINUTE)
@@ -50,13 +50,13 @@ def test_what_fell_due_during_a_pause_is_not_owed_by_a_revision_that_nobody_know
     world = World()
     message = due(world)
     change(world, paused_at=message.trigger.due_at - 1)
-    assert handle(world, message).outcome == "held"
+    assert handle(world, message).name == "held"
     ((_, held),) = waiting(world)
     world.queue.waiting.clear()
     world.resume(mode="none")
     updated(world)
     world.clock.time += 2 * MINUTE
-    assert handle(world, held).outcome == "dropped"
+    assert handle(world, held).name == "dropped"
 
 
 def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_nobody_knows() -> None:
@@ -64,7 +64,7 @@ def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_no
     message = due(world)
     updated(world)
     world.clock.time += 2 * MINUTE
-    assert handle(world, message).outcome == "dropped"
+    assert handle(world, message).name == "dropped"
 
 
 def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> None:
@@ -77,4 +77,4 @@ def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> 
     waits = message_of(stored(world), 1)._replace(is_owed=True)
     world.delete()
     world.clock.time += 2 * MINUTE
-    assert handle(world, waits).outcome == "dropped"
+    assert handle(world, waits).name == "dropped"

@@ -28,9 +28,9 @@ def test_a_message_of_a_newer_version_is_put_back_as_it_is_and_its_neighbours_ar
     (other,) = world.queue.take()
     newer = Received("newer", "newer", 1, as_newer(message))
     handled = {each.received.id: each for each in world.deliver([newer, other])}
-    assert handled["newer"].delivered.outcome == "newer"
+    assert handled["newer"].outcome.name == "newer"
     assert (handled["newer"].is_done, handled["newer"].error) == (True, None)
-    assert handled[other.id].delivered.outcome == "succeeded"
+    assert handled[other.id].outcome.name == "succeeded"
     assert world.queue.waiting == [(world.clock.time + NEWER_MS, NewerMessage(as_newer(message)))]
     assert not world.queue.buried
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_put_back_stays_in_the_queue() -> None:
     message = due(world)
     failing(world, "queue.send")
     (handled,) = world.deliver([Received("a", "a", 1, as_newer(message))])
-    assert (handled.delivered.outcome, handled.is_done) == ("newer", False)
+    assert (handled.outcome.name, handled.is_done) == ("newer", False)
 
 
 def test_a_trigger_whose_job_s_line_a_newer_version_wrote_waits_and_no_fault_is_counted(
@@ -72,7 +72,7 @@ def test_a_trigger_whose_job_s_line_a_newer_version_wrote_waits_and_no_fault_is_
     def unreadable(_: object) -> None:
         raise NewerError("A message of version 2: this code reads 1.")
 
-    monkeypatch.setattr(world.slots, "get", unreadable)
+    monkeypatch.setattr(world.lines, "get", unreadable)
     (handled,) = world.deliver([Received("a", "a", 1, encode(message))])
-    assert (handled.delivered.outcome, handled.error) == ("newer", None)
+    assert (handled.outcome.name, handled.error) == ("newer", None)
     assert waiting(world) == [(world.clock.time + NEWER_MS - NOON, message)]

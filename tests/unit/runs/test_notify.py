@@ -14,10 +14,10 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError, StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
-from sweephand.model.trigger import NoticeMessage
+from sweephand.model.trigger import NotifyMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.notification import body_of, notice_of
+from sweephand.runs.notification import body_of, notification_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -52,7 +52,7 @@ def delivered(world: World) -> list[int]:
 def test_a_success_is_told_with_all_that_there_is_to_tell(history: str) -> None:
     world = World()
     message = due(world, onComplete=TOLD, history=history)
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     world.run_until(NOON + 11_000, ticking=False)
     assert (
         told(world)
@@ -159,7 +159,7 @@ def test_telling_is_tried_again_by_the_defaults_and_ends_in_a_letter() -> None:
     assert delivered(world) == [1]
     ((letter, _),) = world.queue.buried
     assert letter.reason == "Its end could not be told to onComplete. Attempt 10 of 10 failed: Response 503."
-    assert isinstance(decode(letter.body), NoticeMessage)
+    assert isinstance(decode(letter.body), NotifyMessage)
     assert run_of(world).state == "succeeded"
 
 
@@ -199,7 +199,7 @@ def test_of_a_job_that_is_gone_or_has_nobody_to_tell_nothing_is_told(becomes: st
         world.delete()
     if becomes == "another":
         world.put(dueTime="5h", onComplete=TOLD)
-    world.queue.waiting = [each for each in world.queue.waiting if isinstance(each[1], NoticeMessage)]
+    world.queue.waiting = [each for each in world.queue.waiting if isinstance(each[1], NotifyMessage)]
     world.run_until(NOON + MINUTE, ticking=False)
     assert not told(world)
 
@@ -214,7 +214,7 @@ def test_a_job_deleted_while_the_connection_is_made_is_not_told_of() -> None:
 
     world.consumers.connecting = slow
     (handled,) = world.deliver(world.queue.take())
-    assert handled.delivered.outcome == "dropped"
+    assert handled.outcome.name == "dropped"
     assert not told(world)
 
 
@@ -225,8 +225,8 @@ def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
     outcomes: list[str] = []
 
     def tell() -> None:
-        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NoticeMessage))
-        outcomes.append(world.deliverer().handle(notice, UNREAD).outcome)
+        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
+        outcomes.append(world.handlers().handle(notice, UNREAD).name)
 
     meanwhile(world, "before runs.move", tell)
     worker.complete()
@@ -247,7 +247,7 @@ def test_a_failure_that_was_not_recorded_is_not_told_of() -> None:
     world.run_until(NOON + 30_000, ticking=False)
     assert not told(world)
     by_target(world, lambda _: Answer(succeeded=True, code=200))
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     world.run_until(NOON + HOUR, ticking=False)
     assert [each["state"] for each in told(world)] == ["succeeded"]
 
@@ -266,7 +266,7 @@ def test_an_end_that_never_was_is_not_told() -> None:
     assert world.clock.time - NOON > ATTEMPT_CLAIM_MS
     assert run_of(world).state == "running"
     assert not told(world)
-    assert not any(isinstance(each, NoticeMessage) for _, each in world.queue.waiting)
+    assert not any(isinstance(each, NotifyMessage) for _, each in world.queue.waiting)
     worker.complete()
     world.run_until(world.clock.time + MINUTE)
     assert [each["state"] for each in told(world)] == ["succeeded"]
@@ -279,8 +279,8 @@ def test_the_body_of_a_notice_is_small_whatever_is_in_it() -> None:
     worker.fail(reason="\x00\ud800\U0001f600" * 150)
     world.run_until(NOON + 12_000, ticking=False)
     run = replace(run_of(world), key=key_of("x" * 128)._replace(namespace="y" * 128))
-    assert len(body_of(notice_of(run))) < 2_048
-    json.loads(body_of(notice_of(run)))
+    assert len(body_of(notification_of(run))) < 2_048
+    json.loads(body_of(notification_of(run)))
 
 
 SCENES: dict[str, tuple[dict[str, Any], Callable[[Attempt], Answer], str]] = {
@@ -331,7 +331,7 @@ def test_a_completion_and_a_deadline_that_meet_tell_of_the_end_that_was() -> Non
 
     def complete(world: World) -> None:
         try:
-            world.reporter().complete(key_of(), RUN, TOKENS[id(world)])
+            world.callbacks().complete(key_of(), RUN, TOKENS[id(world)])
         except (ConflictError, GoneError):
             assert run_of(world).state == "failed" or run_of(world).is_ending
 
@@ -350,7 +350,7 @@ def test_the_result_of_a_run_is_told_byte_for_byte_and_null_if_there_is_none() -
         world = World()
         worker = running(world, onComplete=TOLD)
         by_target(world, lambda _: ACCEPTED)
-        world.reporter().complete(key_of(), RUN, worker.tokens[0], result=result)
+        world.callbacks().complete(key_of(), RUN, worker.tokens[0], result=result)
         world.run_until(NOON + MINUTE)
         (attempt,) = (each for each in world.consumers.attempts if each.ended_after is not None)
         assert f'"result":{result or "null"}}}'.encode() in attempt.body

@@ -25,7 +25,7 @@ def test_a_job_goes_on_when_a_trigger_is_given_up(on_error: str | None) -> None:
     world = World()
     message = due(world, **({} if on_error is None else {"onError": on_error}))
     answers(world, FINAL)
-    assert handle(world, message).outcome == "failed"
+    assert handle(world, message).name == "failed"
     assert job_of(world).paused_at is None
 
 
@@ -33,7 +33,7 @@ def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None
     world = World()
     message = due(world, onError="pause", retry={"maxAttempts": 2})
     answers(world, FAILED, FAILED)
-    assert handle(world, message).outcome == "retrying"
+    assert handle(world, message).name == "retrying"
     assert job_of(world).paused_at is None
     world.run_until(NOON + 60_000, ticking=False)
     assert run_of(world).state == "failed"
@@ -46,7 +46,7 @@ def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_wa
     world = World()
     message = due(world, onError="continue")
     answers(world, GONE)
-    assert handle(world, message).outcome == "failed"
+    assert handle(world, message).name == "failed"
     assert len(world.queue.buried) == 1
     assert "the consumer is gone" in (job_of(world).pause_reason or "")
     assert len(world.consumers.attempts) == 1
@@ -61,7 +61,7 @@ def test_a_job_whose_consumer_was_replaced_meanwhile_is_not_paused_because_the_f
         return GONE
 
     world.consumers.answering = answer
-    assert handle(world, message).outcome == "failed"
+    assert handle(world, message).name == "failed"
     assert job_of(world).paused_at is None
 
 

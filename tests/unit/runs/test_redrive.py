@@ -64,7 +64,7 @@ def test_a_redrive_says_nothing_of_how_late_sweephand_is() -> None:
     world.redrive(RUN)
     ((_, message),) = waiting(world)
     delivered = handle(world, message)
-    assert (delivered.outcome, delivered.lateness_ms) == ("succeeded", None)
+    assert (delivered.name, delivered.lateness_ms) == ("succeeded", None)
 
 
 def test_the_retry_policy_counts_attempts_and_age_anew_and_ends_in_a_second_letter() -> None:
@@ -133,7 +133,7 @@ def test_the_message_of_an_earlier_round_does_not_come_back_into_a_later_one() -
     ((_, redriven),) = waiting(world)
     world.run_until(NOON + HOUR + 1, ticking=False)
     for stray in (redriven, redriven._replace(redrive=None), redriven._replace(attempt=2, redrive=None)):
-        assert handle(world, stray).outcome == "repeated"
+        assert handle(world, stray).name == "repeated"
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
 
@@ -178,7 +178,7 @@ def test_what_sweephand_itself_gave_up_can_be_redriven() -> None:
     failing(world, "consumers.deliver", times=1)
     received = Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))
     (handled,) = world.deliver([received])
-    assert handled.delivered.outcome == "buried"
+    assert handled.outcome.name == "buried"
     working(world)
     run = run_of(world)
     assert (run.state, run.attempts, run.started_at) == ("failed", 1, None)
@@ -207,7 +207,7 @@ def test_a_store_that_fails_to_the_last_costs_the_record_and_not_the_letter() ->
 
     world.announce = unwritable
     (handled,) = world.deliver([Received("1", "1", 1, encode(message._replace(faults=FAULTS_MAX)))])
-    assert (handled.delivered.outcome, handled.is_done) == ("buried", True)
+    assert (handled.outcome.name, handled.is_done) == ("buried", True)
     assert len(world.queue.buried) == 1
 
 
@@ -362,7 +362,7 @@ def test_a_redriven_attempt_whose_holder_died_is_done_again() -> None:
     with pytest.raises(StoreError):
         handle(world, message)
     working(world)
-    assert handle(world, message).outcome == "claimed"
+    assert handle(world, message).name == "claimed"
     world.run_until(world.clock.time + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 3]
     assert run_of(world).state == "succeeded"

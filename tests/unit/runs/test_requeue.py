@@ -35,7 +35,7 @@ def test_an_attempt_whose_predecessor_is_not_over_is_looked_at_every_second() ->
     _, message = due_async(world)
     handle(world, message)
     world.queue.waiting.clear()
-    assert handle(world, message._replace(attempt=2)).outcome == "overtaken"
+    assert handle(world, message._replace(attempt=2)).name == "overtaken"
     assert comes_in_ms(world) > 990
 
 
@@ -43,7 +43,7 @@ def test_what_a_pause_of_a_moment_ago_holds_is_looked_at_a_second_later() -> Non
     world = running()
     message = due(world)
     change(world, paused_at=world.clock.time + 60_000)
-    assert handle(world, message).outcome == "held"
+    assert handle(world, message).name == "held"
     assert comes_in_ms(world) > 990
 
 
@@ -51,5 +51,5 @@ def test_what_is_early_by_a_second_is_not_made_late_by_that() -> None:
     world = running()
     message = due(world)
     world.clock.time = message.not_before - 1_002
-    assert handle(world, message).outcome == "early"
+    assert handle(world, message).name == "early"
     assert world.clock.time + comes_in_ms(world) <= message.not_before

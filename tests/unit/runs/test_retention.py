@@ -31,8 +31,8 @@ def test_a_run_that_was_cancelled_is_not_delivered_though_its_record_was_to_be_k
     world = World()
     message = due(world, **BRIEFLY, **PATIENT)
     answers(world, FAILED)
-    assert handle(world, message).outcome == "retrying"
-    world.reporter().cancel(key_of(), RUN, "k1")
+    assert handle(world, message).name == "retrying"
+    world.callbacks().cancel(key_of(), RUN, "k1")
     forgetful(world, NOON + 5 * DAY_MS)
     assert delivered(world) == [10]
 
@@ -44,7 +44,7 @@ def test_a_run_that_is_to_be_tried_again_can_be_cancelled_until_then() -> None:
     handle(world, message)
     forgetful(world, NOON + 2 * DAY_MS)
     assert run_of(world).state == "retrying"
-    assert world.reporter().cancel(key_of(), RUN, "k1").state == "cancelled"
+    assert world.callbacks().cancel(key_of(), RUN, "k1").state == "cancelled"
     forgetful(world, NOON + 5 * DAY_MS)
     assert delivered(world) == [10]
 
@@ -85,7 +85,7 @@ def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn() -> N
         assert job is not None
         assert not job.is_gone(world.clock.time)
         attempt = world.consumers.attempts[-1]
-        world.reporter().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+        world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
     assert len(set(world.consumers.ids)) == 3
 
 
@@ -95,7 +95,7 @@ def test_what_is_over_does_not_come_back_after_a_pause_that_is_longer_than_its_r
     world.put(dueTime="10s", retry={"initialDelay": "10m"}, **BRIEFLY)
     world.run_until(NOON + MINUTE)
     world.pause()
-    world.reporter().cancel(key_of(), RUN, "k1")
+    world.callbacks().cancel(key_of(), RUN, "k1")
     world.run_until(NOON + HOUR_MS, ticking=False)
     assert not world.queue.waiting
     world.runs._runs.clear()
@@ -127,7 +127,7 @@ def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is() -> None:
     for _ in range(100):
         world.clock.time += DAY_MS
         world.run_until(world.clock.time + 1_000_000, ticking=False)
-        slot = world.slots.get(key_of())
+        slot = world.lines.get(key_of())
         assert slot is not None
         assert slot.line.waiting
         assert (slot.expires_at or 0) > world.clock.time
@@ -151,7 +151,7 @@ def test_a_job_stays_until_the_claim_is_over_of_an_attempt_whose_holder_died() -
     with pytest.raises(StoreError):
         handle(world, message)
     working(world)
-    assert handle(world, message).outcome == "claimed"
+    assert handle(world, message).name == "claimed"
     claimed_until, job = run_of(world).claimed_until, world.jobs.get(key_of())
     assert claimed_until is not None
     assert job is not None
@@ -163,7 +163,7 @@ def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_la
     world = World()
     answers(world, FAILED)
     message = due(world, retention="1s", retry={"maxAge": "30s", "initialDelay": "5s"})
-    assert handle(world, message).outcome == "retrying"
+    assert handle(world, message).name == "retrying"
     retry_at, job = run_of(world).next_attempt_at, world.jobs.get(key_of())
     assert retry_at is not None
     assert job is not None

@@ -9,9 +9,9 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.base.timing import POSTPONED_MS, SETTLING_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
-from sweephand.model.trigger import NoticeMessage, TriggerMessage
+from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 from sweephand.targets.registry import attempt_ms_max
 
 #: The delivery function's time limit (template.yaml).
@@ -78,10 +78,10 @@ def slow_target(timeout: str) -> dict[str, str]:
     return {"type": "http", "url": "https://slow.example/", "timeout": timeout}
 
 
-def handle(world: World, message: TriggerMessage | NoticeMessage, left_ms: int = FUNCTION_MS) -> Delivered:
+def handle(world: World, message: TriggerMessage | NotifyMessage, left_ms: int = FUNCTION_MS) -> Outcome:
     """Handle a message in a function that has so much time left, and see to it that this is enough."""
     deadline = world.clock.time + left_ms
-    delivered = world.deliverer().handle(message, UNREAD, deadline)
+    delivered = world.handlers().handle(message, UNREAD, deadline)
     assert world.clock.time <= deadline, "Lambda ended the function"
     return delivered
 
@@ -93,7 +93,7 @@ def test_a_connection_that_took_long_is_used_for_what_the_job_has_become(
     world = World()
     consumer = Slow(world, connect_ms)
     message = due(world, target=slow_target(timeout))
-    assert handle(world, message).outcome == "succeeded"
+    assert handle(world, message).name == "succeeded"
     (attempt,) = consumer.attempts
     assert (consumer.connections, attempt.sent_at) == (1, NOON + 10_000 + connect_ms)
     # Connecting and the request share the target's time-out.
@@ -107,7 +107,7 @@ def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_t
     world = World()
     consumer = Moving(world, connect_ms)
     message = due(world, target=slow_target("60s"))
-    assert handle(world, message).outcome == "postponed"
+    assert handle(world, message).name == "postponed"
     assert not consumer.attempts
     assert [each for _, each in waiting(world)] == [message]
 
@@ -140,9 +140,9 @@ def test_an_attempt_that_could_outlast_the_function_is_put_back_before_it_is_cla
     needs_ms = attempt_ms_max(slow_target(timeout)) + SETTLING_MS
     delivered = handle(world, message, left_ms=needs_ms if fits else needs_ms - 1)
     if fits:
-        assert delivered.outcome == "succeeded"
+        assert delivered.name == "succeeded"
         return
-    assert delivered.outcome == "postponed"
+    assert delivered.name == "postponed"
     assert world.runs.of(message.trigger) is None
     assert waiting(world) == [(10_000 + POSTPONED_MS, message)]
 
@@ -151,7 +151,7 @@ def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over() -> None:
     world = World()
     consumer = Moving(world, 31_000)
     message = due(world, target=slow_target("60s"))._replace(attempt=2)
-    assert handle(world, message).outcome == "postponed"
+    assert handle(world, message).name == "postponed"
     consumer.while_connecting = lambda: None  # type: ignore[method-assign] # nobody writes the job any more
     world.run_until(world.clock.time + 5 * 60 * SECOND_MS)
     assert (run_of(world).state, len(consumer.attempts)) == ("succeeded", 1)
@@ -161,7 +161,7 @@ def test_a_retry_that_could_not_begin_begins_when_its_claim_is_over() -> None:
 def test_a_consumer_that_cannot_be_connected_to_in_time_has_failed() -> None:
     world = World()
     Slow(world, 16_000)
-    assert handle(world, due(world, target=slow_target("15s"))).outcome == "retrying"
+    assert handle(world, due(world, target=slow_target("15s"))).name == "retrying"
     assert run_of(world).reason == "No answer in time."
 
 
@@ -171,10 +171,10 @@ def test_the_end_of_a_run_is_told_only_if_there_is_time_for_it() -> None:
     handle(world, due(world, onComplete=told))
     ((_, notice),) = world.queue.waiting
     world.queue.waiting.clear()
-    assert isinstance(notice, NoticeMessage)
-    assert handle(world, notice, left_ms=64_999).outcome == "postponed"
+    assert isinstance(notice, NotifyMessage)
+    assert handle(world, notice, left_ms=64_999).name == "postponed"
     assert [each for _, each in world.queue.waiting] == [notice]
-    assert handle(world, notice, left_ms=65_000).outcome == "told"
+    assert handle(world, notice, left_ms=65_000).name == "notified"
 
 
 def test_what_is_left_of_the_function_is_known_to_every_attempt_of_a_batch() -> None:
@@ -182,8 +182,8 @@ def test_what_is_left_of_the_function_is_known_to_every_attempt_of_a_batch() -> 
     due(world, target=slow_target("60s"))
     world.put("job", target=slow_target("60s"), dueTime="0s")
     batch = world.queue.take()
-    handled = world.handler().handle(batch, deadline=world.clock.time + 60 * SECOND_MS)
-    assert {each.delivered.outcome for each in handled} == {"postponed"}
+    handled = world.intake().handle(batch, deadline=world.clock.time + 60 * SECOND_MS)
+    assert {each.outcome.name for each in handled} == {"postponed"}
     assert all(each.is_done and each.error is None for each in handled)
     assert world.jobs.get(key_of()) is not None
 
@@ -196,9 +196,9 @@ def test_a_trigger_whose_job_forgets_its_revision_while_connecting_is_delivered(
     assert isinstance(message, TriggerMessage)
     world.queue.waiting.clear()
     world.clock.time = message.not_before
-    assert handle(world, message).outcome == "postponed"
+    assert handle(world, message).name == "postponed"
     again = next(each for each in waiting(world) if each[1].trigger == message.trigger)[1]
     assert again.is_owed
     world.clock.time += POSTPONED_MS
-    assert handle(world, again).outcome == "succeeded"
+    assert handle(world, again).name == "succeeded"
     assert [each.trigger.due_at for each in consumers.attempts] == [message.trigger.due_at]

@@ -7,10 +7,10 @@ from tests.fakes.world import NOON, World
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import UNKNOWN_GRACE_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
-from sweephand.model.trigger import SpanMessage, TriggerMessage
+from sweephand.model.trigger import RangeMessage, TriggerMessage
 
 
-def resumed() -> tuple[World, SpanMessage]:
+def resumed() -> tuple[World, RangeMessage]:
     """A job that was paused for a day and catches up with every second of it, in one message."""
     world = World()
     world.put(schedule="@every 1s", dueTime="0s")
@@ -18,25 +18,25 @@ def resumed() -> tuple[World, SpanMessage]:
     world.queue.waiting.clear()
     world.clock.time += DAY_MS
     world.resume(mode="all")
-    (span,) = [each for _, each in world.queue.waiting if isinstance(each, SpanMessage)]
+    (span,) = [each for _, each in world.queue.waiting if isinstance(each, RangeMessage)]
     world.queue.waiting.clear()
     return world, span
 
 
-def comes(world: World, span: SpanMessage, outcome: str) -> SpanMessage:
+def comes(world: World, span: RangeMessage, outcome: str) -> RangeMessage:
     """A span is handled so, and comes again whole."""
-    assert world.deliverer().handle(span, UNREAD).outcome == outcome
+    assert world.handlers().handle(span, UNREAD).name == outcome
     ((at, again),) = world.queue.waiting
-    assert isinstance(again, SpanMessage)
+    assert isinstance(again, RangeMessage)
     assert again._replace(is_owed=False) == span
     assert at > world.clock.time
     world.queue.waiting.clear()
     return again
 
 
-def dropped(world: World, span: SpanMessage) -> None:
+def dropped(world: World, span: RangeMessage) -> None:
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.deliverer().handle(span, UNREAD).outcome == "dropped"
+    assert world.handlers().handle(span, UNREAD).name == "dropped"
     assert not world.queue.waiting
 
 
@@ -63,11 +63,11 @@ def test_a_span_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> Non
         world.patch(description=str(number))
     world.resume()
     world.queue.waiting.clear()
-    assert world.deliverer().handle(span, UNREAD).outcome == "split"
+    assert world.handlers().handle(span, UNREAD).name == "split"
     assert len(world.queue.waiting) == 10
     while not isinstance(world.queue.waiting[0][1], TriggerMessage):
         world.deliver(world.queue.take(1))
-        world.queue.waiting.sort(key=lambda each: isinstance(each[1], SpanMessage))
+        world.queue.waiting.sort(key=lambda each: isinstance(each[1], RangeMessage))
     world.deliver(world.queue.take(1))
     assert len(world.consumers.attempts) == 1
 
@@ -78,8 +78,8 @@ def test_a_span_that_somebody_asked_for_is_split_though_its_job_is_paused() -> N
     world.backfill(since=NOON, until=NOON + MINUTE_MS)
     ((_, span),) = world.queue.waiting
     world.queue.waiting.clear()
-    assert isinstance(span, SpanMessage)
-    assert world.deliverer().handle(span, UNREAD).outcome == "split"
+    assert isinstance(span, RangeMessage)
+    assert world.handlers().handle(span, UNREAD).name == "split"
 
 
 def test_a_backfill_of_a_job_that_was_deleted_is_dropped_whole() -> None:
@@ -87,13 +87,13 @@ def test_a_backfill_of_a_job_that_was_deleted_is_dropped_whole() -> None:
     world.backfill(since=NOON, until=NOON + MINUTE_MS)
     ((_, span),) = world.queue.waiting
     world.queue.waiting.clear()
-    assert isinstance(span, SpanMessage)
+    assert isinstance(span, RangeMessage)
     world.delete()
     comes(world, span, "unknown")
     dropped(world, span)
 
 
-def hammered() -> tuple[World, SpanMessage]:
+def hammered() -> tuple[World, RangeMessage]:
     """A job whose catching-up is in the queue in one message, and that has forgotten the resume by now."""
     world, span = resumed()
     for number in range(EARLIER_REVISIONS_MAX + 1):
@@ -107,8 +107,8 @@ def hammered() -> tuple[World, SpanMessage]:
 def test_a_span_is_split_though_its_job_has_forgotten_the_revision_that_owes_it() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.deliverer().handle(span, UNREAD).outcome == "split"
-    assert [type(each) for _, each in world.queue.waiting] == [SpanMessage] * 10
+    assert world.handlers().handle(span, UNREAD).name == "split"
+    assert [type(each) for _, each in world.queue.waiting] == [RangeMessage] * 10
 
 
 def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update_that_follows() -> None:
@@ -117,7 +117,7 @@ def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update
     assert coming is not None
     near = span._replace(first=coming, until=world.clock.time + 5 * SECOND_MS)
     world.delivery_clock.ahead_ms = MINUTE_MS
-    assert world.deliverer().handle(near, UNREAD).outcome == "split"
+    assert world.handlers().handle(near, UNREAD).name == "split"
     world.clock.time += SECOND_MS
     world.patch(description="The series is this revision's from its cut on.")
     parts = [
@@ -127,11 +127,11 @@ def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update
     ]
     world.delivery_clock.ahead_ms = 0
     world.clock.time += UNKNOWN_GRACE_MS
-    outcomes = [world.deliverer().handle(each, UNREAD).outcome for each in parts]
+    outcomes = [world.handlers().handle(each, UNREAD).name for each in parts]
     assert outcomes == ["succeeded", "dropped", "dropped", "dropped", "dropped"]
 
 
 def test_what_is_skipped_is_recorded_though_its_job_has_forgotten_the_revision_that_skips_it() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.deliverer().handle(span._replace(are_skipped=True), UNREAD).outcome == "skipped"
+    assert world.handlers().handle(span._replace(are_skipped=True), UNREAD).name == "skipped"

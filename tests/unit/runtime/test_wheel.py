@@ -7,14 +7,14 @@ from tests.fakes.world import World
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE
 from sweephand.jobs.payload_audit import Audited
-from sweephand.runtime import parts, payload_audit, wheel
+from sweephand.runtime import wheel
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
     clock = HandClock()
-    monkeypatch.setattr(parts, "clock", lambda: clock)
-    monkeypatch.setattr(payload_audit, "payloads", World().audit)
+    app = World().app(clock)
+    monkeypatch.setattr(wheel, "app", lambda: app)
     return clock
 
 

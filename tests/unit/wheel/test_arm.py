@@ -12,7 +12,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import Message, SpanMessage, TriggerMessage
+from sweephand.model.trigger import Message, RangeMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
 
@@ -86,7 +86,7 @@ def test_more_triggers_than_go_one_by_one_travel_as_one_span() -> None:
     assert len(armed(armable("@every 30s"), singles_max=10).messages) == 10
     arming = armed(armable("@every 20s"), singles_max=10)
     (span,) = arming.messages
-    assert isinstance(span, SpanMessage)
+    assert isinstance(span, RangeMessage)
     assert (span.first.due_at - NOON, span.until - NOON) == (20_000, 300_000)
     (timer,) = arming.timers
     assert timer.first.due_at == NOON + 320_000
@@ -100,7 +100,7 @@ def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, si
     singles: list[TriggerMessage] = []
     while parts:
         part = parts.pop()
-        if isinstance(part, SpanMessage):
+        if isinstance(part, RangeMessage):
             halves = list(split(part))
             assert len(halves) <= SPAN_PARTS
             assert halves != [part], "it splits for ever"
@@ -116,9 +116,9 @@ def test_years_of_seconds_are_armed_and_split_without_a_walk(schedule: str) -> N
     year_ms = 365 * 86_400_000
     arming = arm(armable(schedule), after=NOON, now=NOON + year_ms)
     (span,) = arming.messages
-    assert isinstance(span, SpanMessage)
+    assert isinstance(span, RangeMessage)
     assert (span.first.sequence, span.until - NOON) == (1, year_ms + WINDOW)
-    parts = [part for part in split(span) if isinstance(part, SpanMessage)]
+    parts = [part for part in split(span) if isinstance(part, RangeMessage)]
     assert len(parts) == SPAN_PARTS
     assert parts[0].first == span.first
     assert parts[-1].until == span.until
@@ -165,7 +165,7 @@ def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivere
 
 def test_what_a_span_says_of_its_revision_is_in_every_part() -> None:
     (span,) = armed(armable("@every 1s"), singles_max=10).messages
-    assert isinstance(span, SpanMessage)
+    assert isinstance(span, RangeMessage)
     for part in split(span._replace(armed_at=NOON - 5)):
-        assert isinstance(part, SpanMessage)
+        assert isinstance(part, RangeMessage)
         assert (part.uid, part.rev, part.armed_at, part.key) == (span.uid, span.rev, NOON - 5, span.key)

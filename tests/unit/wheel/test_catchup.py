@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.catchup import Misfires, Span, late, misfires
+from sweephand.wheel.catchup import (
+    Misfires,
+    OccurrenceRange,
+    late_misfires,
+    misfires,
+)
 
 NOON: Instant = 1_795_262_400_000
 MODES: tuple[CatchUpMode, ...] = ("latest", "all", "none")
@@ -26,13 +31,13 @@ def occurrence(number: int, period_ms: int = 10_000) -> Occurrence:
 
 def test_the_newest_misfire_fires_and_those_before_it_are_one_span() -> None:
     found = misfires(every(), after=NOON, through=NOON + 60_000, mode="latest")
-    assert found.fire == Span(occurrence(6), occurrence(6))
-    assert found.skipped == Span(occurrence(1), occurrence(5))
+    assert found.fire == OccurrenceRange(occurrence(6), occurrence(6))
+    assert found.skipped == OccurrenceRange(occurrence(1), occurrence(5))
     assert found.skipped.count == 5
 
 
 def test_each_fires_or_none_does_if_that_was_asked_for() -> None:
-    span = Span(occurrence(1), occurrence(6))
+    span = OccurrenceRange(occurrence(1), occurrence(6))
     assert misfires(every(), after=NOON, through=NOON + 60_000, mode="all") == Misfires(fire=span)
     assert misfires(every(), after=NOON, through=NOON + 60_000, mode="none") == Misfires(skipped=span)
 
@@ -46,22 +51,23 @@ def test_where_nothing_fell_due_nothing_is_decided(mode: CatchUpMode) -> None:
 
 def test_a_single_misfire_is_the_newest() -> None:
     found = misfires(every(), after=NOON, through=NOON + 10_000, mode="latest")
-    assert found == Misfires(fire=Span(occurrence(1), occurrence(1)))
+    assert found == Misfires(fire=OccurrenceRange(occurrence(1), occurrence(1)))
 
 
 def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
     policy = CatchUpPolicy("none", HOUR_MS)
     judged_at = NOON + 20_000 + HOUR_MS
-    found = late(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
-    assert found == Misfires(skipped=Span(occurrence(1), occurrence(1)))
-    assert late(every(), occurrence(2), until=None, judged_at=judged_at, policy=policy) == Misfires()
+    found = late_misfires(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
+    assert found == Misfires(skipped=OccurrenceRange(occurrence(1), occurrence(1)))
+    assert late_misfires(every(), occurrence(2), until=None, judged_at=judged_at, policy=policy) == Misfires()
 
 
 def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
     policy = CatchUpPolicy("latest", HOUR_MS)
-    found = late(every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy)
+    found = late_misfires(every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy)
     assert found == Misfires(
-        fire=Span(occurrence(3), occurrence(3)), skipped=Span(occurrence(1), occurrence(2))
+        fire=OccurrenceRange(occurrence(3), occurrence(3)),
+        skipped=OccurrenceRange(occurrence(1), occurrence(2)),
     )
 
 
@@ -105,5 +111,5 @@ def test_it_says_what_a_walk_would_say(
         if not expected:
             assert span is None
             continue
-        assert span == Span(expected[0], expected[-1])
+        assert span == OccurrenceRange(expected[0], expected[-1])
         assert span.count == len(expected)

@@ -251,7 +251,7 @@ class RunStore(Protocol):
         ...
 
 
-class OverlapStore(Protocol):
+class LineStore(Protocol):
     """The lines of jobs whose runs take turns, one item each. Token: `version`."""
 
     def get(self, key: JobKey) -> "StoredLine | None":

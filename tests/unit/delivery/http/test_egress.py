@@ -42,7 +42,10 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         asked.append(address)
         raise ConnectionRefusedError("no connection leaves a test")
 
-    monkeypatch.setattr("sweephand.delivery.http.sockets.BoundedSocket.connect", connect)
+    monkeypatch.setattr(
+        "sweephand.delivery.http.sockets.BoundedSocket.connect",
+        connect,
+    )
     return asked
 
 

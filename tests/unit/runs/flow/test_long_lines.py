@@ -38,7 +38,7 @@ def crowded(world: World, asked: int, data: str | None, **written: Any) -> None:
 
 
 def slot_of(world: World) -> StoredLine:
-    slot = world.slots.get(key_of())
+    slot = world.lines.get(key_of())
     assert slot is not None
     return slot
 
@@ -48,7 +48,7 @@ def test_a_line_of_much_that_was_asked_for_fits_into_an_item() -> None:
     sizes: list[int] = []
 
     def measured(call: str) -> None:
-        if call == "after slots.put":
+        if call == "after lines.put":
             sizes.append(size_of(slot_of(world)))
 
     world.announce = measured
@@ -70,7 +70,7 @@ def test_what_the_schedule_makes_due_finds_room_beside_what_was_asked_for() -> N
     crowded(world, 60, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     for due_s in range(1, 20):
         world.clock.time = NOON + due_s * 1_000
-        assert handle(world, message_of(stored(world), due_s)).outcome == "waiting"
+        assert handle(world, message_of(stored(world), due_s)).name == "waiting"
     assert sum(each.trigger.demand is None for each in slot_of(world).line.waiting) == 19
 
 

@@ -32,7 +32,7 @@ def test_where_runs_may_overlap_no_line_is_looked_at() -> None:
     first, second = triggers(world, "allow", 0, 1)
     world.clock.time += 1_000
     calls = calls_of(world, lambda: (handle(world, first), handle(world, second)))
-    assert not [call for call in calls if "slots" in call]
+    assert not [call for call in calls if "lines" in call]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -40,8 +40,8 @@ def test_a_trigger_that_finds_nobody_runs_at_once_and_leaves_no_line_behind(mode
     world = World()
     for message in triggers(world, mode, 0, 1):
         world.clock.time = message.not_before
-        assert handle(world, message).outcome == "succeeded"
-        assert world.slots.get(key_of()) is None
+        assert handle(world, message).name == "succeeded"
+        assert world.lines.get(key_of()) is None
     assert states(world) == {0: "succeeded", 1: "succeeded"}
 
 
@@ -59,7 +59,7 @@ def test_wait_runs_them_one_after_the_other_in_the_order_in_which_they_were_due(
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 1, 2, 3]
     assert set(states(world).values()) == {"succeeded"}
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
     assert not world.queue.waiting
 
 
@@ -88,8 +88,8 @@ def test_what_comes_beyond_the_wait_limit_is_skipped() -> None:
 def test_who_waits_and_comes_round_again_waits_once() -> None:
     world = scene("wait", 0, 1, waitLimit=1)
     again = message_of(stored(world), 1)
-    assert handle(world, again).outcome == "waiting"
-    slot = world.slots.get(key_of())
+    assert handle(world, again).name == "waiting"
+    slot = world.lines.get(key_of())
     assert slot is not None
     assert [each.trigger.due_at for each in slot.line.waiting] == [NOON + 1_000]
 
@@ -108,9 +108,9 @@ def test_a_duplicate_of_what_is_over_takes_nobody_s_turn(mode: str) -> None:
     world.run_until(NOON + 30 * MINUTE)
     before = delivered(world)
     for due_s in (0, 1):
-        assert handle(world, message_of(stored(world), due_s)).outcome == "repeated"
+        assert handle(world, message_of(stored(world), due_s)).name == "repeated"
     assert delivered(world) == before
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
@@ -118,8 +118,8 @@ def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
     world.run_until(NOON + MINUTE)
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, message_of(stored(world), 30))
-    assert handle(world, message_of(stored(world), 0)).outcome == "repeated"
-    slot = world.slots.get(key_of())
+    assert handle(world, message_of(stored(world), 0)).name == "repeated"
+    slot = world.lines.get(key_of())
     assert slot is not None
     assert slot.line.waiting == ()
 
@@ -139,7 +139,7 @@ def test_a_run_that_was_given_up_frees_the_line(mode: str) -> None:
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, first)
     world.clock.time += 1_000
-    assert handle(world, second).outcome == "succeeded"
+    assert handle(world, second).name == "succeeded"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -150,7 +150,7 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
     world.run_until(NOON + 2_000)
     assert delivered(world) == [0, 0]
     assert world.consumers.attempts[1].trigger.uid == stored(world).uid
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -163,10 +163,10 @@ def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_n
     world.put(dueTime="0s", overlap=mode, **SLOW)
     world.consumers.answering = alone(world, iter([FAILED]))
     world.run_until(NOON + 500)
-    line = world.slots.get(key_of())
+    line = world.lines.get(key_of())
     assert line is not None
-    assert handle(world, old, read).outcome == "dropped"
-    assert world.slots.get(key_of()) == line
+    assert handle(world, old, read).name == "dropped"
+    assert world.lines.get(key_of()) == line
     assert delivered(world) == [0]
 
 
@@ -214,7 +214,7 @@ def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
     world.run_until(NOON + 40 * MINUTE)
     assert len(delivered(world)) == 5
     assert set(states(world).values()) == {"succeeded"}
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
     assert not world.queue.waiting
 
 

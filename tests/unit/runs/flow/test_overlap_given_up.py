@@ -21,7 +21,7 @@ def freed(*dues_s: int) -> World:
 def test_what_waited_is_delivered_and_leaves_the_line() -> None:
     world = freed(1, 2)
     assert {0, 1, 2} <= set(delivered(world))
-    slot = world.slots.get(key_of())
+    slot = world.lines.get(key_of())
     assert slot is None or not slot.line.waiting
 
 

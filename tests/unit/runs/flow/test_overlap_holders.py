@@ -47,11 +47,9 @@ def test_a_holder_of_whom_nothing_is_seen_for_an_hour_is_not_waited_for(mode: st
     run = runs_of(world)[0]
     world.clock.time = max(run.next_attempt_at or 0, run.claimed_until or 0) + ABANDONED_MS - 1
     expected = "skipped" if mode == "skip" else "waiting"
-    assert handle(world, later).outcome == expected
+    assert handle(world, later).name == expected
     world.clock.time += 1
-    assert handle(world, message_of(stored(world), 2)).outcome == (
-        "succeeded" if mode == "skip" else "waiting"
-    )
+    assert handle(world, message_of(stored(world), 2)).name == ("succeeded" if mode == "skip" else "waiting")
     world.run_until(world.clock.time + 30 * MINUTE)
     assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
 
@@ -70,7 +68,7 @@ def test_a_holder_is_given_up_after_an_hour_though_its_job_is_written_more_often
         world.patch(labels={"written": str(written)})
     assert written > 3
     expected = "skipped" if mode == "skip" else "waiting"
-    assert handle(world, first).outcome == expected
+    assert handle(world, first).name == expected
     world.clock.time += 1
     handle(world, second)
     world.run_until(world.clock.time + 30 * MINUTE, ticking=False)
@@ -83,7 +81,7 @@ def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> No
     world.queue.waiting.clear()
     world.clock.time += 2 * ABANDONED_MS
     world.consumers.answering = alone(world, iter([FAILED]))
-    assert handle(world, message_of(stored(world), 5)).outcome == "retrying"
+    assert handle(world, message_of(stored(world), 5)).name == "retrying"
     world.queue.send([(retry, 0)])
     world.run_until(world.clock.time + 30 * MINUTE)
     assert delivered(world) == [0, 5, 5, 0]
@@ -95,11 +93,11 @@ def test_one_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: s
     world = scene(mode, 0, 1)
     second = message_of(stored(world), 1)
     take_back(world, NOON + 500)
-    assert handle(world, second).outcome == "dropped"
+    assert handle(world, second).name == "dropped"
     assert waiting_in(world) == []
     world.run_until(NOON + 50_000)
     assert delivered(world) == [0, 0]
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def test_one_that_is_owed_no_more_when_its_turn_comes_gives_the_line_on_when_nobody_can_deliver_it() -> None:
@@ -112,7 +110,7 @@ def test_one_that_is_owed_no_more_when_its_turn_comes_gives_the_line_on_when_nob
     world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
     assert delivered(world) == [0, 0, 2]
     assert set(states(world)) == {0, 2}
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_line_on_after_the_claim() -> (
@@ -127,10 +125,10 @@ def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_li
         world.clock.time += 1_001
 
     world.consumers.connecting = connect
-    assert handle(world, message).outcome == "leaving"
+    assert handle(world, message).name == "leaving"
     world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
     assert not delivered(world)
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_message_is_dropped() -> None:
@@ -139,8 +137,8 @@ def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_
     take_back(world, NOON + 500, owes=1)
     world.clock.time = NOON + 2_000
     later = message_of(stored(world), 1)
-    assert handle(world, later).outcome == "waiting"
-    assert handle(world, earlier).outcome == "dropped"
+    assert handle(world, later).name == "waiting"
+    assert handle(world, earlier).name == "dropped"
     assert waiting_in(world) == [1]
     world.run_until(NOON + 50_000)
     assert delivered(world) == [0, 0, 1]
@@ -148,7 +146,7 @@ def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_
 
 def waiting_in(world: World) -> list[int]:
     """Who waits in the line, in seconds after noon."""
-    slot = world.slots.get(key_of())
+    slot = world.lines.get(key_of())
     return [(each.trigger.due_at - NOON) // 1_000 for each in slot.line.waiting] if slot else []
 
 
@@ -210,7 +208,7 @@ def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_pause
 
 
 def slot_of(world: World) -> StoredLine:
-    slot = world.slots.get(key_of())
+    slot = world.lines.get(key_of())
     assert slot is not None
     return slot
 
@@ -220,7 +218,7 @@ def slot_taken_just_before(world: World, due_at: int) -> None:
     job = stored(world)
     message = message_of(job, (due_at - NOON) // 1_000)
     slot = StoredLine(job.key, job.uid, "taken", Line(Holder(message, world.clock.time)))
-    assert world.slots.put(slot, None)
+    assert world.lines.put(slot, None)
 
 
 def test_what_a_pause_holds_keeps_its_place_until_the_resume_however_long_that_takes() -> None:
@@ -255,7 +253,7 @@ def test_a_run_that_its_consumer_works_on_is_not_over() -> None:
 def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str) -> None:
     world = working("wait", 0, 1)
     run = runs_of(world)[0]
-    reporter, run_id = world.reporter(), f"{NOON}-0"
+    reporter, run_id = world.callbacks(), f"{NOON}-0"
     if end == "complete":
         reporter.complete(key_of(), run_id, run.token)
     elif end == "cancel":
@@ -272,12 +270,12 @@ def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str)
 def test_an_end_that_is_said_again_hands_on_the_line_of_whoever_died_saying_it_first() -> None:
     world = working("wait", 0, 1)
     token = runs_of(world)[0].token
-    meanwhile(world, "before slots.get", lambda: raising(Killed("before slots.get")))
+    meanwhile(world, "before lines.get", lambda: raising(Killed("before lines.get")))
     with pytest.raises(Killed):
-        world.reporter().complete(key_of(), f"{NOON}-0", token)
+        world.callbacks().complete(key_of(), f"{NOON}-0", token)
     world.run_until(NOON + 2_000)
     assert delivered(world) == [0]
-    world.reporter().complete(key_of(), f"{NOON}-0", token)
+    world.callbacks().complete(key_of(), f"{NOON}-0", token)
     world.run_until(NOON + 3_000)
     assert delivered(world) == [0, 1]
 
@@ -291,18 +289,18 @@ def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None
     world.queue.waiting.clear()
     for _ in range(20):
         world.clock.time += 29 * MINUTE
-        world.reporter().heartbeat(key_of(), f"{NOON}-0", runs_of(world)[0].token)
-    assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+        world.callbacks().heartbeat(key_of(), f"{NOON}-0", runs_of(world)[0].token)
+    assert handle(world, message_of(stored(world), 1)).name == "skipped"
 
 
 def test_a_run_whose_deadline_nobody_looks_at_is_not_waited_for_forever() -> None:
     world = working("skip", 0)
     world.queue.waiting.clear()
     world.clock.time = runs_of(world)[0].deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS - 1
-    assert handle(world, message_of(stored(world), 1)).outcome == "skipped"
+    assert handle(world, message_of(stored(world), 1)).name == "skipped"
     world.clock.time += 1
     world.consumers.answering = lambda _: ACCEPTED
-    assert handle(world, message_of(stored(world), 2)).outcome == "running"
+    assert handle(world, message_of(stored(world), 2)).name == "running"
 
 
 def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:
@@ -312,10 +310,10 @@ def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:
     # A copy of its first attempt crashed whoever had it, after the retry had been sent.
     world.runs = MemoryRuns()
     assert world.runs.record(replace(run, state="failed", next_attempt_at=None, ended_at=NOON))
-    assert world.slots.delete(slot_of(world))
+    assert world.lines.delete(slot_of(world))
     world.clock.time += MINUTE
-    assert handle(world, retry).outcome == "repeated"
-    assert world.slots.get(key_of()) is None
+    assert handle(world, retry).name == "repeated"
+    assert world.lines.get(key_of()) is None
 
 
 def test_one_whose_call_comes_before_the_line_is_written_is_called_again() -> None:
@@ -327,12 +325,12 @@ def test_one_whose_call_comes_before_the_line_is_written_is_called_again() -> No
         ((at, called),) = [each for each in world.queue.waiting if each[0] <= world.clock.time]
         assert isinstance(called, TriggerMessage)
         world.queue.waiting.remove((at, called))
-        early.append(handle(world, called).outcome)
+        early.append(handle(world, called).name)
 
     def announce(call: str) -> None:
-        line = world.slots.get(key_of())
+        line = world.lines.get(key_of())
         is_leaving = line is not None and line.line.holder is not None and line.line.holder.message.trigger
-        if call == "before slots.put" and not early and is_leaving and is_leaving.due_at == NOON + 1_000:
+        if call == "before lines.put" and not early and is_leaving and is_leaving.due_at == NOON + 1_000:
             come_early()
 
     world.announce = announce

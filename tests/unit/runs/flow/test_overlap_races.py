@@ -80,7 +80,7 @@ def settle(world: World) -> None:
     """Let everything come that is on its way."""
     world.run_until(world.clock.time + 60 * MINUTE)
     assert not world.queue.waiting
-    assert world.slots.get(key_of()) is None
+    assert world.lines.get(key_of()) is None
 
 
 def check_over(world: World, mode: str, *dues_s: int) -> None:
@@ -113,11 +113,11 @@ def test_a_redrive_of_one_whose_deliverer_died_holding_the_line_runs_beside_nobo
         world = World()
         (first,) = triggers(world, mode, 0, retry={"maxAttempts": 1})
         world.consumers.answering = alone(world, iter([FAILED]))
-        failing(world, "slots.delete")
+        failing(world, "lines.delete")
         with pytest.raises(StoreError):
             handle(world, first)
         working(world)
-        assert world.slots.get(key_of()) is not None
+        assert world.lines.get(key_of()) is not None
         world.redriver().redrive(key_of(), f"{NOON}-0")
         world.clock.time = NOON + 20_000
         return world
@@ -289,7 +289,7 @@ class LineWalk:
         world.queue.reappear()
         world.run_until(world.clock.time + 3 * 60 * MINUTE)
         assert not world.queue.waiting
-        assert world.slots.get(key_of()) is None
+        assert world.lines.get(key_of()) is None
         found = states(world)
         assert {due_s * 1_000 + NOON for due_s in found} == {NOON + 7_000 * each for each in range(1, 86)}
         assert set(found.values()) <= {"succeeded", "failed", "skipped: overlap"}

@@ -6,7 +6,7 @@ from sweephand.model.job import JobKey
 from sweephand.ports import ChangeStore, JobStore, Page
 
 
-class Changes:
+class ChangeHistory:
     """Answers for the changes of jobs, also of those that are gone."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore) -> None:

@@ -12,7 +12,7 @@ from sweephand.model.earlier import pushed_out, remembered
 from sweephand.model.job import Job, RevisionName
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
-from sweephand.wheel.catchup import Span
+from sweephand.wheel.catchup import OccurrenceRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Draft:
     job: Job
     after: Instant
     goes_on: bool = False
-    skipped: Span | None = None
+    skipped: OccurrenceRange | None = None
 
 
 class Commits:

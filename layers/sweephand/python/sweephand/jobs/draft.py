@@ -12,7 +12,7 @@ from sweephand.model.change import Change, changed_fields
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import Span
+from sweephand.wheel.catchup import OccurrenceRange
 
 
 def created(
@@ -57,7 +57,7 @@ def amended(stored: Job, definition: Definition, *, token: str, who: str, now: I
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
-def resumed(stored: Job, skipped: Span | None, *, token: str, who: str, now: Instant) -> Draft:
+def resumed(stored: Job, skipped: OccurrenceRange | None, *, token: str, who: str, now: Instant) -> Draft:
     """A paused job that goes on; what fell due since the pause and is not skipped is its new revision's."""
     assert stored.paused_at is not None, "only what is paused goes on"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at

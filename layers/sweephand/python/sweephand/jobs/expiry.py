@@ -22,7 +22,7 @@ _PAST_MS: Final = MINUTE_MS + CLOCK_SKEW_MAX_MS
 _WRITES_MAX: Final = 5
 
 
-class Completions:
+class JobExpiry:
     """Lets jobs expire when all of their runs are over, by what is stored of these: it may be asked any time.
 
     It is asked once an end is recorded, and again when its message comes again; also once misfires are

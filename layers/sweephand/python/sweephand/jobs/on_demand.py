@@ -12,9 +12,9 @@ from sweephand.jobs.series import as_if_ever
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import Demand, RunName
-from sweephand.model.trigger import SpanMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import RangeMessage, Trigger, TriggerMessage
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
-from sweephand.wheel.catchup import Span
+from sweephand.wheel.catchup import OccurrenceRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Backfilled:
     last: RunName | None = None
 
 
-class Demands:
+class OnDemand:
     """Makes triggers on demand. They have ids of their own, and ask for nothing but that the job is there."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Demands:
         first = series.next_after(since - 1)
         if first is None or first.due_at >= until:
             return Backfilled(0)
-        span = Span(first, series.last_through(until - 1, first))
+        span = OccurrenceRange(first, series.last_through(until - 1, first))
         if span.count > BACKFILL_TRIGGERS_MAX:
             detail = (
                 f"{span.count} triggers lie between them; give a span of at most {BACKFILL_TRIGGERS_MAX} "
@@ -88,7 +88,7 @@ class Demands:
             raise InvalidError([Violation("/from", detail)])
         demand = Demand("backfill", self._ids.token())
         now = self._clock.now()
-        message = SpanMessage(
+        message = RangeMessage(
             key, job.uid, job.rev, series, first, span.last.due_at, armed_at=now, demand=demand
         )
         self._queue.send([(message, 0)])

@@ -6,13 +6,13 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import resumed
-from sweephand.jobs.expiry import Completions
+from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.preconditions import check_revision, present
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import Span, misfires
+from sweephand.wheel.catchup import OccurrenceRange, misfires
 from sweephand.wheel.misfires import record_skipped
 
 
@@ -20,10 +20,10 @@ class Resumer:
     """Resumes jobs; of several who write one, one commits, the others start over."""
 
     def __init__(
-        self, *, jobs: JobStore, runs: RunStore, commits: Commits, completions: Completions, ids: Ids
+        self, *, jobs: JobStore, runs: RunStore, commits: Commits, expiry: JobExpiry, ids: Ids
     ) -> None:
         self._jobs = jobs
-        self._completions = completions
+        self._expiry = expiry
         self._runs = runs
         self._commits = commits
         self._ids = ids
@@ -51,7 +51,7 @@ class Resumer:
             check_revision(key, stored, if_match)
             if stored.paused_at is None:
                 # Whoever resumed it may have died before asking.
-                self._completions.ended(stored)
+                self._expiry.ended(stored)
                 return stored
             found = misfires(
                 stored.series,
@@ -64,10 +64,10 @@ class Resumer:
             if job is not None:
                 self._record(job, found.skipped, stored.series, requested_at)
                 # Its last run may have ended during the pause.
-                self._completions.ended(job)
+                self._expiry.ended(job)
                 return job
 
-    def _record(self, job: Job, skipped: Span | None, series: Series, now: Instant) -> None:
+    def _record(self, job: Job, skipped: OccurrenceRange | None, series: Series, now: Instant) -> None:
         """Tell what was skipped, once that is settled: before, another resume could still let it fire.
 
         So that it can be seen at once; if it cannot be written, or nobody lives to, the message does it that

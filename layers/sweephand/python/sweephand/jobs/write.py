@@ -21,7 +21,7 @@ Patch: TypeAlias = Callable[[Definition], Definition]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """The job as it now is, and what a write did to it."""
 
     job: Job
@@ -60,7 +60,7 @@ class Writer:
         requested_at: Instant,
         if_match: str | None = None,
         if_absent: bool = False,
-    ) -> Written:
+    ) -> WriteResult:
         """Create or replace a job; an equal definition changes nothing, unless the job is completed.
 
         `if_match` is the revision that must rule, `if_absent` asks that there be no job. Relative times
@@ -88,17 +88,17 @@ class Writer:
                     now=requested_at,
                 )
             elif definition.equals(stored.definition) and not is_over(stored, requested_at):
-                return Written(stored, "unchanged")
+                return WriteResult(stored, "unchanged")
             else:
                 token = self._ids.token()
                 draft = replaced(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=found)
             if job is not None:
-                return Written(job, "created" if stored is None else "replaced")
+                return WriteResult(job, "created" if stored is None else "replaced")
 
     def patch(
         self, key: JobKey, patch: Patch, *, caller: str, requested_at: Instant, if_match: str | None = None
-    ) -> Written:
+    ) -> WriteResult:
         """Write some of a job anew; what is equal then changes nothing, even if the job is completed.
 
         `patch` is asked of the definition that is stored, again if somebody else has written the job
@@ -110,12 +110,12 @@ class Writer:
             check_revision(key, stored, if_match)
             definition = patch(stored.definition)
             if definition.equals(stored.definition):
-                return Written(stored, "unchanged")
+                return WriteResult(stored, "unchanged")
             token = self._ids.token()
             draft = amended(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
-                return Written(job, "replaced")
+                return WriteResult(job, "replaced")
 
     def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
         """Remove a job: once this returns, no delivery of it begins.

@@ -46,7 +46,7 @@ class CatchUpPolicy(NamedTuple):
     window_ms: int = HOUR_MS
 
 
-class Overlap(NamedTuple):
+class OverlapRule(NamedTuple):
     """What becomes of triggers that come due while a run is not over; at most `wait_max` wait."""
 
     mode: OverlapMode = "allow"
@@ -240,10 +240,10 @@ class Definition:
         )
 
     @property
-    def overlap(self) -> Overlap:
+    def overlap(self) -> OverlapRule:
         """The rule for triggers that come due while a run is not over, defaults filled in."""
-        default = Overlap()
-        return Overlap(
+        default = OverlapRule()
+        return OverlapRule(
             mode=self.written.get("overlap", default.mode),
             wait_max=self.written.get("waitLimit", default.wait_max),
         )

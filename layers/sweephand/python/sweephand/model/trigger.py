@@ -148,7 +148,7 @@ def message_of(
     return TriggerMessage(trigger, not_before=occurrence.due_at)
 
 
-class SpanMessage(NamedTuple):
+class RangeMessage(NamedTuple):
     """Many triggers of one revision in one message, split by the delivery function until they are single.
 
     It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
@@ -196,7 +196,7 @@ class FailureMessage(NamedTuple):
     faults: int = 0
 
 
-class NoticeMessage(NamedTuple):
+class NotifyMessage(NamedTuple):
     """That a run has ended, for whom the job wants to be told (`onComplete`).
 
     `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
@@ -222,7 +222,7 @@ def end_id(trigger: Trigger, attempts: int) -> str:
     return f"{trigger.id}-end-{attempts}"
 
 
-Message: TypeAlias = TriggerMessage | SpanMessage | DeadlineMessage | FailureMessage | NoticeMessage
+Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage
 
 
 class NewerMessage(NamedTuple):

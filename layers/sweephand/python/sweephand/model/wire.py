@@ -14,9 +14,9 @@ from sweephand.model.trigger import (
     FailureMessage,
     Message,
     NewerMessage,
-    NoticeMessage,
+    NotifyMessage,
+    RangeMessage,
     Sendable,
-    SpanMessage,
     Trigger,
     TriggerMessage,
 )
@@ -45,7 +45,7 @@ def encode(message: Sendable) -> str:
         case FailureMessage():
             fields = _of_attempt("failure", message)
             fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
-        case NoticeMessage():
+        case NotifyMessage():
             fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
             fields |= {
                 "state": message.state,
@@ -60,7 +60,7 @@ def encode(message: Sendable) -> str:
             }
             if message.result is not None:
                 fields["result"] = message.result
-        case SpanMessage():
+        case RangeMessage():
             fields = {
                 "kind": "span",
                 **_of_revision(message.key, message.uid, message.rev, message.armed_at),
@@ -153,7 +153,7 @@ def _read(fields: Fields) -> Message:
                 faults=fields.number("faults"),
             )
         case "notice":
-            return NoticeMessage(
+            return NotifyMessage(
                 trigger=fields.trigger(),
                 state=fields.text("state"),
                 attempts=fields.number("attempts"),
@@ -174,7 +174,7 @@ def _read(fields: Fields) -> Message:
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
             uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
-            return SpanMessage(
+            return RangeMessage(
                 fields.key(),
                 uid,
                 rev,

@@ -9,7 +9,7 @@ from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
-from sweephand.runs.job_reads import JobRead, Reading, liveness_of
+from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.targets.registry import attempt_ms_max
 
 #: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
@@ -60,9 +60,9 @@ class Attempts:
     """Makes attempts; several threads may share one."""
 
     def __init__(
-        self, *, reading: Reading, payloads: PayloadStore, targets: Targets, signing: Signing, clock: Clock
+        self, *, job_reads: JobReads, payloads: PayloadStore, targets: Targets, signing: Signing, clock: Clock
     ) -> None:
-        self._reading = reading
+        self._job_reads = job_reads
         self._payloads = payloads
         self._targets = targets
         self._signing = signing
@@ -84,7 +84,7 @@ class Attempts:
         spent_ms = 0
         was_called_off = False
         for _ in range(READS_MAX + 1):
-            latest = self._reading.fresh(message.trigger.key, latest)
+            latest = self._job_reads.fresh(message.trigger.key, latest)
             if latest is not read:
                 # Something took long.
                 if latest.job is None or liveness_of(message, latest) != "alive":
@@ -140,7 +140,7 @@ class Attempts:
         def is_wanted() -> bool:
             nonlocal latest, was_connected
             was_connected = True
-            latest = self._reading.fresh(attempt.trigger.key, latest)
+            latest = self._job_reads.fresh(attempt.trigger.key, latest)
             is_same = latest.job is not None and latest.job.version == version
             return is_same and liveness_of(message, latest) == "alive"
 

@@ -11,7 +11,7 @@ from sweephand.model.job import JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 
-class JobPauses:
+class AutoPause:
     """settle.Pauses over the jobs: the same pause as a caller's, by nobody's wish but the consumer's."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:

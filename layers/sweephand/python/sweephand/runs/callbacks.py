@@ -13,13 +13,13 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.jobs.expiry import Completions
+from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Failure, FailureMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.notification import notice_of
+from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.notification import notification_of
 
 #: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
 _READS_MAX: Final = 5
@@ -30,7 +30,7 @@ _NOT_THIS_ONE: Final = (
 )
 
 
-class Reporter:
+class Callbacks:
     """Takes reports, each with the token of its attempt, or by whoever may write the job (token None).
 
     Each answers the run as it then is. Raises NotFoundError (there is no such run), GoneError (the token is
@@ -43,16 +43,16 @@ class Reporter:
         *,
         jobs: JobStore,
         runs: RunStore,
-        turns: Turns,
+        overlap_queue: OverlapQueue,
         queue: Queue,
         clock: Clock,
         ids: Ids,
     ) -> None:
-        self._turns = turns
+        self._overlap_queue = overlap_queue
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
-        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        self._expiry = JobExpiry(jobs=jobs, runs=runs, clock=clock, ids=ids)
         self._clock = clock
         self._ids = ids
 
@@ -152,8 +152,8 @@ class Reporter:
             return change(seen, job)
 
         run = self._changed(read, changed)
-        self._turns.hand_on(trigger_of(run))
-        self._completions.ended(job)
+        self._overlap_queue.advance(trigger_of(run))
+        self._expiry.ended(job)
         return run
 
     def _changed(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
@@ -194,7 +194,7 @@ class Reporter:
         if job is None or job.uid != run.uid:
             return run
         if job.definition.on_complete is not None:
-            self._queue.send([(notice_of(run), 0)])
+            self._queue.send([(notification_of(run), 0)])
         return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 
 

@@ -1,72 +1,48 @@
 """Delivering: what becomes of one message, from the queue to its consumer and into the record."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.base.instants import (
-    DAY_MS,
-    INSTANT_MAX,
-    SECOND_MS,
-    Instant,
-)
+from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import (
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
-    EARLY_WAIT_MAX_MS,
     OVERTAKEN_PATIENCE_MS,
     POSTPONED_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
-from sweephand.jobs.expiry import Completions
+from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    FailureMessage,
-    Message,
-    NoticeMessage,
-    SpanMessage,
-    TriggerMessage,
-)
-from sweephand.ports import (
-    Clock,
-    Ids,
-    JobStore,
-    OverlapStore,
-    PayloadStore,
-    Queue,
-    RunStore,
-    Targets,
-    TimerStore,
-)
-from sweephand.runs.attempt import Attempts, Postponed, Signing, Withdrawn
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Clock, RunStore
+from sweephand.runs.attempt import Attempts, Postponed, Withdrawn
 from sweephand.runs.claims import Claims
-from sweephand.runs.deadlines import Watch
-from sweephand.runs.flow.overlap import is_over
-from sweephand.runs.flow.overlap_queue import Turns
-from sweephand.runs.job_reads import JobRead, Reading, liveness_of
-from sweephand.runs.notify import Teller
-from sweephand.runs.outcome import (
-    Delivered,
-    Letters,
-    Pauses,
-    Settler,
-)
-from sweephand.runs.requeue import Later
-from sweephand.runs.retention import Keeping
-from sweephand.runs.trigger_ranges import Spans
+from sweephand.runs.flow.overlap import TurnOutcome, is_over
+from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.follow_up import FollowUp
+from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
+from sweephand.runs.outcome import Outcome, OutcomeName
+from sweephand.runs.requeue import Requeue
+from sweephand.runs.retention import Retention
 
-#: What becomes of a message that does not get a turn, nor waits for one.
-NO_TURNS: Final = {"skip": "skipped", "over": "repeated", "gone": "dropped"}
+#: What becomes of a trigger that neither goes now nor waits for the end of another run.
+NO_TURNS: Final[Mapping[TurnOutcome, OutcomeName]] = {
+    "skip": "skipped",
+    "over": "repeated",
+    "gone": "dropped",
+}
 
-#: What becomes of a message of which nobody has looked whether it was its job's last, or who did has died.
-UNTOLD: Final = frozenset({"skipped", "repeated"})
+#: After these outcomes the trigger may have been the last of its job, and nobody has asked yet: nobody was
+#: there to ask, or the function that asked has died.
+UNASKED: Final[frozenset[OutcomeName]] = frozenset({"skipped", "repeated"})
 
-#: What becomes of a message after which its run is over, or was before.
-ENDED: Final = frozenset({"succeeded", "failed", "repeated"})
+#: After these outcomes the run of the trigger is over.
+ENDED: Final[frozenset[OutcomeName]] = frozenset({"succeeded", "failed", "repeated"})
 
 
 class Deliverer:
@@ -79,108 +55,47 @@ class Deliverer:
     def __init__(
         self,
         *,
-        jobs: JobStore,
         runs: RunStore,
-        slots: OverlapStore,
-        timers: TimerStore,
-        queue: Queue,
-        payloads: PayloadStore,
-        targets: Targets,
-        signing: Signing,
-        pauses: Pauses,
-        letters: Letters,
+        job_reads: JobReads,
+        attempts: Attempts,
+        claims: Claims,
+        follow_up: FollowUp,
+        overlap_queue: OverlapQueue,
+        requeue: Requeue,
+        retention: Retention,
+        expiry: JobExpiry,
         clock: Clock,
-        ids: Ids,
     ) -> None:
         self._runs = runs
+        self._job_reads = job_reads
+        self._attempts = attempts
+        self._claims = claims
+        self._follow_up = follow_up
+        self._overlap_queue = overlap_queue
+        self._requeue = requeue
+        self._retention = retention
+        self._expiry = expiry
         self._clock = clock
-        self._reading = Reading(jobs=jobs, clock=clock)
-        self._turns = Turns(slots=slots, runs=runs, queue=queue, clock=clock, ids=ids)
-        self._later = Later(queue=queue, timers=timers, clock=clock)
-        self._attempts = Attempts(
-            reading=self._reading, payloads=payloads, targets=targets, signing=signing, clock=clock
-        )
-        self._keeping = Keeping(jobs=jobs, runs=runs, clock=clock, ids=ids)
-        self._claims = Claims(runs=runs, clock=clock, ids=ids)
-        self._completions = Completions(jobs=jobs, runs=runs, clock=clock, ids=ids)
-        self._settler = Settler(
-            runs=runs,
-            queue=queue,
-            later=self._later,
-            pauses=pauses,
-            completions=self._completions,
-            keeping=self._keeping,
-            letters=letters,
-            clock=clock,
-            ids=ids,
-        )
-        self._teller = Teller(
-            runs=runs,
-            queue=queue,
-            reading=self._reading,
-            later=self._later,
-            payloads=payloads,
-            targets=targets,
-            signing=signing,
-            letters=letters,
-            clock=clock,
-            ids=ids,
-        )
-        self._spans = Spans(
-            reading=self._reading,
-            runs=runs,
-            queue=queue,
-            later=self._later,
-            completions=self._completions,
-            clock=clock,
-        )
-        self._watch = Watch(
-            jobs=jobs,
-            runs=runs,
-            later=self._later,
-            settler=self._settler,
-            completions=self._completions,
-            turns=self._turns,
-            clock=clock,
-            ids=ids,
-        )
 
-    def handle(self, message: Message, read: JobRead, deadline: Instant = INSTANT_MAX) -> Delivered:
-        """Deal with a message; returns when it may be acknowledged. StoreError: it must come again.
+    def deliver(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
+        """Deliver a trigger that is due, or do what else becomes of it. StoreError: it must come again.
 
-        `deadline` is when the function's time is up: an attempt that could outlast it is not begun, but its
-        message put back.
+        `read` is a fresh read of its job. At `deadline` the function's time is up: an attempt that could
+        outlast it is not begun, but its message put back.
         """
-        if isinstance(message, SpanMessage):
-            return self._spans.handle(message)
-        if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
-            return self._put_back(message, message.not_before, "early")
-        while self._clock.now() < message.not_before:
-            self._clock.wait_until(message.not_before)
-        match message:
-            case FailureMessage():
-                return self._watch.fail(message)
-            case DeadlineMessage():
-                return self._watch.look(message)
-            case NoticeMessage():
-                return self._teller.tell(message, read, deadline)
-            case TriggerMessage():
-                return self._trigger(message, self._reading.fresh(message.trigger.key, read), deadline)
-
-    def _trigger(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Delivered:
-        message = self._reading.marked(message, read)
+        message = self._job_reads.marked(message, read)
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
-            read = self._reading.anew(message.trigger.key)
+            read = self._job_reads.reread(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
         takes_turns = read.job.definition.overlap.is_limited
         if message.is_owed and not takes_turns:
-            self._turns.quit(message.trigger)
-        delivered = (self._in_turn if takes_turns else self._deliver)(message, read, read.job, deadline)
-        if delivered.outcome in UNTOLD:
-            self._completions.ended(read.job)
-        return delivered
+            self._overlap_queue.remove(message.trigger)
+        outcome = (self._in_turn if takes_turns else self._attempt)(message, read, read.job, deadline)
+        if outcome.name in UNASKED:
+            self._expiry.ended(read.job)
+        return outcome
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
@@ -199,7 +114,7 @@ class Deliverer:
         # What has failed until now may fail at this, too: then record and letter alone tell of it.
         job, is_read = None, False
         with suppress(Exception):
-            job, is_read = self._reading.anew(message.trigger.key).job, True
+            job, is_read = self._job_reads.reread(message.trigger.key).job, True
         if is_read and (job is None or job.uid != message.trigger.uid):
             job = None
             if self.held_until(message) is None:
@@ -210,22 +125,22 @@ class Deliverer:
             failed = replace(run, state="failed", ended_at=now, reason=reason)
             if job is not None:
                 with suppress(Exception):
-                    self._settler.give_up(failed, job)
+                    self._follow_up.give_up(failed, job)
             self._runs.record(failed)
             with suppress(Exception):
-                self._completions.ended(job)
-        self._turns.hand_on(message.trigger)
+                self._expiry.ended(job)
+        self._overlap_queue.advance(message.trigger)
 
-    def _put_back(self, message: Message, until: Instant, why: str) -> Delivered:
-        self._later.put_back(message, until)
-        return Delivered(why)
+    def _put_back(self, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
+        self._requeue.put_back(message, until)
+        return Outcome(why)
 
-    def _postponed(self, message: TriggerMessage) -> Delivered:
+    def _postponed(self, message: TriggerMessage) -> Outcome:
         """Put back what could not begin. That is no fault of the trigger's, so nothing is counted."""
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
-    def _not_alive(self, message: TriggerMessage, read: JobRead) -> Delivered:
-        message = self._reading.marked(message, read)
+    def _not_alive(self, message: TriggerMessage, read: JobRead) -> Outcome:
+        message = self._job_reads.marked(message, read)
         now, liveness = self._clock.now(), liveness_of(message, read)
         if liveness == "alive":
             # Its job was read again meanwhile, and has forgotten the revision that owes it.
@@ -237,7 +152,7 @@ class Deliverer:
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
             if self._is_over_meanwhile(message, read.job, lasted_ms):
-                return Delivered("repeated")
+                return Outcome("repeated")
             # What falls due during a pause is for the resume to decide.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
@@ -252,14 +167,14 @@ class Deliverer:
         takes_turns = job.definition.overlap.is_limited
         if is_over(message, run):
             if takes_turns:
-                self._turns.forget(message.trigger)
+                self._overlap_queue.forget(message.trigger)
             return True
-        self._keeping.keep_run(run)
+        self._retention.keep_run(run)
         if takes_turns and lasted_ms >= DAY_MS:
-            self._turns.keep(message.trigger)
+            self._overlap_queue.keep(message.trigger)
         return False
 
-    def _dropped(self, message: TriggerMessage, read: JobRead) -> Delivered:
+    def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:
         """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
         job = read.job
         if job is None or job.uid != message.trigger.uid:
@@ -267,26 +182,26 @@ class Deliverer:
             if until is not None:
                 return self._put_back(message, until, "claimed")
         elif job.definition.overlap.is_limited:
-            until = self._turns.leave(message, job)
+            until = self._overlap_queue.leave(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
-        return Delivered("dropped")
+        return Outcome("dropped")
 
-    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Delivered:
+    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Outcome:
         """Deliver a trigger of a job whose runs take turns, if it is its turn."""
-        turn = self._turns.arrive(message, job, lambda: self._reading.anew(job.key).job)
+        turn = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
         if turn.outcome == "wait":
-            self._keeping.keep_job(job, turn.look_again_at + job.definition.owing_ms)
+            self._retention.keep_job(job, turn.look_again_at + job.definition.owing_ms)
             return self._put_back(message.waiting(), turn.look_again_at, "waiting")
         if turn.outcome != "go":
-            return Delivered(NO_TURNS[turn.outcome])
-        delivered = self._deliver(message, read, job, deadline)
-        if delivered.outcome in ENDED:
+            return Outcome(NO_TURNS[turn.outcome])
+        outcome = self._attempt(message, read, job, deadline)
+        if outcome.name in ENDED:
             # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
-            self._turns.hand_on(message.trigger)
-        return delivered
+            self._overlap_queue.advance(message.trigger)
+        return outcome
 
-    def _deliver(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Delivered:
+    def _attempt(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Outcome:
         definition = job.definition
         if not self._attempts.is_time_for(definition.target, deadline):
             return self._postponed(message)
@@ -322,7 +237,7 @@ class Deliverer:
             response_code=made.answer.code,
             answer=made.answer.text,
         )
-        return self._settler.settle(message, made.job, run, made.answer, is_claimed=is_claimed)
+        return self._follow_up.after(message, made.job, run, made.answer, is_claimed=is_claimed)
 
     def _is_left_by_a_fault(self, message: TriggerMessage) -> bool:
         """Whether a run is stored of a first attempt that was put back because a call failed.
@@ -332,18 +247,18 @@ class Deliverer:
         """
         return message.faults > 0 and self._runs.of(message.trigger) is not None
 
-    def _refused(self, message: TriggerMessage, stored: Run, job: Job) -> Delivered:
+    def _refused(self, message: TriggerMessage, stored: Run, job: Job) -> Outcome:
         if stored.state == "running" and stored.attempts < message.attempt:
             return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
             # A second at least: the queue rounds less down to none, and would show it again at once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
-            self._keeping.keep_job(job, ended_at + job.definition.owing_ms)
+            self._retention.keep_job(job, ended_at + job.definition.owing_ms)
             return self._put_back(message, ended_at, "claimed")
-        return Delivered("repeated")
+        return Outcome("repeated")
 
-    def _overtaken(self, message: TriggerMessage, stored: Run) -> Delivered:
+    def _overtaken(self, message: TriggerMessage, stored: Run) -> Outcome:
         """Wait for the end of the attempt before, which its consumer works on.
 
         Normally it is about to be recorded that it failed. If a report came first, the attempt may go on for

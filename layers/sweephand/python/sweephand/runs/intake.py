@@ -19,14 +19,14 @@ from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
     NewerMessage,
+    RangeMessage,
     Sendable,
-    SpanMessage,
     TriggerMessage,
 )
 from sweephand.ports import Clock, JobStore, Queue
-from sweephand.runs.deliver import Deliverer
+from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Delivered
+from sweephand.runs.outcome import Outcome
 
 #: From its third receive on a message is handled alone: it may be what crashed the function before.
 ALONE_FROM_RECEIVES = 3
@@ -59,7 +59,7 @@ class Handled(NamedTuple):
     """What became of a received message. If `is_done`, it may be acknowledged; `error` is for the log."""
 
     received: Received
-    delivered: Delivered
+    outcome: Outcome
     is_done: bool = True
     error: Exception | None = None
 
@@ -76,20 +76,20 @@ class Decoder(Protocol):
 Concurrently = Callable[[Sequence[Callable[[], Handled]]], Iterable[Handled]]
 
 
-class BatchHandler:
+class Intake:
     """What the delivery function does with a batch."""
 
     def __init__(
         self,
         *,
-        deliverer: Deliverer,
+        handlers: Handlers,
         jobs: JobStore,
         queue: Queue,
         decode: Decoder,
         clock: Clock,
         concurrently: Concurrently,
     ) -> None:
-        self._deliverer = deliverer
+        self._handlers = handlers
         self._jobs = jobs
         self._queue = queue
         self._decode = decode
@@ -143,7 +143,7 @@ class BatchHandler:
 
     def _alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
-            return self._again(received, message, Delivered("postponed"), SECOND_MS, None)
+            return self._again(received, message, Outcome("postponed"), SECOND_MS, None)
         handled = self._one(received, message, UNREAD, deadline)
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
@@ -155,7 +155,7 @@ class BatchHandler:
                 return self._hopeless(received, message, f"{message.crashes} functions crashed over it.")
             if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
                 return self._hopeless(received, message, f"it did {message.faults} times; its log says why.")
-            return Handled(received, self._deliverer.handle(message, read, deadline))
+            return Handled(received, self._handlers.handle(message, read, deadline))
         except NewerError:
             # Something that it needs, its job's line for one.
             return self._newer(received, message)
@@ -168,19 +168,19 @@ class BatchHandler:
         A message that came back was perhaps never begun: where the account's concurrency is used up Lambda
         receives for a function that it cannot start. Who does begin what came back claims it first.
         """
-        return message.crashes >= CRASHES_MAX and self._deliverer.held_until(message) is not None
+        return message.crashes >= CRASHES_MAX and self._handlers.triggers.held_until(message) is not None
 
     def _hopeless(self, received: Received, message: TriggerMessage, why: str) -> Handled:
         """Give up what nobody can handle, once the last who tried holds its run no longer."""
         held_ms = self._held_ms(message)
         if held_ms > 0:
-            return self._again(received, message, Delivered("claimed"), max(held_ms, SECOND_MS), None)
+            return self._again(received, message, Outcome("claimed"), max(held_ms, SECOND_MS), None)
         reason = f"Sweephand failed to handle it: {why}"
         return self._given_up(received, message, reason, PoisonError(reason))
 
     def _held_ms(self, message: TriggerMessage) -> int:
         """For how long its run is claimed for this very attempt."""
-        return (self._deliverer.held_until(message) or 0) - self._clock.now()
+        return (self._handlers.triggers.held_until(message) or 0) - self._clock.now()
 
     def _faulty(self, received: Received, message: Message, error: Exception) -> Handled:
         """Put back what we failed to handle: receive counts are for crashes, not for a store's bad hour."""
@@ -194,11 +194,11 @@ class BatchHandler:
                     held_ms = self._held_ms(message)
             if held_ms > 0:
                 # Whoever claimed it, this very function as a rule, keeps all others from ending its run.
-                return self._again(received, again, Delivered("fault"), max(held_ms, SECOND_MS), error)
+                return self._again(received, again, Outcome("fault"), max(held_ms, SECOND_MS), error)
             reason = f"Sweephand failed to handle it {again.faults} times, at last with: {error}"
             return self._given_up(received, message, reason, error)
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
-        return self._again(received, again, Delivered("fault"), delay_ms, error)
+        return self._again(received, again, Outcome("fault"), delay_ms, error)
 
     def _given_up(self, received: Received, message: Message, reason: str, error: Exception) -> Handled:
         letter = DeadLetter(received.body, reason)
@@ -208,21 +208,21 @@ class BatchHandler:
         if handled.is_done and isinstance(message, TriggerMessage):
             # What has failed until now may fail at this, too: then the letter alone tells of it.
             with suppress(StoreError):
-                self._deliverer.give_up(message, reason)
+                self._handlers.triggers.give_up(message, reason)
         return handled
 
     def _newer(self, received: Received, message: Sendable) -> Handled:
         """Put back what only a newer version can handle, however often it comes: it is nobody's fault."""
-        return self._again(received, message, Delivered("newer"), NEWER_MS, None)
+        return self._again(received, message, Outcome("newer"), NEWER_MS, None)
 
     def _again(
-        self, received: Received, message: Sendable, said: Delivered, delay_ms: int, error: Exception | None
+        self, received: Received, message: Sendable, outcome: Outcome, delay_ms: int, error: Exception | None
     ) -> Handled:
         try:
             self._queue.send([(message, delay_ms)])
         except Exception as worse:  # noqa: BLE001 - then the queue's own visibility time-out must do
-            return Handled(received, said, is_done=False, error=error or worse)
-        return Handled(received, said, error=error)
+            return Handled(received, outcome, is_done=False, error=error or worse)
+        return Handled(received, outcome, error=error)
 
     def _poison(self, received: Received, error: PoisonError) -> Handled:
         return self._buried(received, DeadLetter(received.body, str(error)), error)
@@ -231,8 +231,8 @@ class BatchHandler:
         try:
             self._queue.bury([(letter, None)])
         except Exception as worse:  # noqa: BLE001 - not buried, so it must stay in the queue
-            return Handled(received, Delivered("fault"), is_done=False, error=worse)
-        return Handled(received, Delivered("buried"), error=error)
+            return Handled(received, Outcome("fault"), is_done=False, error=worse)
+        return Handled(received, Outcome("buried"), error=error)
 
 
 def _counted(message: Message, received: Received) -> Message:
@@ -248,7 +248,7 @@ def _receives(received: Received, message: Message) -> int:
 
 
 def _key(message: Message) -> JobKey:
-    return message.key if isinstance(message, SpanMessage) else message.trigger.key
+    return message.key if isinstance(message, RangeMessage) else message.trigger.key
 
 
 def _is_near(message: Message, now: Instant) -> bool:

@@ -25,7 +25,7 @@ class JobRead(NamedTuple):
     at: Instant
 
 
-class Reading:
+class JobReads:
     """Reads jobs again when what is known of them has grown old."""
 
     def __init__(self, *, jobs: JobStore, clock: Clock) -> None:
@@ -34,9 +34,9 @@ class Reading:
 
     def fresh(self, key: JobKey, read: JobRead) -> JobRead:
         """The same read if it is a second old at most, else a new one."""
-        return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.anew(key)
+        return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.reread(key)
 
-    def anew(self, key: JobKey) -> JobRead:
+    def reread(self, key: JobKey) -> JobRead:
         """A new read, however good another would be."""
         now = self._clock.now()
         return JobRead(self._jobs.get(key), now)

@@ -5,17 +5,17 @@ from typing import Any, Final
 
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.model.run import Run, trigger_of
-from sweephand.model.trigger import NoticeMessage
+from sweephand.model.trigger import NotifyMessage
 
 #: Without a result, a notice is the data of a chained trigger that travels in its message: 2 KB at most.
 _REASON_LENGTH_MAX: Final = 200
 
 
-def notice_of(run: Run) -> NoticeMessage:
+def notification_of(run: Run) -> NotifyMessage:
     """The message that has the end of a run told; `run` is as its end is about to be recorded."""
     assert run.is_over, "what goes on has no end to tell of"
     assert run.ended_at is not None, "an end has its instant"
-    return NoticeMessage(
+    return NotifyMessage(
         trigger=trigger_of(run),
         state=run.state,
         attempts=run.attempts,
@@ -28,7 +28,7 @@ def notice_of(run: Run) -> NoticeMessage:
     )
 
 
-def is_told_of(notice: NoticeMessage, run: Run | None) -> bool:
+def is_recorded(notice: NotifyMessage, run: Run | None) -> bool:
     """Whether a run has ended as a notice says, by its record.
 
     A notice is sent before the end is recorded, and a report or a deadline can come in between: then the end
@@ -42,7 +42,7 @@ def is_told_of(notice: NoticeMessage, run: Run | None) -> bool:
     return notice.state == "failed" and run.round_from > notice.attempts
 
 
-def body_of(notice: NoticeMessage) -> bytes:
+def body_of(notice: NotifyMessage) -> bytes:
     """What is told, as JSON: whose run it is, how it ended, when, and with which result.
 
     The result stands in it byte for byte as the consumer sent it.

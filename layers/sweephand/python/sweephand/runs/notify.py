@@ -12,17 +12,18 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
     DeadLetter,
-    NoticeMessage,
+    NotifyMessage,
     Trigger,
     TriggerMessage,
     end_id,
 )
+from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
 from sweephand.runs.attempt import Signing
-from sweephand.runs.job_reads import JobRead, Reading
-from sweephand.runs.notification import body_of, is_told_of
-from sweephand.runs.outcome import Delivered, Letters
-from sweephand.runs.requeue import Later
+from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.notification import body_of, is_recorded
+from sweephand.runs.outcome import Outcome
+from sweephand.runs.requeue import Requeue
 from sweephand.runs.retry import GiveUp, after_failure
 from sweephand.targets.job import WHEN, WHEN_DEFAULT
 from sweephand.targets.registry import attempt_ms_max
@@ -38,7 +39,7 @@ _PATIENCE_MS: Final = ATTEMPT_CLAIM_MS
 _TOKEN_LENGTH: Final = 32
 
 
-class Teller:
+class Notifier:
     """Tells of ends; several threads may share one.
 
     A pause does not hold it back: nothing new begins by it, and often the pause is what is told of.
@@ -49,62 +50,60 @@ class Teller:
         *,
         runs: RunStore,
         queue: Queue,
-        reading: Reading,
-        later: Later,
+        job_reads: JobReads,
+        requeue: Requeue,
         payloads: PayloadStore,
         targets: Targets,
         signing: Signing,
-        letters: Letters,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._runs = runs
         self._queue = queue
-        self._reading = reading
-        self._later = later
+        self._job_reads = job_reads
+        self._requeue = requeue
         self._payloads = payloads
         self._targets = targets
         self._signing = signing
-        self._letters = letters
         self._clock = clock
         self._ids = ids
 
-    def tell(self, notice: NoticeMessage, read: JobRead, deadline: Instant) -> Delivered:
+    def notify(self, notice: NotifyMessage, read: JobRead, deadline: Instant) -> Outcome:
         """Tell the job's second target, as the job is now. StoreError: the message must come again.
 
         A request that could outlast `deadline`, when the function's time is up, is put back.
         Of a job that is deleted, or has nobody to be told, nothing is told.
         """
         key = notice.trigger.key
-        read = self._reading.fresh(key, read)
+        read = self._job_reads.fresh(key, read)
         job = read.job
         if job is None or job.uid != notice.trigger.uid or job.definition.on_complete is None:
-            return Delivered("dropped")
-        if not is_told_of(notice, self._runs.of(notice.trigger)):
+            return Outcome("dropped")
+        if not is_recorded(notice, self._runs.of(notice.trigger)):
             return self._unrecorded(notice)
         spec, sent_at = job.definition.on_complete, self._clock.now()
         if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
-            self._later.put_back(notice, sent_at + POSTPONED_MS)
-            return Delivered("postponed")
+            self._requeue.put_back(notice, sent_at + POSTPONED_MS)
+            return Outcome("postponed")
         if spec["type"] == "job":
             answer = self._trigger(notice, spec)
         else:
             answer = self._deliver(notice, spec, read, sent_at)
         if answer.was_withdrawn:
-            return Delivered("dropped")
+            return Outcome("dropped")
         if answer.succeeded:
-            return Delivered("told")
+            return Outcome("notified")
         first_attempt_at = notice.first_attempt_at or sent_at
         return self._again(notice._replace(first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
 
     def _deliver(
-        self, notice: NoticeMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
+        self, notice: NotifyMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
     ) -> Answer:
         latest = read
 
         def is_wanted() -> bool:
             nonlocal latest
-            latest = self._reading.fresh(notice.trigger.key, latest)
+            latest = self._job_reads.fresh(notice.trigger.key, latest)
             return latest.job is not None and latest.job.uid == notice.trigger.uid
 
         return self._targets.deliver(
@@ -120,7 +119,7 @@ class Teller:
             )
         )
 
-    def _trigger(self, notice: NoticeMessage, spec: Mapping[str, Any]) -> Answer:
+    def _trigger(self, notice: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
         """Trigger another job of the namespace, if the end is one that it waits for."""
         if notice.state not in WHEN[spec.get("when", WHEN_DEFAULT)]:
             return Answer(succeeded=True)
@@ -129,7 +128,7 @@ class Teller:
             error = f"Its chain has {CHAIN_LENGTH_MAX} links, as many as one may have (chainLengthMax)."
             return Answer(succeeded=False, error=error, is_final=True)
         key = JobKey(notice.trigger.key.namespace, spec["name"])
-        job = self._reading.fresh(key, JobRead(None, 0)).job
+        job = self._job_reads.fresh(key, JobRead(None, 0)).job
         if job is None:
             return Answer(succeeded=False, error=f"There is no job {key.name}.")
         now = self._clock.now()
@@ -152,15 +151,15 @@ class Teller:
         self._payloads.discard(job.uid, ref)
         return payload._replace(text=None, ref=ref)
 
-    def _unrecorded(self, notice: NoticeMessage) -> Delivered:
+    def _unrecorded(self, notice: NotifyMessage) -> Outcome:
         now = self._clock.now()
         waited_ms = now - notice.ended_at
         if waited_ms >= _PATIENCE_MS:
-            return Delivered("dropped")
-        self._later.put_back(notice, now + max(waited_ms, SECOND_MS))
-        return Delivered("premature")
+            return Outcome("dropped")
+        self._requeue.put_back(notice, now + max(waited_ms, SECOND_MS))
+        return Outcome("premature")
 
-    def _again(self, notice: NoticeMessage, job: Job, answer: Answer, first_attempt_at: Instant) -> Delivered:
+    def _again(self, notice: NotifyMessage, job: Job, answer: Answer, first_attempt_at: Instant) -> Outcome:
         now = self._clock.now()
         decision = after_failure(
             _POLICY,
@@ -172,7 +171,7 @@ class Teller:
         )
         if isinstance(decision, GiveUp):
             letter = DeadLetter(
-                body=self._letters(notice),
+                body=encode(notice),
                 reason=f"Its end could not be told to onComplete. {decision.reason}",
                 trigger=notice.trigger,
                 attempts=notice.attempts,
@@ -183,5 +182,5 @@ class Teller:
         else:
             following = notice._replace(attempt=notice.attempt + 1, not_before=decision.at, faults=0)
             # Beyond the queue's reach it is received early, and put back.
-            self._later.put_back(following, decision.at)
-        return Delivered("untold")
+            self._requeue.put_back(following, decision.at)
+        return Outcome("unnotified")

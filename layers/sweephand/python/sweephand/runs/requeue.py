@@ -6,13 +6,13 @@ from sweephand.model.timer import DeadlineTimer, RetryTimer
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
-    SpanMessage,
+    RangeMessage,
     TriggerMessage,
 )
 from sweephand.ports import Clock, Queue, TimerStore
 
 
-class Later:
+class Requeue:
     """Sends messages for later; the message that they follow may be acknowledged when this returns."""
 
     def __init__(self, *, queue: Queue, timers: TimerStore, clock: Clock) -> None:
@@ -26,7 +26,7 @@ class Later:
         One that is not early waits a second at least: the queue rounds less down to none, and would show it
         again at once, and so on until that instant.
         """
-        is_early = not isinstance(message, SpanMessage) and until <= message.not_before
+        is_early = not isinstance(message, RangeMessage) and until <= message.not_before
         delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
         delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
         self._queue.send([(message, delay_ms)])

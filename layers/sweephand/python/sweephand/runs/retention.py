@@ -15,7 +15,7 @@ from sweephand.ports import Clock, Ids, JobStore, RunStore
 _WRITES_MAX: Final = 5
 
 
-class Keeping:
+class Retention:
     """Puts off the end of what would go too early; several threads may share one."""
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:

@@ -41,7 +41,7 @@ class JsonAttribute(Attribute[Any]):
         return json.loads(value)
 
 
-class Form(NamedTuple):
+class AttributeForm(NamedTuple):
     """How an attribute is stored: its name here and there, its type, and the way there and back."""
 
     name: str
@@ -82,7 +82,7 @@ class Item(Model):
 
     def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
         """The item as the client takes it; an attribute that is None is left out."""
-        known = forms(type(self))
+        known = attribute_forms(type(self))
         raw: dict[str, dict[str, Any]] = {}
         for name, value in self.attribute_values.items():
             if value is not None:
@@ -94,10 +94,10 @@ class Item(Model):
 
 
 @cache
-def forms(model: type[Item]) -> Mapping[str, Form]:
+def attribute_forms(model: type[Item]) -> Mapping[str, AttributeForm]:
     """How each attribute of an item is stored, by its name here."""
     return {
-        name: Form(
+        name: AttributeForm(
             name,
             attribute.attr_name,
             attribute.attr_type,
@@ -110,15 +110,17 @@ def forms(model: type[Item]) -> Mapping[str, Form]:
 
 
 @cache
-def _reading(model: type[Item]) -> tuple[Mapping[str, Form], Mapping[str, None]]:
+def _reading(model: type[Item]) -> tuple[Mapping[str, AttributeForm], Mapping[str, None]]:
     """The same by the name there, and what an item without any attribute is."""
-    return {form.stored_name: form for form in forms(model).values()}, dict.fromkeys(forms(model))
+    return {form.stored_name: form for form in attribute_forms(model).values()}, dict.fromkeys(
+        attribute_forms(model)
+    )
 
 
 @cache
 def _required(model: type[Item]) -> frozenset[str]:
     """The names there of what an item must have."""
-    return frozenset(form.stored_name for form in forms(model).values() if not form.may_lack)
+    return frozenset(form.stored_name for form in attribute_forms(model).values() if not form.may_lack)
 
 
 def expiry(instant: Instant | None) -> int | None:

@@ -13,7 +13,7 @@ from sweephand.storage.table import ItemKey, RawItem, Table
 _SORT_KEY: Final = "line"
 
 
-class SlotItem(Item):
+class LineItem(Item):
     """A line as stored. A trigger in it is a short list, or a message's text if a list cannot say it all."""
 
     uid = UnicodeAttribute()
@@ -24,7 +24,7 @@ class SlotItem(Item):
     gone_at = IntegerAttribute(null=True, attr_name="gone")
 
 
-class DynamoSlots:
+class DynamoLines:
     """ports.OverlapStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
@@ -33,21 +33,21 @@ class DynamoSlots:
     def get(self, key: JobKey) -> StoredLine | None:
         """The line of a job. One strong read: 1 RRU for each 4 KB, which some 60 that wait take."""
         raw = self._table.get(_key(key))
-        return None if raw is None else _slot(raw)
+        return None if raw is None else _line(raw)
 
     def put(self, slot: StoredLine, replacing: str | None) -> bool:
         """Write it if the stored version is `replacing`, or this one already."""
-        absent = SlotItem.pk.does_not_exist()
-        unchanged = SlotItem.version == replacing
+        absent = LineItem.pk.does_not_exist()
+        unchanged = LineItem.version == replacing
         refusal = self._table.put(_item(slot), absent if replacing is None else unchanged)
         if refusal is None or refusal.stored is None:
             return refusal is None
-        return _slot(refusal.stored).version == slot.version
+        return _line(refusal.stored).version == slot.version
 
     def delete(self, slot: StoredLine) -> bool:
         """Remove it if it is in that version or gone already."""
-        absent = SlotItem.pk.does_not_exist()
-        unchanged = SlotItem.version == slot.version
+        absent = LineItem.pk.does_not_exist()
+        unchanged = LineItem.version == slot.version
         return self._table.delete(_key(slot.key), absent | unchanged) is None
 
 
@@ -55,10 +55,10 @@ def _key(key: JobKey) -> ItemKey:
     return f"overlap#{key.namespace}#{key.name}", _SORT_KEY
 
 
-def _item(slot: StoredLine) -> SlotItem:
+def _item(slot: StoredLine) -> LineItem:
     holder = slot.line.holder
     assert holder is not None, "a line that nobody holds is not stored"
-    return SlotItem(
+    return LineItem(
         *_key(slot.key),
         uid=slot.uid,
         version=slot.version,
@@ -70,8 +70,8 @@ def _item(slot: StoredLine) -> SlotItem:
     )
 
 
-def _slot(raw: RawItem) -> StoredLine:
-    item = SlotItem.read(raw)
+def _line(raw: RawItem) -> StoredLine:
+    item = LineItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
     holder = Holder(decode_in_line(item.holder, key, item.uid), item.since)

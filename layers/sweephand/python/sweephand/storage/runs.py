@@ -31,8 +31,8 @@ from sweephand.storage.item import (
     IntegerAttribute,
     Item,
     JsonAttribute,
+    attribute_forms,
     expiry,
-    forms,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
 
@@ -172,13 +172,13 @@ def _clause(guard: Guard, names: dict[str, str], values: dict[str, Any]) -> str:
 
 def _named(name: str, names: dict[str, str]) -> str:
     """The placeholder of an attribute: half of their names are words of DynamoDB's own."""
-    stored_name = forms(RunItem)[name].stored_name
+    stored_name = attribute_forms(RunItem)[name].stored_name
     return names.setdefault(stored_name, f"#{stored_name}")
 
 
 def _valued(name: str, value: Any, values: dict[str, Any]) -> str:
     """The placeholder of a value of that attribute."""
-    form, placeholder = forms(RunItem)[name], f":{len(values)}"
+    form, placeholder = attribute_forms(RunItem)[name], f":{len(values)}"
     values[placeholder] = {form.kind: form.serialize(value)}
     return placeholder
 

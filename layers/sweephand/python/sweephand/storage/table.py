@@ -52,7 +52,7 @@ class Refusal(NamedTuple):
         return self.stored
 
 
-class Stretch(NamedTuple):
+class QueryResult(NamedTuple):
     """Items of one partition in order, and whether more may follow them."""
 
     items: Sequence[RawItem]
@@ -107,7 +107,9 @@ class Table:
             return _refusal(error)
         return None
 
-    def query(self, condition: Expression, limit: int | None = None, *, backwards: bool = False) -> Stretch:
+    def query(
+        self, condition: Expression, limit: int | None = None, *, backwards: bool = False
+    ) -> QueryResult:
         """The first items that a key condition names, `limit` at most; empty only if there are none.
 
         Without `limit`, as many as DynamoDB reads at once: 1 MB. To go on, ask for what lies beyond the
@@ -126,7 +128,7 @@ class Table:
                 answer = self._client.query(**request)
             last = answer.get("LastEvaluatedKey")
             if answer["Items"] or not last:
-                return Stretch(answer["Items"], bool(last))
+                return QueryResult(answer["Items"], bool(last))
             request["ExclusiveStartKey"] = last
 
     def get_batch(self, keys: Sequence[ItemKey]) -> Sequence[RawItem]:

@@ -6,14 +6,21 @@ from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.change_history import Changes
-from sweephand.jobs.on_demand import Demands
+from sweephand.jobs.change_history import ChangeHistory
+from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.ports import Clock, Ids, KeyStore, LeaseStore, OverlapStore, RunStore
-from sweephand.runs.callbacks import Reporter
+from sweephand.ports import (
+    Clock,
+    Ids,
+    KeyStore,
+    LeaseStore,
+    LineStore,
+    RunStore,
+)
+from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import NO_QUEUE, JobQueues
 from sweephand.targets.target_type import Reach
@@ -46,13 +53,13 @@ class Services:
     pauser: Pauser
     resumer: Resumer
     bulk: Bulk
-    changes: Changes
-    demands: Demands
+    changes: ChangeHistory
+    on_demand: OnDemand
     reader: Reader
     runs: RunStore
-    slots: OverlapStore
+    lines: LineStore
     redriver: Redriver
-    reporter: Reporter
+    callbacks: Callbacks
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

@@ -12,12 +12,12 @@ from sweephand.model.timer import OccurrenceTimer, onward
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
-    SpanMessage,
+    RangeMessage,
     TriggerMessage,
     message_of,
 )
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.catchup import Span
+from sweephand.wheel.catchup import OccurrenceRange
 
 #: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
 SINGLES_MAX = 1_000
@@ -57,7 +57,7 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     series, end = armable.series, now + DIRECT_WINDOW_MS
     near, beyond = None, series.next_after(after)
     if beyond is not None and beyond.due_at <= end:
-        near = Span(beyond, series.last_through(end, beyond))
+        near = OccurrenceRange(beyond, series.last_through(end, beyond))
         beyond = series.next_after(near.last.due_at, near.last)
     messages: Iterable[Message] = ()
     if near is not None and near.count > singles_max:
@@ -86,16 +86,16 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
 
 def delay_of(message: Message, now: Instant) -> int:
     """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
-    if isinstance(message, SpanMessage) and message.are_skipped:
+    if isinstance(message, RangeMessage) and message.are_skipped:
         # Before its commit it would only be put back.
         return UNKNOWN_DELAY_MS
     return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
-def split(span: SpanMessage) -> Iterator[Message]:
+def split(span: RangeMessage) -> Iterator[Message]:
     """The parts of a span: single triggers if there are at most ten, else ten spans of about one size."""
     series, first = span.series, span.first
-    whole = Span(first, series.last_through(span.until, first))
+    whole = OccurrenceRange(first, series.last_through(span.until, first))
     if whole.count <= SPAN_PARTS:
         for each in _each(whole, series):
             yield message_of(span, each, span.armed_at, span.demand)._replace(is_owed=span.is_owed)
@@ -107,15 +107,15 @@ def split(span: SpanMessage) -> Iterator[Message]:
         yield span._replace(first=begins, until=ends.due_at, faults=0)
 
 
-def _each(span: Span, series: Series) -> Iterator[Occurrence]:
+def _each(span: OccurrenceRange, series: Series) -> Iterator[Occurrence]:
     return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
 
 
 def span_message(
-    source: Armable | OccurrenceTimer, span: Span, armed_at: Instant, *, are_skipped: bool = False
-) -> SpanMessage:
+    source: Armable | OccurrenceTimer, span: OccurrenceRange, armed_at: Instant, *, are_skipped: bool = False
+) -> RangeMessage:
     """The message of many triggers of a revision, or of those that do not fire: then it is to be recorded."""
-    return SpanMessage(
+    return RangeMessage(
         key=source.key,
         uid=source.uid,
         rev=source.rev,

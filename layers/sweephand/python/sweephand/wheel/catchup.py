@@ -12,7 +12,7 @@ from sweephand.schedules import Occurrence, Series
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OccurrenceRange:
     """Occurrences of one series from `first` to `last`, both included, and every one between them."""
 
     first: Occurrence
@@ -23,7 +23,7 @@ class Span:
         """How many they are: the numbers of a series leave none out."""
         return self.last.sequence - self.first.sequence + 1
 
-    def after_first(self, series: Series) -> "Span | None":
+    def after_first(self, series: Series) -> "OccurrenceRange | None":
         """The same without its first, if there are others; `series` is the one that they are of."""
         if self.count == 1:
             return None
@@ -33,8 +33,8 @@ class Span:
 class Misfires(NamedTuple):
     """What becomes of a span of misfires: those in `skipped` come first, those in `fire` after them."""
 
-    fire: Span | None = None
-    skipped: Span | None = None
+    fire: OccurrenceRange | None = None
+    skipped: OccurrenceRange | None = None
 
 
 def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpMode) -> Misfires:
@@ -47,10 +47,10 @@ def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpM
     first = series.next_after(after)
     if first is None or first.due_at > through:
         return Misfires()
-    return _decided(Span(first, series.last_through(through, first)), series, mode)
+    return _decided(OccurrenceRange(first, series.last_through(through, first)), series, mode)
 
 
-def late(
+def late_misfires(
     series: Series,
     first: Occurrence,
     *,
@@ -72,10 +72,10 @@ def late(
         return Misfires()
     has_newer = followed_at is not None and followed_at <= through
     mode = "none" if has_newer and policy.mode == "latest" else policy.mode
-    return _decided(Span(first, series.last_through(through, first)), series, mode)
+    return _decided(OccurrenceRange(first, series.last_through(through, first)), series, mode)
 
 
-def skipped_run(source: OfRevision, skipped: Span, job: Job, decided_at: Instant) -> Run:
+def skipped_run(source: OfRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> Run:
     """The record of a span of misfires that do not fire: one run, named after the first of them.
 
     Whoever decides again at the same instant makes the same record. A store refuses it if that first one was
@@ -99,7 +99,7 @@ def skipped_run(source: OfRevision, skipped: Span, job: Job, decided_at: Instant
     )
 
 
-def _decided(span: Span, series: Series, mode: CatchUpMode) -> Misfires:
+def _decided(span: OccurrenceRange, series: Series, mode: CatchUpMode) -> Misfires:
     if mode == "all":
         return Misfires(fire=span)
     if mode == "none":

@@ -23,13 +23,13 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import (
     DeadlineMessage,
-    SpanMessage,
+    RangeMessage,
     TriggerMessage,
     message_of,
 )
 from sweephand.schedules import Occurrence
 from sweephand.wheel.arm import span_message
-from sweephand.wheel.catchup import late, skipped_run
+from sweephand.wheel.catchup import late_misfires, skipped_run
 
 #: At most this many triggers and skipped spans between two commits: what a crash repeats, and what memory
 #: holds.
@@ -51,7 +51,7 @@ class Expansion:
 
     cursor: Cursor
     messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
-    spans: list[SpanMessage] = field(default_factory=list)
+    spans: list[RangeMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     copies: list[UnreadTimer] = field(default_factory=list)
@@ -165,7 +165,7 @@ def _expand_occurrences(
         return True
     end = bucket_of(timer.due_at) + BUCKET_MS
     policy = timer.catchup
-    misfires = late(
+    misfires = late_misfires(
         series,
         first,
         until=until,

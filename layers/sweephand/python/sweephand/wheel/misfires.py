@@ -5,17 +5,23 @@ from sweephand.model.job import Job
 from sweephand.model.trigger import OfRevision
 from sweephand.ports import RunStore
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import Span, skipped_run
+from sweephand.wheel.catchup import OccurrenceRange, skipped_run
 
 
 def record_skipped(
-    runs: RunStore, source: OfRevision, skipped: Span, series: Series, job: Job, *, decided_at: Instant
+    runs: RunStore,
+    source: OfRevision,
+    skipped: OccurrenceRange,
+    series: Series,
+    job: Job,
+    *,
+    decided_at: Instant,
 ) -> None:
     """Write one record of a span of `series` that does not fire; harmless if it is written. StoreError.
 
     A job is read up to a second before its request leaves, so the first of what fell due in a pause can have
     been delivered. What has a record of its own is no part of the span; nothing else refuses this one.
     """
-    left: Span | None = skipped
+    left: OccurrenceRange | None = skipped
     while left is not None and not runs.record(skipped_run(source, left, job, decided_at)):
         left = left.after_first(series)

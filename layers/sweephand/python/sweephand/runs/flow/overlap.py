@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
-from sweephand.model.definition import Overlap
+from sweephand.model.definition import OverlapRule
 from sweephand.model.job import Job
 from sweephand.model.line import Holder, Line, is_replaceable, place_of
 from sweephand.model.run import Run
@@ -28,7 +28,7 @@ LINE_RETENTION_MS: Final = 60 * DAY_MS
 Verdict = Literal["go", "wait", "skip"]
 
 #: The same, or `over`: it has had its turn, and this is a duplicate; or `gone`: its job is.
-Outcome = Literal["go", "wait", "skip", "over", "gone"]
+TurnOutcome = Literal["go", "wait", "skip", "over", "gone"]
 
 
 class Arrival(NamedTuple):
@@ -45,7 +45,7 @@ class Arrival(NamedTuple):
 
 
 def arrived(
-    line: Line, message: TriggerMessage, rule: Overlap, *, has_ended: bool, has_begun: bool, now: Instant
+    line: Line, message: TriggerMessage, rule: OverlapRule, *, has_ended: bool, has_begun: bool, now: Instant
 ) -> Arrival:
     """What becomes of a trigger that arrives at a line; `has_ended` says whether its holder's turn has.
 

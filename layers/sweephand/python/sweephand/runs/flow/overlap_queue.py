@@ -10,18 +10,24 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line, StoredLine
 from sweephand.model.run import Run
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.ports import Clock, Ids, OverlapStore, Queue, RunStore
+from sweephand.ports import (
+    Clock,
+    Ids,
+    LineStore,
+    Queue,
+    RunStore,
+)
 from sweephand.runs.flow.overlap import (
     LINE_RETENTION_MS,
     Arrival,
-    Outcome,
+    TurnOutcome,
     arrived,
     gives_up_at,
     is_over,
     leaves_at,
     yields_at,
 )
-from sweephand.runs.notification import notice_of
+from sweephand.runs.notification import notification_of
 
 #: So often somebody else may change a line between reading and writing it; then the message comes again.
 TRIES_MAX = 20
@@ -33,7 +39,7 @@ OVERLAP = "overlap"
 class Turn(NamedTuple):
     """What became of a trigger that arrived: one that waits is looked at again at `look_again_at`."""
 
-    outcome: Outcome
+    outcome: TurnOutcome
     look_again_at: Instant
 
 
@@ -46,7 +52,7 @@ class _State(NamedTuple):
     look_again_at: Instant
 
 
-class Turns:
+class OverlapQueue:
     """The lines of jobs; any number of delivery functions may work on one.
 
     Whoever waits stays in the queue as well: the line gives the order and the prompt wake-up, the message
@@ -55,8 +61,8 @@ class Turns:
     it: a crash between leaves a duplicate that finds its run over, or one that is still in its place.
     """
 
-    def __init__(self, *, slots: OverlapStore, runs: RunStore, queue: Queue, clock: Clock, ids: Ids) -> None:
-        self._slots = slots
+    def __init__(self, *, lines: LineStore, runs: RunStore, queue: Queue, clock: Clock, ids: Ids) -> None:
+        self._lines = lines
         self._runs = runs
         self._queue = queue
         self._clock = clock
@@ -70,7 +76,7 @@ class Turns:
         its run or nothing has been seen of it for an hour. StoreError: nothing is decided.
         """
         for _ in range(TRIES_MAX):
-            slot = self._slots.get(job.key)
+            slot = self._lines.get(job.key)
             now = self._clock.now()
             if slot is not None and slot.uid != job.uid and not _is_same_job(look_again(), job):
                 return Turn("gone", now)
@@ -99,7 +105,7 @@ class Turns:
         """
         trigger = message.trigger
         for _ in range(TRIES_MAX):
-            slot = self._slots.get(job.key)
+            slot = self._lines.get(job.key)
             if slot is None or slot.uid != job.uid:
                 return None
             now = self._clock.now()
@@ -107,7 +113,7 @@ class Turns:
             if line.is_held_by(message):
                 until = leaves_at(message, self._runs.of(trigger), job)
                 if until is None:
-                    self.hand_on(trigger)
+                    self.advance(trigger)
                     return None
                 if until > now:
                     # A second at least: the queue rounds less down to none, and would show it again at once.
@@ -124,14 +130,14 @@ class Turns:
                 return None
         raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
 
-    def quit(self, trigger: Trigger) -> None:
+    def remove(self, trigger: Trigger) -> None:
         """Take a trigger that may run beside all others now out of its job's line, where it may have waited.
 
         Left there, it would be called when runs take turns again, though its record may be gone by then. If
         it holds the line, the next one is called at once: it need not wait any more either.
         """
         for _ in range(TRIES_MAX):
-            slot = self._slots.get(trigger.key)
+            slot = self._lines.get(trigger.key)
             if slot is None or slot.uid != trigger.uid:
                 return
             line, woken = slot.line.without(trigger), None
@@ -145,7 +151,7 @@ class Turns:
     def forget(self, trigger: Trigger) -> None:
         """Take a trigger whose run is over out of its job's line; if it holds the line, hand it on."""
         for _ in range(TRIES_MAX):
-            slot = self._slots.get(trigger.key)
+            slot = self._lines.get(trigger.key)
             if slot is None or slot.uid != trigger.uid:
                 return
             run = self._runs.of(trigger)
@@ -153,10 +159,10 @@ class Turns:
                 each for each in slot.line.waiting if each.trigger.id != trigger.id or not is_over(each, run)
             )
             if left == slot.line.waiting:
-                self.hand_on(trigger)
+                self.advance(trigger)
                 return
             if self._is_changed(slot.key, slot.uid, slot, slot.line._replace(waiting=left), None):
-                self.hand_on(trigger)
+                self.advance(trigger)
                 return
         raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
 
@@ -165,14 +171,14 @@ class Turns:
 
         Where another writes the line at the same moment, that one keeps it.
         """
-        slot = self._slots.get(trigger.key)
+        slot = self._lines.get(trigger.key)
         if slot is not None and slot.uid == trigger.uid and _is_ageing(slot, self._clock.now()):
             self._is_changed(slot.key, slot.uid, slot, slot.line, None)
 
-    def hand_on(self, trigger: Trigger) -> None:
+    def advance(self, trigger: Trigger) -> None:
         """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
         for _ in range(TRIES_MAX):
-            slot = self._slots.get(trigger.key)
+            slot = self._lines.get(trigger.key)
             holder = slot.line.holder if slot is not None and slot.uid == trigger.uid else None
             if slot is None or holder is None or holder.id != trigger.id:
                 return
@@ -217,10 +223,10 @@ class Turns:
         if woken is not None:
             self._queue.send([(woken, 0)])
         if line.holder is None:
-            return slot is None or self._slots.delete(slot)
+            return slot is None or self._lines.delete(slot)
         expires_at = self._clock.now() + LINE_RETENTION_MS
         changed = StoredLine(key, uid, self._ids.token(), line, expires_at)
-        return self._slots.put(changed, slot.version if slot else None)
+        return self._lines.put(changed, slot.version if slot else None)
 
     def _skip(self, trigger: Trigger, job: Job) -> bool:
         """Record a trigger as skipped; False if it has a run."""
@@ -240,7 +246,7 @@ class Turns:
             expires_at=now + job.definition.history_retention_ms,
         )
         if job.definition.on_complete is not None:
-            self._queue.send([(notice_of(run), 0)])
+            self._queue.send([(notification_of(run), 0)])
         return self._runs.record(run)
 
 

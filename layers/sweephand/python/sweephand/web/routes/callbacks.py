@@ -8,7 +8,7 @@ from sweephand.base.errors import NotFoundError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.run_id import read_run_name
-from sweephand.runs.callbacks import Reporter
+from sweephand.runs.callbacks import Callbacks
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -33,20 +33,20 @@ from sweephand.web.services import Services
 
 def heartbeat(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Take the heartbeat of a run."""
-    run = services.reporter.heartbeat(request.key, _run_id(request), _token(request))
+    run = services.callbacks.heartbeat(request.key, _run_id(request), _token(request))
     return Reply(200, report_resource(run))
 
 
 def complete(services: Services, request: Request[NoQuery, str | None]) -> Reply:
     """Take it that a run is complete."""
-    run = services.reporter.complete(request.key, _run_id(request), _token(request), result=request.body)
+    run = services.callbacks.complete(request.key, _run_id(request), _token(request), result=request.body)
     return Reply(200, report_resource(run))
 
 
 def fail(services: Services, request: Request[NoQuery, FailureDocument]) -> Reply:
     """Take it that an attempt has failed."""
     said = request.body
-    run = services.reporter.fail(
+    run = services.callbacks.fail(
         request.key,
         _run_id(request),
         _token(request),
@@ -58,7 +58,7 @@ def fail(services: Services, request: Request[NoQuery, FailureDocument]) -> Repl
 
 def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Cancel a run."""
-    reporter: Reporter = services.reporter
+    reporter: Callbacks = services.callbacks
     run = reporter.cancel(request.key, _run_id(request), request.caller.key_id)
     return Reply(200, run_resource(run))
 

@@ -40,7 +40,7 @@ class BackfillWindow:
 
 def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -> Reply:
     """Make a trigger of a job now."""
-    trigger = services.demands.trigger(
+    trigger = services.on_demand.trigger(
         request.key,
         payload=request.body,
         requested_at=request.requested_at,
@@ -56,7 +56,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
 
 def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
     """Make the triggers of a past span of a job."""
-    made = services.demands.backfill(
+    made = services.on_demand.backfill(
         request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
     )
     shown: BackfillResource = {

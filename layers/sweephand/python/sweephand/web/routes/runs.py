@@ -91,7 +91,7 @@ def _job(services: Services, request: Request[Any, None]) -> Job | None:
 
 def _line(services: Services, job: Job) -> list[Pending]:
     """Those that wait for another run of this job, oldest first."""
-    slot = services.slots.get(job.key) if job.definition.overlap.is_limited else None
+    slot = services.lines.get(job.key) if job.definition.overlap.is_limited else None
     return [] if slot is None or slot.uid != job.uid else in_line(slot.line)
 
 

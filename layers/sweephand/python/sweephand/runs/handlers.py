@@ -1,0 +1,148 @@
+"""Which handler deals with a message: one handler for each kind."""
+
+from typing import assert_never
+
+from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.base.timing import EARLY_WAIT_MAX_MS
+from sweephand.jobs.expiry import JobExpiry
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NotifyMessage,
+    RangeMessage,
+    TriggerMessage,
+)
+from sweephand.ports import (
+    ChangeStore,
+    Clock,
+    Ids,
+    JobStore,
+    LineStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    Targets,
+    TimerStore,
+)
+from sweephand.runs.attempt import Attempts, Signing
+from sweephand.runs.auto_pause import AutoPause
+from sweephand.runs.claims import Claims
+from sweephand.runs.deadlines import Deadlines
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.follow_up import FollowUp
+from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.notify import Notifier
+from sweephand.runs.outcome import Outcome
+from sweephand.runs.requeue import Requeue
+from sweephand.runs.retention import Retention
+from sweephand.runs.trigger_ranges import TriggerRanges
+
+
+class Handlers:
+    """Handles one message at a time, from any number of threads. The caller acknowledges what returns.
+
+    What has to wait is sent as a new message, or becomes a timer if it has to wait for long, before the old
+    message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        changes: ChangeStore,
+        runs: RunStore,
+        lines: LineStore,
+        timers: TimerStore,
+        queue: Queue,
+        payloads: PayloadStore,
+        targets: Targets,
+        signing: Signing,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._clock = clock
+        self._job_reads = JobReads(jobs=jobs, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=timers, clock=clock)
+        overlap_queue = OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
+        retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        expiry = JobExpiry(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        follow_up = FollowUp(
+            runs=runs,
+            queue=queue,
+            requeue=self._requeue,
+            auto_pause=AutoPause(jobs=jobs, changes=changes, clock=clock, ids=ids),
+            expiry=expiry,
+            retention=retention,
+            clock=clock,
+            ids=ids,
+        )
+        self.triggers = Deliverer(
+            runs=runs,
+            job_reads=self._job_reads,
+            attempts=Attempts(
+                job_reads=self._job_reads, payloads=payloads, targets=targets, signing=signing, clock=clock
+            ),
+            claims=Claims(runs=runs, clock=clock, ids=ids),
+            follow_up=follow_up,
+            overlap_queue=overlap_queue,
+            requeue=self._requeue,
+            retention=retention,
+            expiry=expiry,
+            clock=clock,
+        )
+        self._notifier = Notifier(
+            runs=runs,
+            queue=queue,
+            job_reads=self._job_reads,
+            requeue=self._requeue,
+            payloads=payloads,
+            targets=targets,
+            signing=signing,
+            clock=clock,
+            ids=ids,
+        )
+        self._ranges = TriggerRanges(
+            job_reads=self._job_reads,
+            runs=runs,
+            queue=queue,
+            requeue=self._requeue,
+            expiry=expiry,
+            clock=clock,
+        )
+        self._deadlines = Deadlines(
+            jobs=jobs,
+            runs=runs,
+            requeue=self._requeue,
+            follow_up=follow_up,
+            expiry=expiry,
+            overlap_queue=overlap_queue,
+            clock=clock,
+            ids=ids,
+        )
+
+    def handle(self, message: Message, read: JobRead, deadline: Instant = INSTANT_MAX) -> Outcome:
+        """Deal with a message. When this returns, the message may be acknowledged. StoreError: it must not.
+
+        `read` is what the caller knows of the message's job. `deadline` is when the function's time is up.
+        """
+        if isinstance(message, RangeMessage):
+            return self._ranges.handle(message)
+        if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
+            self._requeue.put_back(message, message.not_before)
+            return Outcome("early")
+        while self._clock.now() < message.not_before:
+            self._clock.wait_until(message.not_before)
+        match message:
+            case TriggerMessage():
+                fresh = self._job_reads.fresh(message.trigger.key, read)
+                return self.triggers.deliver(message, fresh, deadline)
+            case DeadlineMessage():
+                return self._deadlines.look(message)
+            case FailureMessage():
+                return self._deadlines.fail(message)
+            case NotifyMessage():
+                return self._notifier.notify(message, read, deadline)
+            case _:
+                assert_never(message)

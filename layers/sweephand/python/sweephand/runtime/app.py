@@ -1,0 +1,381 @@
+"""The one place where use cases are made: of ports, whoever implements them.
+
+Every function of a stack, the tests, the simulator and the benchmarks take their use cases from an App. What
+differs between them is the ports.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sweephand.runtime.threads import deliver_concurrently, record_concurrently, write_concurrently
+
+if TYPE_CHECKING:
+    from sweephand.access.signing_keys import SigningKeys
+    from sweephand.jobs.bulk import Bulk
+    from sweephand.jobs.change_history import ChangeHistory
+    from sweephand.jobs.commit import Commits
+    from sweephand.jobs.expiry import JobExpiry
+    from sweephand.jobs.on_demand import OnDemand
+    from sweephand.jobs.pause import Pauser
+    from sweephand.jobs.payload_audit import AuditStore, PayloadAudit
+    from sweephand.jobs.read import Reader
+    from sweephand.jobs.resume import Resumer
+    from sweephand.jobs.write import Writer
+    from sweephand.ports import (
+        ChangeStore,
+        Clock,
+        Ids,
+        JobStore,
+        KeyStore,
+        LeaseStore,
+        LineStore,
+        PayloadStore,
+        Queue,
+        RunStore,
+        SecretStore,
+        Sweepers,
+        Targets,
+        TimerStore,
+    )
+    from sweephand.runs.attempt import Signing
+    from sweephand.runs.callbacks import Callbacks
+    from sweephand.runs.handlers import Handlers
+    from sweephand.runs.intake import Decoder, Intake
+    from sweephand.runs.redrive import Redriver
+    from sweephand.targets.queues import JobQueues
+    from sweephand.web.services import Services
+    from sweephand.wheel.sweep import Sweeper
+    from sweephand.wheel.tick import Ticker
+
+
+class Ports(Protocol):
+    """Everything that the use cases ask of the world (sweephand/ports.py has the promise of each).
+
+    An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
+    only the clients that it uses.
+    """
+
+    @property
+    def jobs(self) -> "JobStore": ...  # noqa: D102 - the class says it
+
+    @property
+    def changes(self) -> "ChangeStore": ...  # noqa: D102 - same
+
+    @property
+    def runs(self) -> "RunStore": ...  # noqa: D102 - same
+
+    @property
+    def lines(self) -> "LineStore": ...  # noqa: D102 - same
+
+    @property
+    def timers(self) -> "TimerStore": ...  # noqa: D102 - same
+
+    @property
+    def leases(self) -> "LeaseStore": ...  # noqa: D102 - same
+
+    @property
+    def payloads(self) -> "PayloadStore": ...  # noqa: D102 - same
+
+    @property
+    def audits(self) -> "AuditStore": ...  # noqa: D102 - same
+
+    @property
+    def secrets(self) -> "SecretStore": ...  # noqa: D102 - same
+
+    @property
+    def keys(self) -> "KeyStore": ...  # noqa: D102 - same
+
+    @property
+    def queue(self) -> "Queue": ...  # noqa: D102 - same
+
+    @property
+    def targets(self) -> "Targets": ...  # noqa: D102 - same
+
+    @property
+    def sweepers(self) -> "Sweepers": ...  # noqa: D102 - same
+
+    @property
+    def clock(self) -> "Clock": ...  # noqa: D102 - same
+
+    @property
+    def ids(self) -> "Ids": ...  # noqa: D102 - same
+
+
+class Options(NamedTuple):
+    """What the deployer of a stack chooses.
+
+    `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
+    sweepers tick may start in a minute. `allow_insecure_targets` lets a target be `http` and loopback, as a
+    local stack needs it. `queues` says which queues a job may name; None stands for no queue.
+    """
+
+    shards: int = 1
+    sweepers_max: int = 1
+    allow_insecure_targets: bool = False
+    queues: "JobQueues | None" = None
+
+
+class App:
+    """The use cases over one set of ports. Each is made when it is first asked for, and then kept.
+
+    What makes a use case imports it, so that a function starts without the modules that it does not run.
+    `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for production's own. They are
+    given where a test needs another: fixed secrets, a number of shards that changes, tasks one by one.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        options: Options = Options(),  # noqa: B008 - a NamedTuple does not change
+        *,
+        signing: "Signing | None" = None,
+        shard_count: Callable[[], int] | None = None,
+        decode: "Decoder | None" = None,
+        write_concurrently: Any = write_concurrently,
+        record_concurrently: Any = record_concurrently,
+        deliver_concurrently: Any = deliver_concurrently,
+    ) -> None:
+        self.ports = ports
+        self.options = options
+        self._signing = signing
+        self._shard_count = shard_count
+        self._decode = decode
+        self._write_concurrently = write_concurrently
+        self._record_concurrently = record_concurrently
+        self._deliver_concurrently = deliver_concurrently
+
+    @cached_property
+    def services(self) -> "Services":
+        """What the operations of the API call."""
+        from sweephand.targets.queues import NO_QUEUE
+        from sweephand.web.services import Services
+
+        ports = self.ports
+        return Services(
+            writer=self.writer,
+            pauser=self.pauser,
+            resumer=self.resumer,
+            bulk=self.bulk,
+            changes=self.change_history,
+            on_demand=self.on_demand,
+            reader=self.reader,
+            runs=ports.runs,
+            lines=ports.lines,
+            callbacks=self.callbacks,
+            redriver=self.redriver,
+            keys=ports.keys,
+            signing=self.signing_keys,
+            leases=ports.leases,
+            clock=ports.clock,
+            ids=ports.ids,
+            allow_insecure_targets=self.options.allow_insecure_targets,
+            queues=NO_QUEUE if self.options.queues is None else self.options.queues,
+            concurrently=self._write_concurrently,
+        )
+
+    @cached_property
+    def writer(self) -> "Writer":
+        """Creates, replaces, patches and deletes jobs."""
+        from sweephand.jobs.write import Writer
+
+        ports = self.ports
+        return Writer(
+            jobs=ports.jobs,
+            changes=ports.changes,
+            commits=self._commits,
+            clock=ports.clock,
+            ids=ports.ids,
+            shards=self._shard_count or self._stored_shard_count(),
+        )
+
+    @cached_property
+    def pauser(self) -> "Pauser":
+        """Pauses jobs."""
+        from sweephand.jobs.pause import Pauser
+
+        ports = self.ports
+        return Pauser(jobs=ports.jobs, changes=ports.changes, clock=ports.clock, ids=ports.ids)
+
+    @cached_property
+    def resumer(self) -> "Resumer":
+        """Resumes jobs."""
+        from sweephand.jobs.resume import Resumer
+
+        ports = self.ports
+        return Resumer(
+            jobs=ports.jobs, runs=ports.runs, commits=self._commits, expiry=self._expiry, ids=ports.ids
+        )
+
+    @cached_property
+    def bulk(self) -> "Bulk":
+        """Pauses, resumes and deletes many jobs."""
+        from sweephand.jobs.bulk import Bulk
+
+        return Bulk(
+            jobs=self.ports.jobs,
+            pauser=self.pauser,
+            resumer=self.resumer,
+            writer=self.writer,
+            clock=self.ports.clock,
+            concurrently=self._write_concurrently,
+        )
+
+    @cached_property
+    def change_history(self) -> "ChangeHistory":
+        """Lists the changes of a job."""
+        from sweephand.jobs.change_history import ChangeHistory
+
+        return ChangeHistory(jobs=self.ports.jobs, changes=self.ports.changes)
+
+    @cached_property
+    def on_demand(self) -> "OnDemand":
+        """Makes triggers that a caller asks for."""
+        from sweephand.jobs.on_demand import OnDemand
+
+        ports = self.ports
+        return OnDemand(
+            jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=ports.clock, ids=ports.ids
+        )
+
+    @cached_property
+    def reader(self) -> "Reader":
+        """Reads jobs."""
+        from sweephand.jobs.read import Reader
+
+        return Reader(jobs=self.ports.jobs, runs=self.ports.runs, payloads=self.ports.payloads)
+
+    @cached_property
+    def payload_audit(self) -> "PayloadAudit":
+        """Finds the payloads that no job refers to any more."""
+        from sweephand.jobs.payload_audit import PayloadAudit
+
+        ports = self.ports
+        return PayloadAudit(jobs=ports.jobs, payloads=ports.payloads, audits=ports.audits, clock=ports.clock)
+
+    @cached_property
+    def callbacks(self) -> "Callbacks":
+        """Takes what consumers report of runs, and cancels runs."""
+        from sweephand.runs.callbacks import Callbacks
+        from sweephand.runs.flow.overlap_queue import OverlapQueue
+
+        ports = self.ports
+        overlap_queue = OverlapQueue(
+            lines=ports.lines, runs=ports.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
+        )
+        return Callbacks(
+            jobs=ports.jobs,
+            runs=ports.runs,
+            overlap_queue=overlap_queue,
+            queue=ports.queue,
+            clock=ports.clock,
+            ids=ports.ids,
+        )
+
+    @cached_property
+    def redriver(self) -> "Redriver":
+        """Tries failed runs anew."""
+        from sweephand.runs.redrive import Redriver
+
+        ports = self.ports
+        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
+
+    @cached_property
+    def handlers(self) -> "Handlers":
+        """Handles one message of the delivery queue."""
+        from sweephand.runs.handlers import Handlers
+
+        ports = self.ports
+        return Handlers(
+            jobs=ports.jobs,
+            changes=ports.changes,
+            runs=ports.runs,
+            lines=ports.lines,
+            timers=ports.timers,
+            queue=ports.queue,
+            payloads=ports.payloads,
+            targets=ports.targets,
+            signing=self._signing or self.signing_keys,
+            clock=ports.clock,
+            ids=ports.ids,
+        )
+
+    @cached_property
+    def intake(self) -> "Intake":
+        """Handles the messages that one invocation of the delivery function receives."""
+        from sweephand.model.wire import decode
+        from sweephand.runs.intake import Intake
+
+        ports = self.ports
+        return Intake(
+            handlers=self.handlers,
+            jobs=ports.jobs,
+            queue=ports.queue,
+            decode=self._decode or decode,
+            clock=ports.clock,
+            concurrently=self._deliver_concurrently,
+        )
+
+    @cached_property
+    def sweeper(self) -> "Sweeper":
+        """Sweeps shards."""
+        from sweephand.wheel.sweep import Sweeper
+
+        ports = self.ports
+        return Sweeper(
+            jobs=ports.jobs,
+            timers=ports.timers,
+            leases=ports.leases,
+            runs=ports.runs,
+            queue=ports.queue,
+            clock=ports.clock,
+            concurrently=self._record_concurrently,
+        )
+
+    @cached_property
+    def ticker(self) -> "Ticker":
+        """Starts the sweepers of a minute."""
+        from sweephand.wheel.tick import Ticker
+
+        return Ticker(
+            leases=self.ports.leases,
+            sweeper=self.sweeper,
+            sweepers=self.ports.sweepers,
+            clock=self.ports.clock,
+            shards=self.options.shards,
+            sweepers_max=self.options.sweepers_max,
+        )
+
+    @cached_property
+    def signing_keys(self) -> "SigningKeys":
+        """The signing secrets of the namespaces."""
+        from sweephand.access.signing_keys import SigningKeys
+
+        return SigningKeys(secrets=self.ports.secrets, ids=self.ports.ids, clock=self.ports.clock)
+
+    @cached_property
+    def _commits(self) -> "Commits":
+        from sweephand.jobs.commit import Commits
+
+        ports = self.ports
+        return Commits(
+            jobs=ports.jobs,
+            changes=ports.changes,
+            timers=ports.timers,
+            queue=ports.queue,
+            payloads=ports.payloads,
+            clock=ports.clock,
+        )
+
+    @cached_property
+    def _expiry(self) -> "JobExpiry":
+        from sweephand.jobs.expiry import JobExpiry
+
+        ports = self.ports
+        return JobExpiry(jobs=ports.jobs, runs=ports.runs, clock=ports.clock, ids=ports.ids)
+
+    def _stored_shard_count(self) -> Callable[[], int]:
+        from sweephand.wheel.shards import ShardCount
+
+        ports = self.ports
+        return ShardCount(leases=ports.leases, clock=ports.clock, wanted=self.options.shards)

@@ -1,0 +1,162 @@
+"""The ports of a stack in AWS: DynamoDB, S3, SQS and Lambda, by the stack's settings."""
+
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from sweephand.base.instants import SECOND_MS
+from sweephand.runtime import tables
+from sweephand.runtime.app import App, Options
+from sweephand.runtime.ids import SystemIds
+
+if TYPE_CHECKING:
+    from sweephand.delivery.registry import Targets
+    from sweephand.delivery.sqs_clients import SqsClients
+    from sweephand.delivery.sqs_queue import SqsQueue
+    from sweephand.delivery.sweepers import LambdaSweepers
+    from sweephand.runtime.clock import SystemClock
+    from sweephand.storage.api_keys import DynamoKeys
+    from sweephand.storage.changes import DynamoChanges
+    from sweephand.storage.jobs import DynamoJobs
+    from sweephand.storage.leases import DynamoLeases
+    from sweephand.storage.lines import DynamoLines
+    from sweephand.storage.payload_audits import DynamoAudits
+    from sweephand.storage.payloads import S3Payloads
+    from sweephand.storage.runs import DynamoRuns
+    from sweephand.storage.signing_secrets import DynamoSecrets
+    from sweephand.storage.timers import DynamoTimers
+
+
+class AwsPorts:
+    """app.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
+
+    @cached_property
+    def jobs(self) -> "DynamoJobs":
+        """ports.JobStore."""
+        from sweephand.storage.jobs import DynamoJobs
+
+        return DynamoJobs(tables.jobs_table())
+
+    @cached_property
+    def changes(self) -> "DynamoChanges":
+        """ports.ChangeStore."""
+        from sweephand.storage.changes import DynamoChanges
+
+        return DynamoChanges(tables.jobs_table())
+
+    @cached_property
+    def runs(self) -> "DynamoRuns":
+        """ports.RunStore."""
+        from sweephand.storage.runs import DynamoRuns
+
+        return DynamoRuns(tables.jobs_table())
+
+    @cached_property
+    def lines(self) -> "DynamoLines":
+        """ports.LineStore."""
+        from sweephand.storage.lines import DynamoLines
+
+        return DynamoLines(tables.jobs_table())
+
+    @cached_property
+    def timers(self) -> "DynamoTimers":
+        """ports.TimerStore."""
+        from sweephand.storage.timers import DynamoTimers
+
+        return DynamoTimers(tables.timers_table())
+
+    @cached_property
+    def leases(self) -> "DynamoLeases":
+        """ports.LeaseStore."""
+        from sweephand.storage.leases import DynamoLeases
+
+        return DynamoLeases(tables.timers_table())
+
+    @cached_property
+    def payloads(self) -> "S3Payloads":
+        """ports.PayloadStore."""
+        from sweephand.storage.payloads import S3Payloads
+
+        return S3Payloads(tables.settings().payload_bucket)
+
+    @cached_property
+    def audits(self) -> "DynamoAudits":
+        """payload_audit.AuditStore."""
+        from sweephand.storage.payload_audits import DynamoAudits
+
+        return DynamoAudits(tables.timers_table())
+
+    @cached_property
+    def secrets(self) -> "DynamoSecrets":
+        """ports.SecretStore."""
+        from sweephand.storage.signing_secrets import DynamoSecrets
+
+        return DynamoSecrets(tables.jobs_table())
+
+    @cached_property
+    def keys(self) -> "DynamoKeys":
+        """ports.KeyStore."""
+        from sweephand.storage.api_keys import DynamoKeys
+
+        return DynamoKeys(tables.jobs_table())
+
+    @cached_property
+    def queue(self) -> "SqsQueue":
+        """ports.Queue."""
+        from sweephand.delivery.sqs_queue import SqsQueue
+
+        settings = tables.settings()
+        return SqsQueue(
+            self.sqs_clients,
+            settings.delivery_queue_url,
+            settings.dead_letter_queue_url,
+            lambda duration_s: tables.wait_ms(round(duration_s * SECOND_MS)),
+            allow_insecure=settings.allows_insecure_targets,
+            queues=settings.queues,
+        )
+
+    @cached_property
+    def targets(self) -> "Targets":
+        """ports.Targets."""
+        from sweephand.delivery.registry import targets
+        from sweephand.targets.target_type import Reach
+
+        settings = tables.settings()
+        reach = Reach(settings.allows_insecure_targets, settings.queues)
+        return targets(self.clock, self.sqs_clients, reach)
+
+    @cached_property
+    def sweepers(self) -> "LambdaSweepers":
+        """ports.Sweepers."""
+        from sweephand.delivery.sweepers import LambdaSweepers
+
+        return LambdaSweepers(tables.settings().sweep_function)
+
+    @cached_property
+    def sqs_clients(self) -> "SqsClients":
+        """The clients of the queues' regions, which the queue and the targets share."""
+        from sweephand.delivery.sqs_clients import SqsClients
+
+        return SqsClients()
+
+    @property
+    def clock(self) -> "SystemClock":
+        """ports.Clock."""
+        return tables.clock()
+
+    @cached_property
+    def ids(self) -> SystemIds:
+        """ports.Ids."""
+        return SystemIds()
+
+
+@cache
+def app() -> App:
+    """The use cases over this stack."""
+    settings = tables.settings()
+    options = Options(
+        shards=settings.shards,
+        sweepers_max=settings.sweepers_max,
+        allow_insecure_targets=settings.allows_insecure_targets,
+        queues=settings.queues,
+    )
+    return App(AwsPorts(), options)

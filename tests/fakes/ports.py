@@ -1,0 +1,53 @@
+"""One set of ports, as an App takes them (sweephand.runtime.app.Ports)."""
+
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.ports import (
+    ChangeStore,
+    Clock,
+    Ids,
+    JobStore,
+    KeyStore,
+    LeaseStore,
+    LineStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    SecretStore,
+    Sweepers,
+    Targets,
+    TimerStore,
+)
+
+
+class _Missing:
+    """Stands for a port that a test does not have: every use of it fails."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AssertionError(f"this test has no such port: {name} was called")
+
+
+MISSING: Final[Any] = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class FakePorts:
+    """app.Ports. A port that is left out must not be called."""
+
+    clock: Clock
+    ids: Ids
+    jobs: JobStore = MISSING
+    changes: ChangeStore = MISSING
+    runs: RunStore = MISSING
+    lines: LineStore = MISSING
+    timers: TimerStore = MISSING
+    leases: LeaseStore = MISSING
+    payloads: PayloadStore = MISSING
+    audits: AuditStore = MISSING
+    secrets: SecretStore = MISSING
+    keys: KeyStore = MISSING
+    queue: Queue = MISSING
+    targets: Targets = MISSING
+    sweepers: Sweepers = MISSING

@@ -1,0 +1,65 @@
+"""How the functions run their tasks at once."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from sweephand.base.errors import StoreError
+from sweephand.runtime.threads import DELIVERIES_AT_ONCE, deliver_concurrently, write_concurrently
+
+
+def run(tasks: list[Callable[[], Any]]) -> list[Any]:
+    return cast("list[Any]", deliver_concurrently(tasks))
+
+
+def test_every_message_is_begun_while_all_others_take_long() -> None:
+    everybody = threading.Barrier(DELIVERIES_AT_ONCE, timeout=10)
+
+    assert sorted(run([everybody.wait] * DELIVERIES_AT_ONCE)) == list(range(10))
+
+
+def test_the_outcomes_of_deliveries_are_returned_in_order() -> None:
+    last_begun = threading.Event()
+
+    def begin() -> str:
+        last_begun.set()
+        return "last"
+
+    assert run([lambda: last_begun.wait(10), lambda: "middle", begin]) == [True, "middle", "last"]
+
+
+def test_one_message_is_delivered_in_the_calling_thread() -> None:
+    assert run([threading.current_thread]) == [threading.current_thread()]
+
+
+def test_no_thread_is_left_behind_when_one_job_of_a_call_fails() -> None:
+    has_failed, has_ended = threading.Event(), threading.Event()
+
+    def fail() -> bool:
+        has_failed.set()
+        raise StoreError("no answer")
+
+    def end_later() -> bool:
+        has_failed.wait(10)
+        # Whoever does not wait for this thread is back before this.
+        has_answered.wait(0.05)
+        has_ended.set()
+        return True
+
+    has_answered = threading.Event()
+    with pytest.raises(StoreError, match="no answer"):
+        write_concurrently([fail, end_later])
+    has_answered.set()
+    assert has_ended.is_set()
+
+
+def test_the_results_of_writes_are_returned_in_order() -> None:
+    second_ended = threading.Event()
+
+    def second() -> str:
+        second_ended.set()
+        return "second"
+
+    assert write_concurrently([lambda: second_ended.wait(10), second]) == [True, "second"]
