@@ -30,3 +30,11 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "decisions"], ids=lambda page: page.stem
+)
+def test_every_file_of_the_tests_that_a_page_names_is_there(page: Path) -> None:
+    for path in re.findall(r"`(tests/[\w/]+(?:\.py)?)`", prose(page)):
+        assert (ROOT / path).exists(), path
