@@ -6,6 +6,7 @@ is a module in `delivery/`.
 
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import uuid4
 
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
@@ -41,17 +42,30 @@ TYPE: Final = TargetType(
 
 
 class Couriers:
-    """The consumers behind targets of this type. Keeps what was delivered."""
+    """The adapter of the type. It is safe to use from many threads at once."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
-        self.carried: list[tuple[str, bytes]] = []
 
     def deliver(self, attempt: Attempt) -> Answer:
-        self.carried.append((attempt.spec["street"], attempt.body))
+        _MAIL.setdefault(attempt.spec["street"], []).append(attempt.body)
         return Answer(succeeded=True)
 
 
 def adapter(stack: Stack) -> Couriers:
     """The adapter of the target type `courier`."""
     return Couriers(stack)
+
+
+def new_street() -> str:
+    """A street to which nothing has come yet."""
+    return f"{uuid4().hex} street"
+
+
+def mail(street: str) -> list[bytes]:
+    """What has come to a street, in order."""
+    return _MAIL.get(street, [])
+
+
+#: What couriers have carried, by street. A test that uses a street of its own sees nothing of other tests.
+_MAIL: Final[dict[str, list[bytes]]] = {}

@@ -1,28 +1,20 @@
 """What the authorizer function answers the gateway (payload 2.0, simple responses)."""
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.fakes.functions import function
 from tests.fakes.http_events import fixture
 
 from sweephand.access.run_token import run_token
 from sweephand.model.api_key import Caller
 from sweephand.web.http.admission import caller_of
 
-HANDLER = Path(__file__).parents[3] / "functions" / "authorizer" / "handler.py"
-
 
 @pytest.fixture
 def module() -> ModuleType:
-    """The handler's module, loaded by file as Lambda does."""
-    spec = importlib.util.spec_from_file_location("authorizer_handler", HANDLER)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    """The module of the authorizer's handler."""
+    return function("authorizer")
 
 
 def test_a_key_that_opens_is_let_in_with_what_the_api_decides_by(

@@ -16,7 +16,10 @@ NAME_SCHEMA: Final[dict[str, Any]] = text_schema(NAME_PATTERN, NAME_LENGTH_MAX)
 #: The beginning of a name in JSON Schema. It may be empty.
 PREFIX_PATTERN: Final = f"^[{_CHARACTERS}]*$"
 
-NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of A-Z a-z 0-9 . _ ~ : @ + = - and not only one or two dots."
+_CHARACTERS_SAID: Final = "A-Z a-z 0-9 . _ ~ : @ + = -"
+
+NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of {_CHARACTERS_SAID} and not only one or two dots."
+PREFIX_MEANING: Final = f"What their names begin with: {_CHARACTERS_SAID} only."
 
 
 def is_name(text: object) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from sweephand.base import limits
-from sweephand.base.names import PREFIX_PATTERN
+from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import CursorText
 from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
@@ -31,7 +31,7 @@ class FilterDocument(Document):
         None,
         pattern=PREFIX_PATTERN,
         max_length=limits.NAME_LENGTH_MAX,
-        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+        description=PREFIX_MEANING,
     )
     labels: dict[_Label, _Label] | None = Field(
         None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."

@@ -16,7 +16,7 @@ from sweephand.base.limits import (
     PAGE_ITEMS_DEFAULT,
     PAGE_ITEMS_MAX,
 )
-from sweephand.base.names import PREFIX_PATTERN
+from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.web.http.cursor import decode
@@ -62,7 +62,7 @@ class JobsQuery(QueryParameters):
         "",
         pattern=PREFIX_PATTERN,
         max_length=NAME_LENGTH_MAX,
-        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+        description=PREFIX_MEANING,
     )
     state: JobState | None = Field(
         None, description="Only those in this state; a page may be short or empty."
@@ -81,7 +81,7 @@ class DeleteQuery(QueryParameters):
         "",
         pattern=PREFIX_PATTERN,
         max_length=NAME_LENGTH_MAX,
-        description="What their names begin with: A-Z a-z 0-9 . _ ~ : @ + = - only.",
+        description=PREFIX_MEANING,
     )
     label: list[_Label] = Field(
         [], description="Only those with this label, name:value; may be given again to narrow the list."

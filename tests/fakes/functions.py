@@ -1,0 +1,18 @@
+"""The Lambda functions, loaded as Lambda does."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+_FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
+
+
+def function(name: str) -> ModuleType:
+    """The module of a function's handler, loaded by its file. Each call loads it again."""
+    spec = importlib.util.spec_from_file_location(f"{name}_handler", _FUNCTIONS / name / "handler.py")
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
