@@ -263,13 +263,15 @@ function show(api) {
     ["nav", "#menu", "main", "#search", "#fold", "#found"].map((each) => document.querySelector(each));
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })));
+  const [first, ...rest] = api.info.description.trim().split("\n\n");
   const about = make("header", {},
     make("h1", {}, api.info.title + " API ", make("small", {}, api.info.version)),
-    ...api.info.description.trim().split("\n\n").map((text) => make("p", {}, prose(text))),
-    make("p", {}, make("a", { href: "v1/openapi.json" }, "OpenAPI " + api.openapi)),
+    make("p", {}, prose(first)),
     make("p", {}, "The examples take your API key from ", make("code", {}, "$KEY"), ". ",
       make("code", {}, "make up"), " prints the key of a local stack."),
-    command("export KEY=sh_…"));
+    command("export KEY=sh_…"),
+    ...rest.map((text) => make("p", {}, prose(text))),
+    make("p", {}, make("a", { href: "v1/openapi.json" }, "OpenAPI " + api.openapi)));
   main.replaceChildren(about);
   menu.append(make("a", { href: "#main" }, make("strong", {}, api.info.title)));
   const sections = api.tags.map((tag) => {

@@ -67,7 +67,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="showDescription",
         tag="Service",
         access="open",
-        summary="This description",
+        summary="Show this description as OpenAPI",
         run=_show_description,
         gives={200: Gives("OpenAPI 3.1", dict[str, Any])},
     ),

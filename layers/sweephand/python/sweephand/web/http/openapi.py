@@ -19,7 +19,7 @@ from sweephand.web.schemas.responses import GatewayRefusal, ProblemResource
 _REFS: Final = "#/components/schemas/{model}"
 
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "namespace": "The namespace: one that the key is for.",
+    "namespace": "The namespace. The key has to be for it.",
     "name": "The job's name.",
     "runId": "The run's name, as its list shows it: due time in epoch milliseconds, and index.",
     "id": "The key's id.",
@@ -41,9 +41,9 @@ or a precondition that it does not take. The gateway decodes a path before it is
 """
 
 _TAGS: Final = (
-    ("Jobs", "What fires when, and where it goes."),
-    ("Runs", "What became of each trigger."),
-    ("Occurrences", "When something would fire."),
+    ("Jobs", "A job says when something fires and where it is delivered."),
+    ("Runs", "A run says what became of one trigger."),
+    ("Occurrences", "The due times of a job, or of a schedule."),
     ("Access", "API keys, and the secrets that sign deliveries."),
     ("Service", "The stack itself."),
 )

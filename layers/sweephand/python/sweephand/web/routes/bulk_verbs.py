@@ -74,8 +74,8 @@ def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Taken
 
 
 _ABOUT: Final = (
-    "Of the jobs with that prefix and those labels, one of which is required. Up to "
-    f"{BULK_EXAMINED_MAX} jobs are looked at: go on as long as there is a nextCursor."
+    "Acts on the jobs whose names have the prefix and that have the labels. One of the two is required. "
+    f"One call looks at up to {BULK_EXAMINED_MAX} jobs: go on as long as there is a nextCursor."
 )
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -86,14 +86,14 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Pause many jobs",
-        description=f"{_ABOUT} Those that are paused already stay as they are, and are not counted.",
+        description=f"{_ABOUT} Jobs that are paused already stay as they are, and are not counted.",
         run=pause_jobs,
         accepts=Accepts(
             PauseManyDocument,
             _read_pause,
             {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
         ),
-        gives={200: Gives("How many were paused", CountResource)},
+        gives={200: Gives("The number of jobs that were paused", CountResource)},
     ),
     Operation(
         method="POST",
@@ -102,10 +102,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Resume many jobs",
-        description=f"{_ABOUT} Those that are not paused stay as they are, and are not counted.",
+        description=f"{_ABOUT} Jobs that are not paused stay as they are, and are not counted.",
         run=resume_jobs,
         accepts=Accepts(ResumeManyDocument, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
-        gives={200: Gives("How many were resumed", CountResource)},
+        gives={200: Gives("The number of jobs that were resumed", CountResource)},
     ),
     Operation(
         method="DELETE",
@@ -117,6 +117,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description=_ABOUT,
         run=delete_jobs,
         query=DeleteQuery,
-        gives={200: Gives("How many were deleted", CountResource)},
+        gives={200: Gives("The number of jobs that were deleted", CountResource)},
     ),
 )

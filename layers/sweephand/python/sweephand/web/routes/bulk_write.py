@@ -118,14 +118,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Create or replace many jobs",
-        description=f"Up to {JOBS_PER_BULK_MAX}. Each is judged by itself, as a PUT of it would be: one that "
-        "is refused does not stop the others. Pointers are relative to each job's own document.",
+        description=f"Writes up to {JOBS_PER_BULK_MAX} jobs. Each is judged by itself, as a PUT of it "
+        "would be. A job that is refused does not stop the others. Pointers are relative to each job's "
+        "own document.",
         run=put_many,
         accepts=Accepts(
             BulkDocument,
             _read,
             {"one of many": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
         ),
-        gives={200: Gives("What became of each, in order", BulkResource)},
+        gives={200: Gives("What became of each job, in order", BulkResource)},
     ),
 )

@@ -92,7 +92,7 @@ def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> Take
     return Taken(found, tuple(violations))
 
 
-_TOKEN: Final = "With the token that came with the attempt (`sweephand-run-token`) as the bearer."  # noqa: S105 - it is about one
+_TOKEN: Final = "Send the token that came with the attempt (`sweephand-run-token`) as the bearer."  # noqa: S105 - it is about one
 _REFUSALS: Final = (404, 409, 410, 503)
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -102,10 +102,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="heartbeatRun",
         tag="Runs",
         access="report",
-        summary="Heartbeat: say that a run goes on",
-        description=f"{_TOKEN} 410: stop, the run is cancelled, or the attempt has counted as failed.",
+        summary="Heartbeat: report that a run goes on",
+        description=f"{_TOKEN} The answer 410 says stop: the run is cancelled, or the attempt has counted "
+        "as failed.",
         run=heartbeat,
-        gives={200: Gives("Until when the next is awaited", ReportResource)},
+        gives={200: Gives("Until when the next report has to come", ReportResource)},
         problems=_REFUSALS,
     ),
     Operation(
@@ -115,8 +116,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="report",
         summary="Complete a run",
-        description=f"{_TOKEN} A `result` is kept with the run and handed to `onComplete`. Saying the same "
-        "again is safe. 409 and 410: it came too late, or another result was reported before.",
+        description=f"{_TOKEN} Sweephand keeps a `result` with the run and hands it to `onComplete`. "
+        "Sending the same report again is safe. 409 and 410 say that it came too late, or that another "
+        "report was first.",
         run=complete,
         accepts=Accepts(
             CompletionDocument,
@@ -124,7 +126,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             {"with a result": {"result": {"rows": 1204}}},
             required=False,
         ),
-        gives={200: Gives("It has succeeded", ReportResource)},
+        gives={200: Gives("The run has succeeded", ReportResource)},
         problems=_REFUSALS,
     ),
     Operation(
@@ -134,8 +136,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="report",
         summary="Fail an attempt",
-        description=f"{_TOKEN} The job's retry policy decides what follows, a moment later. Saying the same "
-        "again is safe. 409 and 410: it came too late, or another report was first.",
+        description=f"{_TOKEN} A moment later the job's retry policy decides what follows. Sending the "
+        "same report again is safe. 409 and 410 say that it came too late, or that another report was "
+        "first.",
         run=fail,
         accepts=Accepts(
             FailureDocument,
@@ -143,7 +146,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             {"for good": {"reason": "The file to convert is not there.", "retry": False}},
             required=False,
         ),
-        gives={202: Gives("It will be counted as failed", ReportResource)},
+        gives={202: Gives("The attempt will count as failed", ReportResource)},
         problems=_REFUSALS,
     ),
     Operation(
@@ -153,8 +156,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="write",
         summary="Cancel a run",
-        description="One that its consumer works on, which learns of it by its next heartbeat, or one that "
-        "is to be tried again. 409 if it is over (cancelled too), or an attempt is under way.",
+        description="Cancels a run that is `running` or `retrying`. Its consumer learns of it by its next "
+        "heartbeat. 409 if the run is over (also if it is cancelled already), or if an attempt is under "
+        "way.",
         run=cancel,
         gives={200: Gives("The run, cancelled", RunResource)},
         problems=_REFUSALS,

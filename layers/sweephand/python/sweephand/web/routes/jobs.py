@@ -133,8 +133,8 @@ EXAMPLES: Final[Mapping[str, Any]] = {
 }
 
 ETAG: Final = {"ETag": "The revision, in double quotes."}
-IF_MATCH: Final = {"If-Match": "The ETag of the revision that must rule; * for any."}
-_ABSENT: Final = {"If-None-Match": "* to write the job only if there is none."}
+IF_MATCH: Final = {"If-Match": "Write only if this revision rules: its ETag. `*`: only if the job exists."}
+_ABSENT: Final = {"If-None-Match": "`*`: write the job only if there is none."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -145,14 +145,14 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Create or replace a job",
-        description="The last write wins, unless If-Match or If-None-Match says otherwise. A definition "
-        "equal to the stored one changes nothing, so asking again is safe.",
+        description="The last write wins, unless you send If-Match or If-None-Match. A definition that "
+        "equals the stored one changes nothing, so it is safe to send a PUT again.",
         run=put_job,
         accepts=Accepts(JobDocument, read_job, EXAMPLES),
         headers=IF_MATCH | _ABSENT,
         gives={
-            200: Gives("Replaced, or as it was", JobResource, ETAG),
-            201: Gives("Created", JobResource, ETAG),
+            200: Gives("The job was replaced, or stays as it was", JobResource, ETAG),
+            201: Gives("The job was created", JobResource, ETAG),
         },
         problems=(412, 503),
     ),
@@ -174,10 +174,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Delete a job",
-        description="After the answer no delivery of the job begins. Its runs stay until their time is over.",
+        description="After the answer no delivery of the job begins. Its runs stay until their "
+        "`historyRetention` is over.",
         run=delete_job,
         headers=IF_MATCH,
-        gives={204: Gives("Gone")},
+        gives={204: Gives("The job is deleted")},
         problems=(404, 412, 503),
     ),
     Operation(
@@ -187,8 +188,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="read",
         summary="List jobs by name",
-        description="Without their data. A page filtered by state or label can be short or empty: go on as "
-        "long as there is a nextCursor.",
+        description="The list shows jobs without their data. A page that is filtered by state or label "
+        "can be short or empty: go on as long as there is a nextCursor.",
         run=list_jobs,
         query=JobsQuery,
         gives={200: Gives("A page of jobs", JobPage)},

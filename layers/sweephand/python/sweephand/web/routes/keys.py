@@ -120,15 +120,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Make an API key",
-        description="The key is in this answer and nowhere else. A namespace's admin makes keys for that "
-        "namespace.",
+        description="This answer shows the key, and nothing shows it again. An admin of one namespace "
+        "makes keys for that namespace only.",
         run=make_key,
         accepts=Accepts(
             KeyDocument,
             _read,
             {"for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"}},
         ),
-        gives={201: Gives("Made", NewKeyResource)},
+        gives={201: Gives("The new key", NewKeyResource)},
     ),
     Operation(
         method="GET",
@@ -137,7 +137,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="List API keys",
-        description="Without their secrets. A namespace's admin sees the keys of that namespace.",
+        description="The list shows keys without their secrets. An admin of one namespace sees the keys "
+        "of that namespace only.",
         run=list_keys,
         query=KeysQuery,
         gives={200: Gives("A page of keys", KeyPage)},
@@ -149,9 +150,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Revoke an API key",
-        description="It may still be let in for as long as the gateway remembers it, a minute at most.",
+        description="The gateway may let the key in for up to a minute more.",
         run=revoke_key,
-        gives={204: Gives("Revoked")},
+        gives={204: Gives("The key is revoked")},
         problems=(404,),
     ),
 )

@@ -201,7 +201,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Show a job's next due times",
         run=of_job,
         query=OccurrencesQuery,
-        gives={200: Gives("Its due times in order", OccurrencesResource)},
+        gives={200: Gives("The due times in order", OccurrencesResource)},
         problems=(404,),
     ),
     Operation(
@@ -223,6 +223,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
                 "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
             },
         ),
-        gives={200: Gives("Its due times in order", OccurrencesResource)},
+        gives={200: Gives("The due times in order", OccurrencesResource)},
     ),
 )

@@ -105,8 +105,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Trigger a job now",
-        description="Paused or not, and beside what its schedule makes due. Each call makes a trigger with "
-        "an id of its own. With `data` that is delivered instead of the job's.",
+        description="Makes a trigger that is due now, beside those of the schedule. The job may be "
+        "paused. Each call makes a trigger with an id of its own. `data` is delivered instead of the "
+        "job's data.",
         run=trigger_job,
         accepts=Accepts(
             TriggerDocument,
@@ -114,7 +115,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             {"with other data": {"data": {"task": "db-backup"}}},
             required=False,
         ),
-        gives={202: Gives("On its way", TriggerResource)},
+        gives={202: Gives("The trigger is on its way", TriggerResource)},
         problems=(404, 503),
     ),
     Operation(
@@ -124,17 +125,17 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Backfill: make the triggers of a past span",
-        description="All that the job's schedule has from `from` on and before `to`, paused or not, "
-        "delivered as soon as may be and in no order. At most "
-        f"{BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Each call makes triggers with ids of their own. "
-        "409 for a job that fires only on demand: it has nothing to backfill.",
+        description="Makes the triggers that the job's schedule has from `from` on and before `to`: at "
+        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). They are delivered as soon as possible and "
+        "in no order, whether the job is paused or not. Each call makes triggers with ids of their own. "
+        "409 for a job that fires only on demand, since it has nothing to backfill.",
         run=backfill_job,
         accepts=Accepts(
             BackfillDocument,
             _read_backfill,
             {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
         ),
-        gives={202: Gives("On their way", BackfillResource)},
+        gives={202: Gives("The triggers are on their way", BackfillResource)},
         problems=(404, 409, 503),
     ),
 )

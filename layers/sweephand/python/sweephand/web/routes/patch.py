@@ -105,11 +105,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="patchJob",
         tag="Jobs",
         access="write",
-        summary="Patch a job: write some of its fields anew",
-        description="A merge patch (RFC 7396): what is left out stays, null removes. `data`, `schedule`, "
-        "`target` and `onComplete` are replaced whole. The result is judged like the body of a PUT. "
-        "`repeats` goes on counting, and relative times that are left out stay the instants that they were "
-        "at first. A paused job stays paused. A patch that changes nothing makes no revision.",
+        summary="Patch a job: write some of its fields",
+        description="A merge patch (RFC 7396): what you leave out stays, and null removes a field. "
+        "`data`, `schedule`, `target` and `onComplete` are replaced whole. The result is judged like the "
+        "body of a PUT. `repeats` goes on counting, and relative times that are left out stay the "
+        "instants that they were at first. A paused job stays paused. A patch that changes nothing makes "
+        "no revision.",
         run=patch_job,
         accepts=Accepts(
             JobPatchDocument,

@@ -80,9 +80,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Pause a job",
-        description="After the answer no delivery of the job begins, though its message is in the queue "
-        "already. A job that is paused already stays as it is: with the moment and the reason of its first "
-        "pause.",
+        description="After the answer no delivery of the job begins, even if its message is in the queue "
+        "already. A job that is paused already stays as it is, with the moment and the reason of its "
+        "first pause.",
         run=pause_job,
         accepts=Accepts(
             PauseDocument,
@@ -91,7 +91,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             required=False,
         ),
         headers=IF_MATCH,
-        gives={200: Gives("The job, paused", JobResource, ETAG)},
+        gives={200: Gives("The paused job", JobResource, ETAG)},
         problems=(404, 412, 503),
     ),
     Operation(
@@ -101,15 +101,15 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Resume a paused job",
-        description="What fell due before the pause and was held back is delivered. Of what fell due during "
-        "it, that fires which `catchup` says, here or in the job: the newest by default. A job that is not "
-        "paused stays as it is.",
+        description="What fell due before the pause and was held back is delivered. `catchup` decides "
+        "which triggers fire of those that fell due during the pause: the newest by default. Give it "
+        "here, or in the job. A job that is not paused stays as it is.",
         run=resume_job,
         accepts=Accepts(
             ResumeDocument, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False
         ),
         headers=IF_MATCH,
-        gives={200: Gives("The job as it goes on", JobResource, ETAG)},
+        gives={200: Gives("The resumed job", JobResource, ETAG)},
         problems=(404, 412, 503),
     ),
 )

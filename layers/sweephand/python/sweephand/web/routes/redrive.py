@@ -63,11 +63,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="redriveRun",
         tag="Runs",
         access="write",
-        summary="Redrive a run: try anew what failed",
-        description="With all the attempts of the job's retry policy, under the same trigger id, with the "
-        "job as it is now, paused or not. The run stays `failed` until the first of them begins.",
+        summary="Redrive a run: try a failed run again",
+        description="The run has all attempts of the job's retry policy before it again, under the same "
+        "trigger id. It is delivered with the job as it is now, paused or not. It stays `failed` until "
+        "the next attempt begins.",
         run=redrive_run,
-        gives={202: Gives("On its way", RedriveResource)},
+        gives={202: Gives("The next attempt is on its way", RedriveResource)},
         problems=(404, 409, 503),
     ),
     Operation(
@@ -77,10 +78,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="write",
         summary="Redrive the failed runs of many jobs",
-        description=f"Of the jobs with that prefix and those labels. Up to {limits.BULK_EXAMINED_MAX} jobs "
-        "and runs are looked at: go on as long as there is a nextCursor.",
+        description="Redrives the failed runs of the jobs whose names have the prefix and that have the "
+        f"labels. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs and runs: go on as long as there "
+        "is a nextCursor.",
         run=redrive_runs,
         accepts=Accepts(FilterDocument, _read, {"of one team": {"labels": {"team": "ops"}}}),
-        gives={200: Gives("How many were redriven", CountResource)},
+        gives={200: Gives("The number of runs that were redriven", CountResource)},
     ),
 )

@@ -112,8 +112,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="List the runs of a job",
-        description="Newest due time first, those of a deleted job of this name among them. With the state "
-        "`waiting`, instead: the triggers that wait for another run of the job.",
+        description="Newest due time first, also those of a deleted job of this name. With the state "
+        "`waiting` the list has instead the triggers that wait for another run of the job.",
         run=list_runs,
         query=RunsQuery,
         gives={200: Gives("A page of runs", RunPage)},
@@ -126,7 +126,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="Show a run",
-        description="Of a trigger that has no record yet, what follows from its job.",
+        description="A trigger that has no record yet is shown as its job makes one expect.",
         run=get_run,
         gives={200: Gives("The run", RunResource)},
         problems=(404,),

@@ -39,8 +39,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Show the signing secrets",
-        description="Deliveries to HTTP targets of this namespace carry one Standard Webhooks signature for "
-        "each secret.",
+        description="Deliveries to HTTP targets of this namespace carry one Standard Webhooks signature "
+        "for each secret.",
         run=show_secrets,
         gives={200: Gives("The active secrets, newest first", SecretsResource)},
     ),
@@ -51,8 +51,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Rotate the signing secrets",
-        description="A new secret signs from now on, the one before beside it for a day. Takes no body. 409 "
-        "while three secrets sign: the problem says when the next rotation is possible.",
+        description="A new secret signs from now on. The old one signs beside it for a day. The call "
+        "takes no body. 409 while three secrets sign: the problem says when the next rotation is possible.",
         run=rotate_secrets,
         gives={200: Gives("The active secrets, newest first", SecretsResource)},
         problems=(409,),

@@ -40,9 +40,13 @@ class NewKeyResource(KeyResource):
 class SecretResource(TypedDict):
     """A signing secret."""
 
-    secret: Annotated[str, Field(description="As Standard Webhooks has it: `whsec_` and base64.")]
+    secret: Annotated[
+        str, Field(description="The secret as Standard Webhooks writes it: `whsec_` and base64.")
+    ]
     createdAt: Annotated[Time, Field(description="When the secret was made.")]
-    expiresAt: Annotated[Time | None, Field(description="Until when it signs; null until it is rotated.")]
+    expiresAt: Annotated[
+        Time | None, Field(description="When the secret stops signing; null until it is rotated.")
+    ]
 
 
 class SecretsResource(TypedDict):
@@ -136,7 +140,7 @@ class BulkResultResource(TypedDict):
     """What became of one job of many: `rev` where it was written, else `problem`."""
 
     name: Annotated[Any, Field(description="The name as it was given.")]
-    status: Annotated[int, Field(description="What a PUT of this job would have been answered.")]
+    status: Annotated[int, Field(description="The status that a PUT of this job would have had.")]
     rev: NotRequired[Annotated[str, Field(description="The revision, where the job was written.")]]
     problem: NotRequired[
         Annotated[ProblemResource, Field(description="The problem, where the job was refused.")]
@@ -164,7 +168,9 @@ class HealthResource(TypedDict):
 class TriggerResource(TypedDict):
     """A trigger that was asked for."""
 
-    id: Annotated[str, Field(description="The name of its run, `enqueued` until an attempt is over.")]
+    id: Annotated[
+        str, Field(description="The name of the trigger's run, which is `enqueued` until an attempt is over.")
+    ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
     dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
 
@@ -204,9 +210,11 @@ class ChangeResource(TypedDict):
     """One write of a job."""
 
     time: Annotated[Time, Field(description="When the job was written.")]
-    who: Annotated[str, Field(description="The id of the key; `sweephand` if it was Sweephand by itself.")]
+    who: Annotated[
+        str, Field(description="The id of the key; `sweephand` if Sweephand itself wrote the job.")
+    ]
     what: Annotated[What, Field(description="What was done to the job.")]
-    reason: Annotated[str | None, Field(description="Why it was paused, if that was said.")]
+    reason: Annotated[str | None, Field(description="Why the job was paused, if the caller said it.")]
     fields: NotRequired[
         Annotated[
             list[FieldChangeResource],

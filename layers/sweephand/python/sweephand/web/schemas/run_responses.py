@@ -33,37 +33,44 @@ class RunResource(TypedDict):
     id: Annotated[
         str,
         Field(
-            description="The run's name within its job: due time in epoch ms, and index; with `manual-`, "
-            "`backfill-` or `chained-` before and a token behind it if it was asked for."
+            description="The run's name within its job: due time in epoch ms, and index. The name of a run "
+            "on demand "
+            "begins with `manual-`, `backfill-` or `chained-` and ends with a token."
         ),
     ]
     triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
     state: Annotated[
         State | PendingState,
         Field(
-            description="`scheduled`, `enqueued` and `waiting` are shown of a trigger that has no record yet."
+            description="The state of the run. A trigger that has no record yet is `scheduled`, `enqueued` "
+            "or `waiting`."
         ),
     ]
     dueAt: Annotated[Time, Field(description="When the trigger was or is due.")]
     sequence: Annotated[
-        int, Field(description="The number of the occurrence within the series; 0 if asked for now.")
+        int, Field(description="The number of the occurrence within the series; 0 of a trigger by hand.")
     ]
     attempts: Annotated[int, Field(description="How many attempts have begun.")]
     startedAt: Annotated[Time | None, Field(description="When the first attempt began; null before.")]
     endedAt: Annotated[Time | None, Field(description="When the run was over; null before.")]
-    latenessMs: Annotated[int | None, Field(description="From the due time to the first attempt's request.")]
+    latenessMs: Annotated[
+        int | None, Field(description="Milliseconds from the due time to the first attempt's request.")
+    ]
     nextAttemptAt: Annotated[
         Time | None, Field(description="When the next attempt is due, while the run is `retrying`.")
     ]
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when its consumer has to report.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="Until when its consumer has to be done.")]]
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="The consumer has to report until then.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="The consumer has to be done until then.")]]
     responseCode: Annotated[
         int | None, Field(description="The HTTP status of the last response; null if there was none.")
     ]
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
         str | None,
-        Field(description="Why it failed, if no response says so; why it was skipped; or what it waits for."),
+        Field(
+            description="Why the run failed, if no response says so; why it was skipped; or what it waits "
+            "for."
+        ),
     ]
     lastFailure: NotRequired[
         Annotated[
@@ -71,11 +78,15 @@ class RunResource(TypedDict):
             Field(description="The latest attempt that failed; it stays when a later one succeeds."),
         ]
     ]
-    result: NotRequired[Annotated[Any, Field(description="The JSON that its consumer completed it with.")]]
-    count: NotRequired[
-        Annotated[int, Field(description="How many skipped occurrences it stands for, if several may be.")]
+    result: NotRequired[
+        Annotated[Any, Field(description="The JSON that the consumer completed the run with.")]
     ]
-    lastDueAt: NotRequired[Annotated[Time, Field(description="The due time of the last of those.")]]
+    count: NotRequired[
+        Annotated[int, Field(description="How many skipped occurrences this record stands for.")]
+    ]
+    lastDueAt: NotRequired[
+        Annotated[Time, Field(description="The due time of the last of these occurrences.")]
+    ]
 
 
 class RunPage(TypedDict):
@@ -99,8 +110,8 @@ class ReportResource(TypedDict):
     id: Annotated[str, Field(description="The run's name within its job.")]
     state: Annotated[State, Field(description="The state of the run after the report.")]
     attempt: Annotated[int, Field(description="The number of the latest attempt.")]
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="Until when the next report has to come.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="Until when it has to be complete.")]]
+    heartbeatBy: NotRequired[Annotated[Time, Field(description="The next report has to come until then.")]]
+    runUntil: NotRequired[Annotated[Time, Field(description="The run has to be over until then.")]]
 
 
 def run_resource(run: Run) -> RunResource:
