@@ -13,7 +13,8 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.text_schema import text_schema
 from sweephand.delivery.adapter import Stack
 from sweephand.ports import Answer, Attempt
-from sweephand.targets.target_type import Field, Reach, TargetType
+from sweephand.targets.queues import Reach
+from sweephand.targets.target_type import Field, TargetType
 
 
 def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:  # noqa: ARG001 - all types share one signature

@@ -18,7 +18,7 @@ from tests.fakes.world import World
 
 from sweephand.model.api_key import Caller
 from sweephand.runtime.app import App, Options
-from sweephand.targets.queues import EVERY_QUEUE, JobQueues
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach
 from sweephand.web import operations
 from sweephand.web.http.app import build_handler
 
@@ -106,7 +106,7 @@ class Client:
         self.secrets = MemorySecrets()
         self.services = App(
             replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
-            Options(shards=self.world.shards, allow_insecure_targets=allow_insecure_targets, queues=queues),
+            Options(shards=self.world.shards, reach=Reach(allow_insecure_targets, queues)),
             shard_count=lambda: self.world.shards,
             write_concurrently=one_by_one,
         ).services

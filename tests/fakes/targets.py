@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.queues import EVERY_QUEUE, Reach
 from sweephand.targets.registry import target_violations
-from sweephand.targets.target_type import Reach
 
 HTTP: Final = {"type": "http", "url": "https://example.com/hook"}
 SQS: Final = {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/name"}

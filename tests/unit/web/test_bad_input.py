@@ -300,3 +300,11 @@ def test_a_page_of_the_largest_jobs_fits_into_an_answer() -> None:
         assert client.send("PUT", f"/v1/namespaces/ns/jobs/{number:0128d}", padded(room)).status == 201
     answer = client.handler(event_of("GET", f"/v1/namespaces/ns/jobs?limit={PAGE_ITEMS_MAX}"), None)
     assert len(json.dumps(answer, ensure_ascii=False).encode()) < 6_000_000
+
+
+@pytest.mark.parametrize("schedule", ['{"minute": 1e999}', '{"hour": -1e999}', "[1e999]", "1e999"])
+def test_a_number_beyond_the_range_of_a_double_is_refused_in_a_schedule(schedule: str) -> None:
+    text = f'{{"schedule": {schedule}, "target": {{"type": "http", "url": "https://a.example"}}}}'
+    refused = Client().put(job=None, text=text)
+    assert refused.status == 422
+    assert all(each.startswith("/schedule") for each in refused.pointers)

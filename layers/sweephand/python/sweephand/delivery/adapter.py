@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
-from sweephand.targets.target_type import Reach
+from sweephand.targets.queues import Reach
 
 
 class Stack(NamedTuple):

@@ -7,8 +7,9 @@ from threading import Lock
 from sweephand.delivery.adapter import Adapter, Stack
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
+from sweephand.targets.queues import Reach
 from sweephand.targets.registry import end_target_types, target_types
-from sweephand.targets.target_type import Reach, TargetType
+from sweephand.targets.target_type import TargetType
 
 
 class Targets:

@@ -23,8 +23,8 @@ from sweephand.model.definition import Payload
 from sweephand.schedules import parse_duration_ms, series_of
 from sweephand.schedules.request import IDLE_ON_DEMAND
 from sweephand.targets.queue_url import ESCAPES, read_queue_url
+from sweephand.targets.queues import Reach
 from sweephand.targets.registry import data_violations, end_target_types, target_types, target_violations
-from sweephand.targets.target_type import Reach
 from sweephand.targets.url import UrlError
 
 #: The fields that hold a target. target_violations() judges their shapes too, since each type has its own

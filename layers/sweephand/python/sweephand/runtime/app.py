@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sweephand.runs.handlers import Handlers
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
-    from sweephand.targets.queues import JobQueues
+    from sweephand.targets.queues import Reach
     from sweephand.web.services import Services
     from sweephand.wheel.sweep import Sweeper
     from sweephand.wheel.tick import Ticker
@@ -106,14 +106,13 @@ class Options(NamedTuple):
     """What the deployer of a stack chooses.
 
     `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
-    sweepers tick may start in a minute. `allow_insecure_targets` lets a target be `http` and loopback, as a
-    local stack needs it. `queues` says which queues a job may name; None stands for no queue.
+    sweepers tick may start in a minute. `reach` is what the targets of jobs may reach; None stands for no
+    queue, and for `https` to public addresses alone.
     """
 
     shards: int = 1
     sweepers_max: int = 1
-    allow_insecure_targets: bool = False
-    queues: "JobQueues | None" = None
+    reach: "Reach | None" = None
 
 
 class App:
@@ -148,7 +147,7 @@ class App:
     @cached_property
     def services(self) -> "Services":
         """What the operations of the API call."""
-        from sweephand.targets.queues import NO_QUEUE
+        from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
 
         ports = self.ports
@@ -169,8 +168,7 @@ class App:
             leases=ports.leases,
             clock=ports.clock,
             ids=ports.ids,
-            allow_insecure_targets=self.options.allow_insecure_targets,
-            queues=NO_QUEUE if self.options.queues is None else self.options.queues,
+            reach=Reach() if self.options.reach is None else self.options.reach,
             concurrently=self._write_concurrently,
         )
 

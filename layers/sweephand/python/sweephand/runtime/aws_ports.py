@@ -118,11 +118,8 @@ class AwsPorts:
     def targets(self) -> "Targets":
         """ports.Targets."""
         from sweephand.delivery.registry import targets
-        from sweephand.targets.target_type import Reach
 
-        settings = tables.settings()
-        reach = Reach(settings.allows_insecure_targets, settings.queues)
-        return targets(self.clock, self.sqs_clients, reach)
+        return targets(self.clock, self.sqs_clients, tables.settings().reach)
 
     @cached_property
     def sweepers(self) -> "LambdaSweepers":
@@ -156,7 +153,6 @@ def app() -> App:
     options = Options(
         shards=settings.shards,
         sweepers_max=settings.sweepers_max,
-        allow_insecure_targets=settings.allows_insecure_targets,
-        queues=settings.queues,
+        reach=settings.reach,
     )
     return App(AwsPorts(), options)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sweephand.base.errors import SweephandError
-from sweephand.targets.queues import JobQueues, read_arns
+from sweephand.targets.queues import JobQueues, Reach, read_arns
 
 
 class SettingsError(SweephandError):
@@ -31,6 +31,11 @@ class Settings(NamedTuple):
     def queues(self) -> JobQueues:
         """The queues that jobs may name. A function that is not told of any may send to none."""
         return JobQueues((self.delivery_queue_url, self.dead_letter_queue_url), self.target_queue_arns)
+
+    @property
+    def reach(self) -> Reach:
+        """What the deliveries of the stack may reach."""
+        return Reach(self.allows_insecure_targets, self.queues)
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":

@@ -10,7 +10,8 @@ from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_
 from sweephand.base.spelling import suggestion
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.text_patterns import DURATION_SCHEMA
-from sweephand.targets.target_type import Field, Reach, TargetType
+from sweephand.targets.queues import Reach
+from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
 
 #: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection. None of them hands work over.

@@ -1,4 +1,4 @@
-"""Which queues a job may name: those that TargetQueueArns lists, but never the stack's own."""
+"""What jobs may reach: the queues that TargetQueueArns lists, but never the stack's own."""
 
 import re
 from collections.abc import Collection
@@ -55,6 +55,18 @@ NO_QUEUE: Final = JobQueues()
 
 #: Every queue, as the list `*` allows it. It is for code that runs without a stack.
 EVERY_QUEUE: Final = JobQueues(arns=("*",))
+
+
+class Reach(NamedTuple):
+    """What the deliveries of a stack may reach.
+
+    `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
+    that jobs may name. A type that reaches other resources adds a field here, with a default that allows
+    none.
+    """
+
+    allow_insecure: bool = False
+    queues: JobQueues = NO_QUEUE
 
 
 def not_listed(queue: QueueUrl) -> str:

@@ -9,7 +9,8 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
 from sweephand.base.text_schema import text_schema
 from sweephand.targets.queue_url import GROUP_ID_LENGTH_MAX, read_queue_url
-from sweephand.targets.target_type import Field, Reach, TargetType
+from sweephand.targets.queues import Reach
+from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.url import URL_SCHEMA, UrlError
 
 #: The longest attempt. It includes connections that failed.

@@ -6,19 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import DATA_BYTES_MAX
-from sweephand.targets.queues import NO_QUEUE, JobQueues
-
-
-class Reach(NamedTuple):
-    """What the deliveries of a stack may reach.
-
-    `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
-    that jobs may name. A type that reaches other resources adds a field here, with a default that allows
-    none.
-    """
-
-    allow_insecure: bool = False
-    queues: JobQueues = NO_QUEUE
+from sweephand.targets.queues import Reach
 
 
 class Rules(Protocol):

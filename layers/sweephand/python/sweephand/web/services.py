@@ -22,8 +22,7 @@ from sweephand.ports import (
 )
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.redrive import Redriver
-from sweephand.targets.queues import NO_QUEUE, JobQueues
-from sweephand.targets.target_type import Reach
+from sweephand.targets.queues import Reach
 
 Result = TypeVar("Result")
 
@@ -43,11 +42,7 @@ def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each use case and port.
-
-    `allow_insecure_targets` is true where a stack allows targets with `http` and loopback addresses. `queues`
-    are the queues that a job may name.
-    """
+    """One of each use case and port. `reach` is what the targets of jobs may reach."""
 
     writer: Writer
     pauser: Pauser
@@ -65,11 +60,5 @@ class Services:
     leases: LeaseStore
     clock: Clock
     ids: Ids
-    allow_insecure_targets: bool = False
-    queues: JobQueues = NO_QUEUE
+    reach: Reach
     concurrently: Concurrently = one_by_one
-
-    @property
-    def reach(self) -> Reach:
-        """What the targets of jobs may reach."""
-        return Reach(self.allow_insecure_targets, self.queues)

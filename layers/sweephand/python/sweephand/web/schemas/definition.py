@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.instants import Instant
 from sweephand.jobs.validation import TARGETS, job_violations, payload_of, payload_violations, top_field
 from sweephand.model.definition import Definition, Payload
-from sweephand.targets.target_type import Reach
+from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import Taken
 from sweephand.web.http.problems import DataTooLargeError
