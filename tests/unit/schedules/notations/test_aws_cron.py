@@ -121,10 +121,13 @@ def test_what_never_fires_again_is_refused(years: str) -> None:
         ("0 18 ? * L-2 *", "'L' in 'L-2'"),
         ("0 18 ? * * 1969", "'1969' in the year field"),
         ("0 18 ? * * 2000-2200", "'2200' in '2000-2200'"),
-        ("0 18 ? * * 2030-2029", "runs forward"),
+        ("0 18 ? * * 2030-2029", "may not run backwards"),
         ("0 18 30 2 ? *", "never comes"),
         ("0 18 29 2 ? 2029", "'29 2 ? 2029'"),
         ("0 18 *-5 * ? *", "'*-5'"),
+        ("0000000005 18 * * ? *", "'0000000005' in the minute field"),
+        ("0 18 ?/10 * ? *", "'?' in '?/10'"),
+        ("0 18 ? * 6L,MON *", "'6L'"),
     ],
 )
 def test_what_eventbridge_refuses_is_refused_and_quoted(fields: str, part: str) -> None:
