@@ -1,4 +1,4 @@
-"""What a schedule means: expressions to occurrences, zones and DST. Pure."""
+"""What a schedule means: which occurrences an expression has, in which zone. This room is pure."""
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError

@@ -18,7 +18,7 @@ _MINUTE_NS: Final = 60 * SECOND_NS
 _HOUR_NS: Final = 60 * _MINUTE_NS
 _DAY_NS: Final = 24 * _HOUR_NS
 
-#: The longest that Go can say, in 64 bits: 292 years. It bounds what a caller may write in the other forms
+#: The longest duration of Go, which counts nanoseconds in 64 bits: 292 years. It bounds the other notations
 #: too.
 NS_MAX: Final = 2**63 - 1
 
@@ -32,7 +32,7 @@ _GO_UNITS_NS: Final = {
     "m": _MINUTE_NS,
     "h": _HOUR_NS,
 }
-# Left for re to compile and keep when they are first used: importing this must be cheap.
+# re compiles these when they are first used, so that importing this module stays cheap.
 _GO_TERM: Final = r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)"
 _DAYS: Final = r"([0-9]+)d"
 # The calendar half and the time half of an ISO 8601 duration. isodate checks the order of the units.
@@ -43,7 +43,7 @@ _EXPECTED: Final = f"{_GO_EXPECTED}, an ISO 8601 duration such as PT1H30M, or da
 
 
 class Duration(NamedTuple):
-    """A length of time: first the calendar parts, on the wall clock of a zone, then the elapsed part."""
+    """A length of time. Months and days count on the wall clock of a zone; `elapsed_ns` counts after them."""
 
     months: int
     days: int
@@ -51,12 +51,12 @@ class Duration(NamedTuple):
 
     @property
     def is_calendar(self) -> bool:
-        """Whether its length depends on where in which calendar it begins."""
+        """Whether the length depends on the date at which the duration begins."""
         return bool(self.months or self.days)
 
 
 def parse_go_duration_ns(text: str) -> int:
-    """Nanoseconds, negative ones too, of a Go duration; what lies below a nanosecond is cut off.
+    """The nanoseconds of a Go duration, which may be negative. Parts of a nanosecond are cut off.
 
     Raises ScheduleError. Source: Go's time.ParseDuration.
     """
@@ -86,14 +86,14 @@ def parse_go_duration_ns(text: str) -> int:
             )
         total_ns += int(whole or "0") * unit_ns + _fraction_ns(fraction, unit_ns)
         at += term.end()
-    # Go's range is that of a signed 64-bit number: one more downwards than upwards.
+    # A signed 64-bit number reaches one further below zero than above.
     if total_ns > NS_MAX + (sign < 0):
         raise _too_long(text)
     return sign * total_ns
 
 
 def parse_duration(text: str) -> Duration:
-    """The duration that a text in any of the three notations names. Raises ScheduleError."""
+    """The duration that a text names in any of the three notations. Raises ScheduleError."""
     if text.startswith("P"):
         return parse_iso_duration(text)
     _check_length(text)
@@ -109,10 +109,10 @@ def parse_duration(text: str) -> Duration:
 
 
 def parse_duration_ms(text: str) -> int:
-    """Whole milliseconds (rounded up, never less than asked for) of a duration without calendar parts.
+    """The whole milliseconds, rounded up, of a duration without years and months.
 
-    Zero is a duration; a negative one is not. Years and months are refused, since their length depends on
-    when they begin; days and weeks of ISO 8601 count 24 and 168 hours here. Raises ScheduleError.
+    Zero is accepted and negative durations are refused. Years and months are refused because their length
+    depends on when they begin. Days and weeks of ISO 8601 count 24 and 168 hours here. Raises ScheduleError.
     """
     duration = parse_duration(text)
     if duration.months:
@@ -124,7 +124,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def _fraction_ns(digits: str, unit_ns: int) -> int:
-    """A fraction of a unit as Go takes it: in floating point, by the digits that fit 63 bits."""
+    """The nanoseconds of a fraction. Like Go, it uses floating point and the digits that fit 63 bits."""
     while digits and int(digits) > NS_MAX:
         digits = digits[:-1]
     return int(float(int(digits)) * (unit_ns / 10 ** len(digits))) if digits else 0

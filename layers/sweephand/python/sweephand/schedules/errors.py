@@ -1,4 +1,4 @@
-"""What a schedule, a duration or a moment that cannot be read raises."""
+"""Errors for a schedule, a duration or a point in time that cannot be read."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,11 @@ QUOTED_CHARS_MAX = 80
 
 
 class ScheduleError(BadRequestError):
-    """A text that cannot be read; the message quotes the part and says what was expected.
+    """A text that cannot be read; the message quotes the wrong part and says what was expected.
 
-    The text does not know which field it came from: whoever does turns this into a Violation. `pointer` says
-    where within a schedule of several parts (`/3`, `/hour`) the text stands; it is empty for a whole one.
+    The parser does not know in which field of a request the text stood. Its caller does, and makes a
+    Violation of this error. `pointer` is the place of the text in a schedule of several parts (`/3`,
+    `/hour`). It is empty for a schedule that is one text.
     """
 
     def __init__(self, message: str, pointer: str = "") -> None:
@@ -21,7 +22,7 @@ class ScheduleError(BadRequestError):
 
 
 class SchedulePartsError(ScheduleError):
-    """Several parts of a schedule that cannot be read."""
+    """Several parts of one schedule cannot be read."""
 
     def __init__(self, faults: Sequence[ScheduleError]) -> None:
         super().__init__("; ".join(str(each) for each in faults))

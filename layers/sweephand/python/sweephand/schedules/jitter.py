@@ -1,7 +1,8 @@
-"""By how much the series of a job moves later: one stable offset within a window, made from the job's key.
+"""By how much jitter moves the series of a job: one stable offset within a window, made from the job's key.
 
-A million jobs that are all written as `@hourly` so spread over the window, each at an instant of its own that
-stays the same for as long as the job is called as it is (EventBridge's flexible window, made predictable).
+A million jobs with the schedule `@hourly` spread over the window. Each of them fires at an instant of its
+own, which stays the same while the job keeps its name. Source: EventBridge's flexible window, made
+predictable.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ _DIGEST_BYTES: Final = 8
 
 
 def parse_jitter_ms(text: str) -> int:
-    """The window in ms: more than nothing, at most JITTER_S_MAX. Raises ScheduleError."""
+    """The window in ms, from 1 ms to JITTER_S_MAX seconds. Raises ScheduleError."""
     window_ms = parse_duration_ms(text)
     if not 0 < window_ms <= JITTER_S_MAX * SECOND_MS:
         raise ScheduleError(
@@ -30,10 +31,10 @@ def parse_jitter_ms(text: str) -> int:
 
 
 def offset_ms(key: str, window_ms: int) -> int:
-    """How many ms later the job of that key fires: 0 or more, less than the window.
+    """How many ms later the job of that key fires: from 0 to less than the window.
 
-    The key's place within any window is the same fraction of it, so that a wider window moves every job
-    in proportion. Source: the first 64 bits of SHA-256, as evenly spread as anything.
+    A key takes the same fraction of every window, so that a wider window moves every job in proportion. The
+    fraction is the first 64 bits of the key's SHA-256, which spread evenly.
     """
     fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
     return fraction * window_ms >> 8 * _DIGEST_BYTES
@@ -41,7 +42,7 @@ def offset_ms(key: str, window_ms: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MovedTimeline:
-    """A timeline of which everything comes `by_ms` later."""
+    """A timeline whose instants all come `by_ms` later."""
 
     timeline: Timeline
     by_ms: int
@@ -52,28 +53,28 @@ class MovedTimeline:
         return self.timeline.is_finite
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """Those of the timeline, moved, up to the year 9999."""
+        """The moved instants of the timeline, up to the year 9999."""
         for instant in self.timeline.instants(after - self.by_ms):
             if instant + self.by_ms > INSTANT_MAX:
                 return
             yield instant + self.by_ms
 
     def count(self, after: Instant, through: Instant) -> int:
-        """As many as the timeline has as much earlier."""
+        """The count of the timeline between the same bounds, moved back."""
         return self.timeline.count(after - self.by_ms, min(through, INSTANT_MAX) - self.by_ms)
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """That of the timeline, moved, unless it then lies beyond the year 9999."""
+        """The moved instant of the timeline; None if it lies beyond the year 9999."""
         instant = self.timeline.nth(number, after - self.by_ms, months_max)
         return None if instant is None or instant + self.by_ms > INSTANT_MAX else instant + self.by_ms
 
     def last_through(self, through: Instant) -> Instant | None:
-        """That of the timeline, moved."""
+        """The moved instant of the timeline."""
         instant = self.timeline.last_through(min(through, INSTANT_MAX) - self.by_ms)
         return None if instant is None else instant + self.by_ms
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """Those of the timeline, moved: each still names the local time that the schedule says."""
+        """The moved effects of the timeline. Each still names the local time of the schedule."""
         if isinstance(self.timeline, HasClockEffects):
             for effect in self.timeline.clock_effects(after - self.by_ms, through - self.by_ms):
                 yield effect._replace(instant=effect.instant + self.by_ms)

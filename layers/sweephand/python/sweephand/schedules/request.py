@@ -1,4 +1,4 @@
-"""What schedule, timezone, dueTime, ttl, repeats, dst and jitter mean together, and all that is wrong."""
+"""The series that schedule, timezone, dueTime, ttl, repeats, dst and jitter make, or all that is wrong."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ from sweephand.schedules.notations.parsing import (
 from sweephand.schedules.series import Series, timeline_of
 from sweephand.schedules.time_points import parse_time_point
 
-#: Why a field is refused that says something about occurrences of a job that has none.
+#: The reason to refuse a field about occurrences on a job that has none.
 IDLE_ON_DEMAND: Final = (
     "without effect on a job that fires only on demand; leave it out, or give a schedule or a dueTime"
 )
@@ -41,11 +41,11 @@ def series_of(
     key: str | None = None,
     may_be_on_demand: bool = False,
 ) -> Series:
-    """The series that a request asks for; relative values count from `requested_at`, as semantics.md says.
+    """The series that a request asks for. Relative values count from `requested_at`, as semantics.md says.
 
-    `key` names the job, and so its place in the window of `jitter`; a series that is no job's has the first
-    place, which is no later at all. If it `may_be_on_demand`, neither `schedule` nor `due_time` is required:
-    without both the series has no occurrence, and only `timezone` and `ttl` may be given.
+    `key` names the job, and so its offset in the window of `jitter`. Without a key the offset is 0. If
+    `may_be_on_demand` is set, neither `schedule` nor `due_time` is required. Without both, the series has no
+    occurrence, and only `timezone` and `ttl` may be given.
 
     Raises InvalidError with a Violation for each field that cannot be accepted: /schedule, /timezone,
     /dueTime, /ttl, /repeats, /dst, /jitter, in this order. The same texts and the same instant give the same
@@ -73,7 +73,7 @@ def series_of(
 
 
 class _Reader:
-    """Reads the fields one after the other and keeps what is wrong with each."""
+    """Reads the fields one after the other, and keeps a violation for each that is wrong."""
 
     def __init__(self, requested_at: Instant) -> None:
         self._requested_at = requested_at
@@ -84,7 +84,7 @@ class _Reader:
             raise InvalidError(self._violations)
 
     def schedule(self, written: ScheduleInput | None) -> tuple[Schedule | None, str | None]:
-        """The schedule and the zone that its prefix names."""
+        """The schedule, and the zone that its prefix names."""
         if written is None:
             return None, None
         try:
@@ -114,7 +114,7 @@ class _Reader:
                 f"{quoted(zone.name)} conflicts with {quoted(prefixed)} in the schedule; "
                 "expected one time zone",
             )
-        # After a violation UTC stands in, so that the other fields are read all the same.
+        # After a violation, UTC is used, so that the other fields are still checked.
         return zone or zone_named(prefixed or _UTC)
 
     def due(self, text: str | None, zone: Zone, *, is_required: bool) -> Instant | None:
@@ -131,7 +131,7 @@ class _Reader:
         return self._time_point("/ttl", text, counted_from, zone, round_up=False)
 
     def check_idle(self, fields: Mapping[str, Any]) -> None:
-        """Refuse what would have no effect on a job that fires only on demand."""
+        """Refuse the fields that would have no effect on a job that fires only on demand."""
         for name, value in fields.items():
             if value is not None:
                 self._refuse(f"/{name}", IDLE_ON_DEMAND)
@@ -189,7 +189,7 @@ class _Reader:
 
 
 def _why_none(series: Series) -> str:
-    """Why a series without occurrences has none."""
+    """The message that says why a series has no occurrence."""
     from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - as in parsing.py
 
     if isinstance(series.schedule, InstantList):

@@ -1,7 +1,7 @@
-"""Which occurrences a series has, and which number each of them bears.
+"""Which occurrences a series has, and which number each of them has.
 
-A series is all that is needed to enumerate: it travels inside timers, and whoever holds one gets the same
-occurrences from it, wherever they begin.
+A series holds everything that its occurrences depend on. It travels inside timers, and every function
+computes the same occurrences from it, wherever it begins.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ from sweephand.schedules.clock.dst import (
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.jitter import MovedTimeline
 from sweephand.schedules.notations.parsing import Schedule, parse, schedule_of_item
-from sweephand.schedules.timeline import Beginning, Never, OneOff, Timeline
+from sweephand.schedules.timeline import Beginning, FixedInstants, Timeline
 
-#: Of calendar: as far as an instant can lie ahead.
+#: All months of the calendar.
 _MONTHS_MAX: Final = 12 * 10_000
-#: Instants of a list that one timer carries, which keeps it below a kilobyte.
+#: How many instants of a list one timer carries, so that it stays below a kilobyte.
 PART_INSTANTS_MAX: Final = 20
 
 
@@ -39,17 +39,19 @@ class Occurrence(NamedTuple):
 class Series:
     """A schedule with its bounds, resolved to instants. Immutable; safe to share.
 
-    `schedule` is what the user wrote, a list as the instants that it names; None for a one-off at `due_at`.
-    Without `due_at` too, the series is on demand: it has no occurrence and no beginning, so `start_at` is 0.
-    `timezone` is the IANA name that rules.
-    The series began with the request at `start_at`; no occurrence comes before `due_at` if there is one, nor
-    after `ttl_at` (one exactly at it fires). It has `repeats` occurrences in all.
+    `schedule` is the text that the user wrote, the fields, or the instants of a list. Without it the series
+    is a one-off at `due_at`. Without `due_at` too, the series is on demand: it has no occurrence, and
+    `start_at` is 0. `timezone` is the IANA name of the zone that applies.
 
-    After an update that changes neither schedule, dueTime nor timezone a series keeps its start, and so the
-    phase of `@every`: its occurrences are then those after `counted_at`, numbered on from `counted`.
+    The series began with the request at `start_at`. No occurrence comes before `due_at`, if there is one.
+    None comes after `ttl_at`; an occurrence exactly at `ttl_at` fires. The series has `repeats` occurrences
+    in all.
 
-    `dst` rules fixed local times where the clock changes. Every occurrence comes `jitter_ms` later than the
-    schedule says: what has to keep the bounds, and is due, is the later instant.
+    An update that changes neither schedule, dueTime nor timezone keeps the start of the series, and so the
+    phase of `@every`. The occurrences are then those after `counted_at`, and their numbers follow `counted`.
+
+    `dst` applies to fixed local times when the clock changes. Every occurrence comes `jitter_ms` later than
+    the schedule says. The bounds apply to the later instant.
     """
 
     schedule: Schedule | None
@@ -65,22 +67,21 @@ class Series:
 
     @property
     def is_on_demand(self) -> bool:
-        """Whether the series has no occurrence at all: its job fires only by hand or in a chain."""
+        """Whether the series has no occurrence at all, because its job fires only by hand or in a chain."""
         return self.schedule is None and self.due_at is None
 
     def has_ended(self, reached: Instant) -> bool:
-        """Whether nothing is left after an instant: no occurrence, and on demand no time before `ttl_at`."""
+        """Whether no occurrence comes after an instant. On demand: whether `ttl_at` lies before it."""
         if self.is_on_demand:
             return self.ttl_at is not None and self.ttl_at < reached
         return self.next_after(reached) is None
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
-        """The occurrences strictly after an instant, ascending, lazily, within the bounds.
+        """The occurrences strictly after an instant and within the bounds, ascending and lazily.
 
-        `known` is an occurrence of this series at or before `after`, from which the numbers are counted;
-        without it they are counted from the start: by division for elapsed time, month by month for cron.
-        Either way they are the same. Raises ScheduleError when first asked if schedule or zone cannot be
-        read.
+        `known` is an occurrence of this series at or before `after`. The numbers are counted from it. Without
+        it they are counted from the start: by division for elapsed time, month by month for cron. Both ways
+        give the same numbers. The first step raises ScheduleError if schedule or zone cannot be read.
         """
         timeline = self._timeline()
         assert known is None or known.due_at <= after, "numbers are counted forward from a known occurrence"
@@ -100,13 +101,13 @@ class Series:
             yield Occurrence(due_at, sequence)
 
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
-        """The first occurrence strictly after an instant, None if none; `known` as in occurrences()."""
+        """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""
         return next(self.occurrences(after, known), None)
 
     def last_through(self, through: Instant, known: Occurrence) -> Occurrence:
-        """The last occurrence up to an instant, which is included: at least `known`, which is not after it.
+        """The last occurrence up to and including an instant. It is `known` if no other one lies between.
 
-        No walk through those between the two.
+        `known` must not come after the instant. The occurrences between the two are not walked through.
         """
         assert known.due_at <= through, "the known occurrence lies in the span"
         timeline = self._timeline()
@@ -121,9 +122,9 @@ class Series:
         return Occurrence(last_at, sequence)
 
     def numbered(self, sequence: int, known: Occurrence) -> Occurrence:
-        """The occurrence of that number, which the series has, counted from one that is not after it.
+        """The occurrence of that number, counted from `known`, whose number must not be higher.
 
-        No walk through those between the two.
+        The series must have that number. The occurrences between the two are not walked through.
         """
         assert known.sequence <= sequence, "numbers are counted forward from a known occurrence"
         if sequence == known.sequence:
@@ -133,11 +134,10 @@ class Series:
         return Occurrence(due_at, sequence)
 
     def last_at(self, walk_max: int = 1000) -> Instant | None:
-        """The instant of the last occurrence; None if the series has no end or none that is cheaply known.
+        """The instant of the last occurrence; None if the series has no end, or none that is cheaply found.
 
-        Only of cron with `repeats` the end may be unknown: it is looked for within `walk_max` months of
-        calendar. If there is another end too, the last occurrence up to that is the answer then, an upper
-        bound.
+        Only for cron with `repeats` the end may be unknown: it is looked for within `walk_max` months. If the
+        series has another end too, the answer is then the last occurrence up to that end, an upper bound.
         """
         timeline = self._timeline()
         bound = self.ttl_at
@@ -152,11 +152,11 @@ class Series:
         return min((each for each in (by_bound, by_repeats) if each is not None), default=None)
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """What clock changes did to the local times of this series, within its start and its `ttl`.
+        """What clock changes did to the local times of this series, between its start and its `ttl`.
 
-        Those whose instant lies after the one and up to the other, ascending, lazily: why an occurrence is
-        where it is, and what did not become one. Of elapsed time, and of an expression that follows real
-        time, there are none.
+        The effects whose instant lies after `after`, up to and including `through`, ascending and lazily.
+        They tell why an occurrence was moved, and which local time has no occurrence. Elapsed time has no
+        effects, and neither has an expression that follows real time.
         """
         timeline = self._timeline()
         if isinstance(timeline, HasClockEffects):
@@ -187,10 +187,11 @@ class Series:
             )
 
     def to_item(self) -> dict[str, Any]:
-        """A map of strings, whole numbers and what a schedule is made of; absent fields are left out.
+        """The series as a map of texts, whole numbers and the item of its schedule, without absent fields.
 
         A series on demand is written as a one-off that begins and fires at INSTANT_MAX. Earlier versions of
-        Sweephand can read that. No request can make another such series, since it would have to come then.
+        Sweephand can read that. No request can make another such series, because it would have to arrive
+        then.
         """
         schedule = self.schedule
         start_at, due_at = (INSTANT_MAX, INSTANT_MAX) if self.is_on_demand else (self.start_at, self.due_at)
@@ -211,7 +212,7 @@ class Series:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "Series":
-        """The series that to_item() wrote, whatever kind of number the store gave back."""
+        """The series that to_item() wrote; the store may give back any type of number."""
 
         def number(name: str) -> int | None:
             return None if item.get(name) is None else int(item[name])
@@ -234,7 +235,7 @@ class Series:
 
     @property
     def _counted_from_at(self) -> Instant:
-        """The instant after which numbers are counted; nothing occurs up to it."""
+        """The instant after which numbers are counted. No occurrence lies up to it."""
         begun_at = (self.start_at if self.due_at is None else min(self.start_at, self.due_at)) - 1
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
@@ -259,10 +260,10 @@ def timeline_of(
     dst: DstRule = DEFAULT,
     jitter_ms: int = 0,
 ) -> Timeline:
-    """The occurrences without ttl and repeats. Raises ScheduleError for what cannot be read."""
+    """The timeline of a series, without ttl and repeats. Raises ScheduleError if it cannot be read."""
     timeline: Timeline
     if schedule is None:
-        timeline = Never() if due_at is None else OneOff(due_at)
+        timeline = FixedInstants(() if due_at is None else (due_at,))
     else:
         beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
         timeline = parse(schedule).notation.timeline(beginning)

@@ -1,4 +1,4 @@
-"""How durations and moments are written, as regular expressions for JSON Schema.
+"""How durations and points in time are written, as regular expressions for JSON Schema.
 
 A pattern says how a text is written and not what it may mean: the date of an instant can be a day that does
 not exist. The parsers decide that (`durations.py`, `time_points.py`), and a property test compares both.

@@ -1,11 +1,10 @@
-"""Which instant a `dueTime` or a `ttl` names: RFC 3339, or a duration from a given instant on.
+"""Which instant a `dueTime` or a `ttl` names: an instant of RFC 3339, or a duration from another instant on.
 
-Calendar parts of an ISO 8601 duration are added on the wall clock of the job's zone, clamped to the month's
-end (31 January and a month is 28 or 29 February); what follows the T is elapsed time, as are Go durations and
-`7d`.
+The calendar parts of an ISO 8601 duration are added on the wall clock of the job's zone. The result is
+clamped to the month's end: 31 January and a month is 28 or 29 February. The parts after the T are elapsed
+time, as are Go durations and `7d`.
 """
 
-import calendar
 import datetime as dt
 import re
 from typing import Final
@@ -15,7 +14,7 @@ from sweephand.schedules.clock.zones import Zone
 from sweephand.schedules.durations import MS_NS, Duration, parse_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 
-#: What was due up to this long ago is due now: the time that a request may have been on its way.
+#: An instant up to this long ago means now, because the request may have been on its way for so long.
 PAST_MAX_MS: Final = 60_000
 
 
@@ -65,11 +64,11 @@ _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 def parse_time_point(
     text: str, *, requested_at: Instant, counted_from: Instant, zone: Zone, round_up: bool = True
 ) -> Instant:
-    """The instant that a text names; a duration counts from `counted_from`.
+    """The instant that a text names. A duration counts from `counted_from`.
 
-    An absolute instant up to a minute before `requested_at` is `requested_at`. Parts of a millisecond are
-    rounded up where an instant is the earliest one and cut off where it is the last. Raises ScheduleError for
-    what cannot be read, lies further in the past, or lies beyond the year 9999.
+    An absolute instant up to a minute before `requested_at` becomes `requested_at`. With `round_up`, a part
+    of a millisecond counts as a whole one; otherwise it is cut off. Raises ScheduleError if the text cannot
+    be read, or names an instant further in the past or beyond the year 9999.
     """
     if re.match(_LOOKS_ABSOLUTE, text):
         instant_at = parse_instant(text, round_up=round_up)
@@ -87,9 +86,9 @@ def parse_time_point(
 
 
 def parse_instant(text: str, *, round_up: bool = True) -> Instant:
-    """The instant that RFC 3339 names, past or not; parts of a millisecond as in parse_time_point().
+    """The instant that an RFC 3339 text names, past or not. `round_up` as in parse_time_point().
 
-    Raises ScheduleError for what cannot be read or lies beyond the year 9999.
+    Raises ScheduleError if the text cannot be read or names an instant beyond the year 9999.
     """
     instant_at = _whole_ms(_parse_rfc3339_ns(text), round_up=round_up)
     if instant_at > INSTANT_MAX:
@@ -98,9 +97,9 @@ def parse_instant(text: str, *, round_up: bool = True) -> Instant:
 
 
 def parse_local(text: str) -> int | None:
-    """The wall time (seconds, as in wall.py) of `yyyy-mm-ddThh:mm:ss`; None for what is written otherwise.
+    """The wall time (seconds, as in wall_pattern.py) of `yyyy-mm-ddThh:mm:ss`; None for any other text.
 
-    Raises ScheduleError for a date or a time that does not exist.
+    Raises ScheduleError if the date or the time does not exist.
     """
     match = re.fullmatch(_LOCAL, text)
     if match is None:
@@ -117,13 +116,15 @@ def parse_local(text: str) -> int | None:
 def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:
     if not duration.is_calendar:
         return from_at
+    # Imported with the first such duration: the import takes several milliseconds.
+    import isodate  # noqa: PLC0415
+
     wall_ms = from_at + zone.offset_at(from_at // 1_000) * 1_000
     day, ms_of_day = divmod(wall_ms, _DAY_MS)
     try:
-        date = dt.date.fromordinal(day + _EPOCH_DAY)
-        year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
-        clamped = date.replace(year, month + 1, min(date.day, calendar.monthrange(year, month + 1)[1]))
-        moved = clamped + dt.timedelta(days=duration.days)
+        # isodate adds the months first, and clamps the day to the end of the month.
+        period = isodate.Duration(days=duration.days, months=duration.months)
+        moved = dt.date.fromordinal(day + _EPOCH_DAY) + period
     except (ValueError, OverflowError) as fault:
         raise _beyond_the_calendar(text) from fault
     second_of_day, ms = divmod(ms_of_day, 1_000)
@@ -142,7 +143,7 @@ def _parse_rfc3339_ns(text: str) -> int:
     *digits, fraction, sign, offset_hour, offset_minute = match.groups()
     year, month, day, hour, minute, second = map(int, digits)
     offset = int(offset_hour or 0) * 60 + int(offset_minute or 0)
-    is_leap = second == 60  # noqa: PLR2004 - sixty is what a leap second is
+    is_leap = second == 60  # noqa: PLR2004 - the number of a leap second
     try:
         if int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:  # noqa: PLR2004 - hours and minutes
             raise ValueError("offset")  # noqa: TRY301 - the same refusal as for an impossible date
@@ -154,15 +155,15 @@ def _parse_rfc3339_ns(text: str) -> int:
         raise ScheduleError(
             f"{quoted(text)} names no instant; expected a date and a time that exist"
         ) from fault
-    # The epoch knows no leap seconds: 23:59:60 is the first second of the next day.
+    # Epoch time has no leap seconds, so 23:59:60 is the first second of the next day.
     seconds = (time - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1) + is_leap
     padded = (fraction or "").ljust(9, "0")
-    beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # rounds up like the digits it stands for
+    beyond_ns = int(any(digit != "0" for digit in padded[9:]))  # so that the digits cut off still round up
     return seconds * 1_000 * MS_NS + int(padded[:9]) + beyond_ns
 
 
 def _may_end_with_leap_second(time: dt.datetime) -> bool:
-    """Whether a UTC second is the last of a month: RFC 3339 lets a leap second follow no other."""
+    """Whether a UTC second is the last of a month. RFC 3339 lets a leap second follow only such a second."""
     return (time + dt.timedelta(seconds=1)).strftime("%d%H%M%S") == "01000000"
 
 

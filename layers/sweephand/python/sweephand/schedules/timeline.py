@@ -1,21 +1,22 @@
-"""What every form can be asked once zone and beginning are known, and the three that need no calendar."""
+"""The timeline of a series: its instants, before `ttl` and `repeats` bound them."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar, NamedTuple, Protocol
 
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules.clock.dst import DEFAULT, DstRule
+from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule
 from sweephand.schedules.clock.zones import Zone
 from sweephand.schedules.durations import MS_NS
 
 
 class Beginning(NamedTuple):
-    """Where a series begins: its anchor, the earliest instant at which it may fire, its zone.
+    """Where a series begins: the request, the dueTime if there is one, and the zone.
 
-    `jitter_ms` is by how much the whole series will be moved after it was made (`jitter`): the anchor is that
-    of the series before, the bound that of the series after.
+    `jitter_ms` is by how much MovedTimeline will move the timeline later. So the timeline itself may begin
+    that much before the bound, while its anchor stays.
     """
 
     start_at: Instant
@@ -26,102 +27,86 @@ class Beginning(NamedTuple):
 
     @property
     def floor_at(self) -> Instant:
-        """The last instant without an occurrence: at `due_at` one may fire, at `start_at` none."""
+        """The last instant without an occurrence. One may fire at `due_at`, but none at `start_at`."""
         return (self.start_at if self.due_at is None else self.due_at - 1) - self.jitter_ms
 
     @property
     def eager_floor_at(self) -> Instant:
-        """The same for a form that may fire at `start_at`: a start of its own, an instant that is named."""
+        """The same for a notation that may fire at `start_at`, such as a list or a repetition."""
         return self.floor_at if self.due_at is not None else self.floor_at - 1
 
 
 class Timeline(Protocol):
-    """The occurrences of one series, without its other bounds (`ttl`, `repeats`). Immutable."""
+    """The instants of one series, without the bounds `ttl` and `repeats`. Immutable."""
 
     @property
     def is_finite(self) -> bool:
-        """Whether it ends by itself, though a `ttl` or `repeats` may end it before."""
+        """Whether the timeline ends by itself; `ttl` or `repeats` may end it earlier."""
         ...
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """Its instants strictly after this one, ascending, lazily, from anywhere without a walk."""
+        """The instants strictly after this one, ascending and lazily. Beginning anywhere costs the same."""
         ...
 
     def count(self, after: Instant, through: Instant) -> int:
-        """How many instants lie after the one and up to the other, which is included."""
+        """How many instants lie after `after`, up to and including `through`."""
         ...
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """The instant of that number (1-based) after this one, if within so many months of calendar."""
+        """The instant of that number (1-based) after `after`; None if it is beyond `months_max` months."""
         ...
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The last instant up to this one, which is included; None if there is none."""
+        """The last instant up to and including this one; None if there is none."""
         ...
 
 
 class Notation(Protocol):
-    """A schedule that has been read; one form is one module."""
+    """A schedule that has been read. Each notation is one module."""
 
     def timeline(self, beginning: Beginning) -> Timeline:
-        """Its occurrences from a beginning on."""
+        """The instants of a series with this beginning."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Never:
-    """No instant at all: a job that fires only on demand."""
+class FixedInstants:
+    """Given instants, in ascending order and all different: of a list, of a one-off, or none on demand."""
 
-    is_finite: ClassVar[bool] = True
-
-    def instants(self, after: Instant) -> Iterator[Instant]:  # noqa: ARG002 - every timeline is asked alike
-        """None."""
-        return iter(())
-
-    def count(self, after: Instant, through: Instant) -> int:  # noqa: ARG002 - same
-        """None."""
-        return 0
-
-    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - same
-        """None."""
-        return None
-
-    def last_through(self, through: Instant) -> Instant | None:  # noqa: ARG002 - same
-        """None."""
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class OneOff:
-    """A single instant: what a job without a schedule fires at."""
-
-    due_at: Instant
+    all_at: tuple[Instant, ...]
+    #: What clock changes did, if the instants were local times before.
+    effects: tuple[ClockEffect, ...] = ()
     is_finite: ClassVar[bool] = True
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """The instant, unless it is past."""
-        if self.due_at > after:
-            yield self.due_at
+        """The instants that come after it."""
+        return iter(self.all_at[bisect_right(self.all_at, after) :])
 
     def count(self, after: Instant, through: Instant) -> int:
-        """One or none."""
-        return int(after < self.due_at <= through)
+        """The difference of two places in the list."""
+        return max(0, bisect_right(self.all_at, through) - bisect_right(self.all_at, after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant, if it is the first after `after`."""
-        return self.due_at if number == 1 and self.due_at > after else None
+        """The instant, or None if the list ends before it."""
+        at = bisect_right(self.all_at, after) + number - 1
+        return self.all_at[at] if at < len(self.all_at) else None
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The instant, unless it is yet to come."""
-        return self.due_at if self.due_at <= through else None
+        """The last instant of the list up to this one."""
+        at = bisect_right(self.all_at, through)
+        return self.all_at[at - 1] if at else None
+
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """The known effects within these bounds."""
+        return (each for each in self.effects if after < each.instant <= through)
 
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """The multiples of a period after an anchor, in elapsed time, from multiple `first` on (0: the anchor).
+    """The multiples of a period after an anchor, in elapsed time, from multiple `first` on (0 is the anchor).
 
-    There are `number` of them, or no end of them if that is None. Every answer is a division. The period is
-    exact and each instant is cut off to its millisecond, so that parts of one never add up to a drift.
+    There are `number` multiples; without `number` they go on. Every answer is a division. The period is exact
+    and only each instant is cut to a millisecond, so that no drift adds up.
     """
 
     anchor_at: Instant
@@ -131,11 +116,11 @@ class Periodic:
 
     @property
     def is_finite(self) -> bool:
-        """Whether there is a number of them."""
+        """Whether the multiples have a number."""
         return self.number is not None
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """From the first one after `after` on, up to the year 9999."""
+        """From the first instant after `after` on, up to the year 9999."""
         for place in count(self._up_to(after) + 1):
             instant = self._at(place)
             if instant is None:
@@ -143,15 +128,15 @@ class Periodic:
             yield instant
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The difference of two places."""
+        """The difference of two places in the series."""
         return max(0, self._up_to(through) - self._up_to(after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant, unless it lies beyond the end or the year 9999."""
+        """The instant; None if it lies behind the end or the year 9999."""
         return self._at(self._up_to(after) + number)
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The last one."""
+        """The last instant up to this one."""
         return self._at(self._up_to(min(through, INSTANT_MAX)))
 
     def _at(self, place: int) -> Instant | None:
@@ -162,6 +147,6 @@ class Periodic:
         return instant if instant <= INSTANT_MAX else None
 
     def _up_to(self, instant: Instant) -> int:
-        """How many instants have come when this one is over."""
+        """How many instants lie up to and including this one."""
         come = ((instant - self.anchor_at + 1) * MS_NS - 1) // self.period_ns + 1 - self.first
         return max(0, come if self.number is None else min(come, self.number))

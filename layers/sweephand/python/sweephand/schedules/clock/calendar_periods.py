@@ -1,8 +1,8 @@
 """Which wall times lie at whole multiples of a calendar period after a first one.
 
-The multiple is taken before it is added, and each time from the first one, so that a month after 31 January
-is 28 February and two months after it 31 March. Arithmetic alone: the hundred-thousandth costs what the first
-does.
+The period is multiplied before it is added to the first wall time. So a month after 31 January is 28
+February, and two months after it is 31 March. All of it is arithmetic: the hundred-thousandth costs as much
+as the first.
 """
 
 import calendar
@@ -19,15 +19,16 @@ _CALENDAR_END_S: Final = year_start_s(10_000)
 _MONTHS_END: Final = 10_000 * 12
 _CYCLE_MONTHS: Final = 400 * 12
 _SHORTEST_MONTH: Final = 28
-#: The calendar's 400 years, cut into so many parts.
+#: The length of a month on average over the 400 years of the calendar.
 _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
 
 @dataclass(frozen=True)
 class CalendarPeriods:
-    """wall.Pattern: the wall time `first_s` and steps from it on, `number` in all or up to the year 9999.
+    """A wall_pattern.Pattern: the wall time `first_s`, and the multiples of a period after it.
 
-    A step is so many months and so many seconds on the wall.
+    The period has months and seconds. There are `number` wall times; without `number` they go on to the year
+    9999.
     """
 
     first_s: int
@@ -43,9 +44,9 @@ class CalendarPeriods:
 
     @cached_property
     def before_s(self) -> int | None:
-        """Behind the last step; None for steps without end that meet the calendar's 400 years again."""
+        """A wall time behind the last one; None if the wall times repeat every 400 years."""
         if self.number is not None:
-            return min(self.at(self._steps - 1) + 1, _CALENDAR_END_S)
+            return min(self.at(self._number_in_all - 1) + 1, _CALENDAR_END_S)
         is_repeated = (
             (_CYCLE_MONTHS % self.months == 0 and self.seconds == 0)
             if self.months
@@ -54,8 +55,8 @@ class CalendarPeriods:
         return None if is_repeated else _CALENDAR_END_S
 
     def at(self, step: int) -> int:
-        """The wall time of a step, the first being 0; of one behind the last, the calendar's end."""
-        if step >= self._steps:
+        """The wall time after so many periods; the end of the calendar if it lies behind the last one."""
+        if step >= self._number_in_all:
             return _CALENDAR_END_S
         if self.months == 0:
             return self.first_s + step * self.seconds
@@ -67,36 +68,36 @@ class CalendarPeriods:
         return date_s + self.first_s % DAY_S + step * self.seconds
 
     def at_or_after(self, wall_s: int) -> int | None:
-        """The first wall time from this one on."""
+        """The first wall time of the pattern from this one on."""
         step = self.reached(wall_s)
-        return self.at(step) if step < self._steps else None
+        return self.at(step) if step < self._number_in_all else None
 
     def count(self, from_s: int, before_s: int) -> int:
-        """The difference of two steps."""
+        """How many wall times of the pattern lie between the bounds."""
         step = self.reached(from_s)
         if before_s - from_s > DAY_S:
             return max(0, self.reached(before_s) - step)
-        # No two steps lie within a day.
-        return int(step < self._steps and self.at(step) < before_s)
+        # No two wall times of the pattern lie within a day.
+        return int(step < self._number_in_all and self.at(step) < before_s)
 
     def reached(self, wall_s: int) -> int:
-        """The number of steps that lie before a wall time."""
+        """How many wall times of the pattern lie before this one."""
         if self.months == 0:
-            return min(max(0, -(-(wall_s - self.first_s) // self.seconds)), self._steps)
+            return min(max(0, -(-(wall_s - self.first_s) // self.seconds)), self._number_in_all)
         if self.seconds:
-            # No month begins more than four days off where it would if all were of one length.
+            # If all months had one length, none would begin more than four days earlier or later.
             step = (wall_s - self.first_s) // (self.months * _MEAN_MONTH_S + self.seconds)
-            near = range(max(0, step - 1), max(0, min(step + 3, self._steps)))
+            near = range(max(0, step - 1), max(0, min(step + 3, self._number_in_all)))
             return near.start + bisect_left(near, wall_s, key=self.at)
         if wall_s <= self.first_s or wall_s >= _CALENDAR_END_S:
-            return 0 if wall_s <= self.first_s else self._steps
+            return 0 if wall_s <= self.first_s else self._number_in_all
         date = dt.date.fromordinal(wall_s // DAY_S + _EPOCH_DAY)
         step = (date.year * 12 + date.month - 1 - self._first_month) // self.months
-        return min(step + (self.at(step) < wall_s), self._steps)
+        return min(step + (self.at(step) < wall_s), self._number_in_all)
 
     @cached_property
-    def _steps(self) -> int:
-        """How many steps there are up to the year 9999."""
+    def _number_in_all(self) -> int:
+        """How many wall times there are up to the year 9999."""
         if self.months == 0:
             within = (_CALENDAR_END_S - 1 - self.first_s) // self.seconds + 1
         else:
@@ -105,7 +106,7 @@ class CalendarPeriods:
 
     @cached_property
     def _first_date(self) -> dt.date:
-        # A wall clock ahead of UTC can show the year 10000, which has no dates.
+        # A wall clock ahead of UTC can show the year 10000, for which Python has no dates.
         return dt.date.fromordinal(min(self.first_s // DAY_S + _EPOCH_DAY, dt.date.max.toordinal()))
 
     @property

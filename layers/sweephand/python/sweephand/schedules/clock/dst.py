@@ -1,7 +1,7 @@
-"""What becomes of a fixed local time that a clock change drops or repeats: the rule of a job's own choice.
+"""What becomes of a fixed local time that a clock change drops or repeats. Each job chooses the rule.
 
-References: Debian's cron(8) for the default, semantics.md for the choice. A gap of three hours or more is a
-correction of the calendar, not a night on which something was missed: nothing in it is made up.
+References: Debian's cron(8) for the default, semantics.md for the choices. A gap of three hours or more is a
+correction of the calendar. No night is lost in it, so nothing in it is made up.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,43 +14,43 @@ from sweephand.schedules.errors import ScheduleError, quoted
 Gap = Literal["shift", "skip"]
 Overlap = Literal["first", "last", "both"]
 
-#: Debian's cron takes a longer jump of the clock for a correction and makes up nothing.
+#: Debian's cron takes a jump of this length or more for a correction and makes up nothing.
 GAP_MADE_UP_BELOW_S: Final = 3 * 3_600
 
 
 class DstRule(NamedTuple):
-    """What a job asks for: `gap` of a local time that does not exist, `overlap` of one that exists twice."""
+    """A job's choices: `gap` for a local time that does not exist, `overlap` for one that comes twice."""
 
     gap: Gap = "shift"
     overlap: Overlap = "first"
 
-    def walls_of(self, span: OffsetPeriod) -> tuple[int, int]:
-        """From which wall time on a span's fixed times fire, and before which."""
-        begin_s, end_s = span.start_s + span.offset_s, span.end_s + span.offset_s
+    def walls_of(self, period: OffsetPeriod) -> tuple[int, int]:
+        """The wall times between which fixed times fire in a period: from the first, before the second."""
+        begin_s, end_s = period.start_s + period.offset_s, period.end_s + period.offset_s
         return (
-            max(begin_s, span.covered_s) if self.overlap == "first" else begin_s,
-            min(end_s, span.repeated_s) if self.overlap == "last" else end_s,
+            max(begin_s, period.covered_s) if self.overlap == "first" else begin_s,
+            min(end_s, period.repeated_s) if self.overlap == "last" else end_s,
         )
 
-    def makes_up_gap_before(self, span: OffsetPeriod) -> bool:
-        """Whether a span's first instant stands for the local times in the gap before it."""
-        gap_s = span.start_s + span.offset_s - span.covered_s
+    def makes_up_gap_before(self, period: OffsetPeriod) -> bool:
+        """Whether the first instant of a period stands for the local times in the gap before it."""
+        gap_s = period.start_s + period.offset_s - period.covered_s
         return self.gap == "shift" and 0 < gap_s < GAP_MADE_UP_BELOW_S
 
 
-#: Exactly one run on every night of the year.
+#: The rule that gives a nightly job one run on every night of the year.
 DEFAULT: Final = DstRule()
 
-#: What a wildcard expression does whatever its job asks for: it neither makes up nor drops.
+#: The rule of an expression that follows real time, whatever its job chooses.
 REAL_TIME: Final = DstRule("skip", "both")
 
 
 class ClockEffect(NamedTuple):
     """What a clock change did to one local time that a schedule names.
 
-    `wall_s` is that local time (seconds since 1970-01-01T00:00:00 on the wall). `cause` says what it met: a
-    gap, or an overlap, of which `instant` is the first or the second showing. For a gap, `instant` is where
-    it ends. `fires` is the rule's answer: there is an occurrence at `instant` that stands for `wall_s`.
+    `wall_s` is the local time (seconds since 1970-01-01T00:00:00 on the wall). `cause` is a gap, or the first
+    or the second showing in an overlap. `instant` is the end of the gap, or that showing. `fires` says
+    whether the rule puts an occurrence there that stands for `wall_s`.
     """
 
     instant: Instant
@@ -61,15 +61,15 @@ class ClockEffect(NamedTuple):
 
 @runtime_checkable
 class HasClockEffects(Protocol):
-    """A timeline of local times, which clock changes have an effect on."""
+    """A timeline of local times, on which clock changes have effects."""
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """Those whose instant lies after the one and up to the other, ascending, lazily."""
+        """The effects after `after`, up to and including `through`, ascending and lazily."""
         ...
 
 
 def read_dst(written: Mapping[str, Any]) -> DstRule:
-    """The rule of a job's `dst`; what is left out or null is the default. Raises ScheduleError."""
+    """The rule of a job's `dst`. A choice that is absent or null is the default. Raises ScheduleError."""
     unknown = next((name for name in written if name not in DstRule._fields), None)
     if unknown is not None:
         raise ScheduleError(

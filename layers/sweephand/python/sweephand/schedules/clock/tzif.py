@@ -1,7 +1,7 @@
-"""Which changes of offset a zone's file spells out, and whether a rule for all years to come follows them.
+"""Which changes of offset a zone's file lists, and whether a rule for all later years follows them.
 
-Reference: RFC 9636, the Time Zone Information Format: of a file of version 2 or later the second data block,
-with instants of 64 bits, and its footer.
+Reference: RFC 9636, the Time Zone Information Format. This module reads the second data block of a file of
+version 2 or later, which has instants of 64 bits, and the footer.
 """
 
 import struct
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-#: Magic and version, then how many UT and standard indicators, leap seconds, instants, types, letters.
+#: Magic and version, then the numbers of UT and standard indicators, leap seconds, instants, types, letters.
 _HEADER: Final = struct.Struct(">4sc15x6l")
 _TYPE: Final = struct.Struct(">lbB")
 
 
 class Transition(NamedTuple):
-    """A change of offset: the instant (epoch seconds) from which `after_s` rules."""
+    """A change of offset: `after_s` applies from the instant `at_s` (epoch seconds) on."""
 
     at_s: int
     before_s: int
@@ -23,9 +23,9 @@ class Transition(NamedTuple):
 
 
 class ZoneTransitions(NamedTuple):
-    """The changes of a zone one by one, ascending, up to `until_s` (epoch seconds; None for nothing at all).
+    """The changes that a zone's file lists, ascending, up to `until_s` (epoch seconds; None without any).
 
-    `goes_on` says that a rule changes the clock in all years after that, too.
+    `goes_on` says that a rule changes the clock in all later years, too.
     """
 
     changes: tuple[Transition, ...]
@@ -34,7 +34,7 @@ class ZoneTransitions(NamedTuple):
 
 
 def read_tzif(data: bytes) -> ZoneTransitions:
-    """What a file says. Its data come with the package: one that cannot be read is a broken installation."""
+    """The transitions of a file. The file comes with the package, so a bad one is a broken installation."""
     _, version, *counts = _HEADER.unpack_from(data)
     assert version >= b"2", "the packaged zones have instants of 64 bits"
     at = _HEADER.size + _block_size(counts, instant_size=4)
@@ -43,8 +43,9 @@ def read_tzif(data: bytes) -> ZoneTransitions:
     footer = data[at + _block_size(counts, instant_size=8) :]
     instants = struct.unpack_from(f">{counts[3]}q", data, at)
     changes = tuple(each for each in _changes(data, at, instants, counts[4]) if each.before_s != each.after_s)
-    # The footer is a rule as POSIX writes it in TZ; one that changes the clock names two dates after a comma.
-    # It begins after the last instant, though that may have changed no more than a name.
+    # The footer is a rule as POSIX writes it in TZ. A rule that changes the clock names two dates after a
+    # comma. The rule begins after the last instant, even if that instant changed only the zone's
+    # abbreviation.
     return ZoneTransitions(changes, instants[-1] if instants else None, b"," in footer)
 
 
@@ -57,7 +58,7 @@ def _block_size(counts: list[int], *, instant_size: int) -> int:
 def _changes(data: bytes, at: int, instants: tuple[int, ...], types: int) -> Iterator[Transition]:
     kinds_at, types_at = at + 8 * len(instants), at + 9 * len(instants)
     offsets = [_TYPE.unpack_from(data, types_at + _TYPE.size * number)[0] for number in range(types)]
-    # Before the first change the first type rules.
+    # Before the first change, the first type applies.
     ruling = pairwise([offsets[0], *(offsets[kind] for kind in data[kinds_at:types_at])])
     for instant, (before_s, after_s) in zip(instants, ruling, strict=True):
         yield Transition(instant, before_s, after_s)

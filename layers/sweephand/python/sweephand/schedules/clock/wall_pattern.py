@@ -1,6 +1,6 @@
-"""At which wall-clock seconds a cron expression matches, on a clock without a zone.
+"""At which seconds of a wall clock without a zone a cron expression matches.
 
-Wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, whatever the zone.
+A wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, in any zone.
 """
 
 import datetime as dt
@@ -24,12 +24,12 @@ _YEAR_LAST: Final = 9999
 #: Days since 1970 between which Python has dates.
 _DAY_MIN: Final = dt.date.min.toordinal() - _EPOCH_DAY
 _DAY_MAX: Final = dt.date.max.toordinal() - _EPOCH_DAY
-#: The Gregorian calendar repeats itself after 400 years: what does not match within them never will.
+#: The Gregorian calendar repeats itself after 400 years. A pattern without a match in them has none.
 _CYCLE_MONTHS: Final = 400 * 12
 
 
 class TimesOfDay(NamedTuple):
-    """The seconds of a day that match: every hour with every minute with every second named."""
+    """The seconds of a day that match: each hour combined with each minute and each second."""
 
     hours: tuple[int, ...]
     minutes: tuple[int, ...]
@@ -37,7 +37,7 @@ class TimesOfDay(NamedTuple):
 
     @property
     def per_day(self) -> int:
-        """How many there are in a day."""
+        """How many seconds of a day match."""
         return len(self.hours) * len(self.minutes) * len(self.seconds)
 
     @property
@@ -81,22 +81,20 @@ class TimesOfDay(NamedTuple):
 
 
 class Pattern(Hashable, Protocol):
-    """Which seconds of the wall clock match; between two matches lies any time from a second to years."""
+    """Which seconds of the wall clock match."""
 
     @property
     def is_seldom(self) -> bool:
-        """Whether no two matches lie within a day, and counting them costs the same over any time.
+        """Whether no two matches lie within a day, and a count costs the same over any time.
 
-        If not, a year without an end has the matches of any other with the same weekdays on the same dates.
+        If not, and the pattern has no end, all years with the same weekdays on the same dates have equal
+        matches.
         """
         ...
 
     @property
     def before_s(self) -> int | None:
-        """A wall time from which on nothing matches any more; None for what goes on with the calendar.
-
-        What goes on repeats itself after the 400 years of the calendar.
-        """
+        """A wall time from which on nothing matches; None if the matches repeat every 400 years."""
         ...
 
     def at_or_after(self, wall_s: int) -> int | None:
@@ -109,9 +107,9 @@ class Pattern(Hashable, Protocol):
 
 
 class WallPattern:
-    """What of the wall clock matches: times of day on days of months. It keeps what it has found.
+    """A pattern of times of day, on days of months, in the given years or in every year.
 
-    Without `years` that is every year.
+    It keeps the days that it has found.
     """
 
     is_seldom = False
@@ -127,7 +125,7 @@ class WallPattern:
         self.before_s = None if years is None else year_start_s(max(years) + 1)
 
     def ever_matches(self) -> bool:
-        """Whether there is a month in which a day matches: found out in a look per kind or per month."""
+        """Whether any day matches. It looks once per kind of month, or once per month of `years`."""
         if self._years is None:
             return any(self._days.days_in(kind) for month in self._months for kind in kinds_of(month))
         return any(self._days_of(year, month) for year in self._years for month in self._months)
@@ -144,7 +142,7 @@ class WallPattern:
         return None if match_day is None else match_day * _DAY_S + self.times.first
 
     def count(self, from_s: int, before_s: int) -> int:
-        """How many wall times match, `from_s` included and `before_s` not: one step per month."""
+        """How many wall times match, `from_s` included and `before_s` not. It takes one step per month."""
         if before_s <= from_s:
             return 0
         first, last = _date_of(from_s), _date_of(before_s)
@@ -155,17 +153,17 @@ class WallPattern:
         return days * self.times.per_day + self._count_in_month(before_s) - self._count_in_month(from_s)
 
     def _count_in_month(self, wall_s: int) -> int:
-        """Matches before a wall time since its month began."""
+        """How many matches lie between the beginning of the month and a wall time."""
         date = _date_of(wall_s)
         days = self._days_of(date.year, date.month)
         at = bisect_left(days, date.day)
-        # At the end of the calendar the last day goes on: 24:00 stands for the year 10000.
+        # Python has no date for the year 10000, so its first second is 24:00 of the last day.
         second_of_day = wall_s - (date.toordinal() - _EPOCH_DAY) * _DAY_S
         today = self.times.count_before(second_of_day) if date.day in days[at : at + 1] else 0
         return at * self.times.per_day + today
 
     def _day_at_or_after(self, day: int) -> int | None:
-        """The first matching day, as days since 1970, looked for in at most the 400 years of the calendar."""
+        """The first matching day, as days since 1970. The search ends after the 400 years of the calendar."""
         if day > _DAY_MAX:
             return None
         if self.before_s is not None and day * _DAY_S >= self.before_s:
@@ -186,13 +184,13 @@ class WallPattern:
         kind = kind_of(year, month)
         days = self._days_of_kind.get(kind)
         if days is None:
-            # Two threads may both find them; they find the same.
+            # Two threads may both find the days; they find the same.
             days = self._days_of_kind[kind] = self._days.days_in(kind)
         return days
 
 
 def _months(year: int, month: int, months_max: int) -> Iterator[tuple[int, int]]:
-    """That many months from this one on, but none after the year 9999."""
+    """So many months from this one on, and none after the year 9999."""
     first = year * 12 + month - 1
     for at in range(first, min(first + months_max, (_YEAR_LAST + 1) * 12)):
         yield at // 12, at % 12 + 1

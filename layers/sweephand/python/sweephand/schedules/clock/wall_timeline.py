@@ -1,8 +1,8 @@
-"""The instants at which a zone's wall clock shows what a pattern asks for, whatever the clock does between.
+"""The instants at which the wall clock of a zone shows the wall times of a pattern.
 
-Whether a match in a gap or an overlap fires is for the rule (dst.py) to say, how many match between two wall
-times for the pattern (wall.py), and where offsets change for the zone. Nothing here walks from one match to
-the next to find or to number a later one.
+The zone says when offsets change. The pattern (wall_pattern.py) says how many wall times match between two
+others. The rule (dst.py) says whether a match in a gap or an overlap fires. No function here walks through
+all matches to find or to number a later one.
 """
 
 from collections import Counter
@@ -31,9 +31,9 @@ _CALENDAR_LAST_S: Final = INSTANT_MAX // SECOND_MS
 
 @dataclass(frozen=True, slots=True)
 class WallTimeline:
-    """The instants of a pattern in a zone, after `floor_at`, by `rule` where the clock changes.
+    """The instants of a pattern in a zone, after `floor_at`. `rule` applies where the clock changes.
 
-    Without a rule it follows real time.
+    Without a rule the timeline follows real time.
     """
 
     pattern: Pattern
@@ -43,32 +43,35 @@ class WallTimeline:
 
     @property
     def is_finite(self) -> bool:
-        """Whether its years or its number end it."""
+        """Whether the pattern has an end."""
         return self.pattern.before_s is not None
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """From the first one after `after` on, up to the year 9999: one look per span of equal offset."""
-        # Whole seconds: one is after an instant if it is after the second that the instant lies in.
+        """From the first instant after `after` on, up to the year 9999: one look per offset period."""
+        # A whole second lies after an instant if it lies after the second of that instant.
         after_s = max(after, self.floor_at) // SECOND_MS
-        # What comes seldom is looked for once, and the spans before it are passed over.
+        # A rare match is looked for once, and the periods before it are passed over.
         empty_from_s = empty_to_s = 0
-        for span in self.zone.offset_periods(after_s):
-            if span.start_s > self._last_s:
+        for period in self.zone.offset_periods(after_s):
+            if period.start_s > self._last_s:
                 return
-            begin_s, end_s = min(span.start_s + span.offset_s, span.covered_s), span.end_s + span.offset_s
-            if span.end_s <= after_s + 1 or (empty_from_s <= begin_s and end_s <= empty_to_s):
+            begin_s, end_s = (
+                min(period.start_s + period.offset_s, period.covered_s),
+                period.end_s + period.offset_s,
+            )
+            if period.end_s <= after_s + 1 or (empty_from_s <= begin_s and end_s <= empty_to_s):
                 continue
-            for instant_s in self._instants_in(span, after_s):
+            for instant_s in self._instants_in(period, after_s):
                 if instant_s * SECOND_MS > INSTANT_MAX:
                     return
                 yield instant_s * SECOND_MS
             coming_s = self.pattern.at_or_after(end_s)
-            if coming_s is None and span.repeated_s == end_s:
+            if coming_s is None and period.repeated_s == end_s:
                 return
             empty_from_s, empty_to_s = end_s, end_s if coming_s is None else coming_s
 
     def count(self, after: Instant, through: Instant) -> int:
-        """How many there are, over any time: of each kind of year one is counted, and the ends."""
+        """How many instants lie between. It counts one year of each kind, and the years at both ends."""
         after_s = max(after, self.floor_at) // SECOND_MS
         through_s = min(through // SECOND_MS, self._last_s)
         first, last = year_of(after_s) + 1, year_of(through_s)
@@ -81,15 +84,15 @@ class WallTimeline:
         )
 
     def _count_in_years(self, first: int, last: int) -> int:
-        """In whole years, `first` included and `last` not."""
+        """The count in whole years, `first` included and `last` not."""
         steady = max(first, min(self.zone.steady_year, last))
         if self.pattern.is_seldom:
-            spelled = self._count(year_start_s(first) - 1, year_start_s(steady) - 1)
-            return spelled + self._count_seldom(steady, last)
+            before_steady = self._count(year_start_s(first) - 1, year_start_s(steady) - 1)
+            return before_steady + self._count_seldom(steady, last)
         if self.is_finite:
             steady = last
         years = Counter(range(first, steady))
-        # From there on those with the same days have as many each.
+        # From there on, years with the same weekdays have the same count.
         cycles, rest = divmod(last - steady, CYCLE_YEARS)
         for some, times in ((rest, 1), (CYCLE_YEARS if cycles else 0, cycles)):
             for year in range(steady, steady + some):
@@ -99,7 +102,7 @@ class WallTimeline:
         )
 
     def _count_seldom(self, first: int, last: int) -> int:
-        """In steady years: what the wall clock shows, less what gaps drop and more what comes twice."""
+        """The count in steady years: all matches, less those that gaps drop, plus those that come twice."""
         begin_s, end_s = year_start_s(first), year_start_s(last)
         if first == last or any(self.zone.begins_within_overlap(year) for year in (first, last)):
             return self._count(begin_s - 1, end_s - 1)
@@ -121,17 +124,17 @@ class WallTimeline:
 
     def _count(self, after_s: int, through_s: int) -> int:
         total = 0
-        for span in self.zone.offset_periods(after_s):
-            if span.start_s > through_s:
+        for period in self.zone.offset_periods(after_s):
+            if period.start_s > through_s:
                 break
-            if span.end_s > after_s + 1:
-                from_s, before_s = self._walls(span, after_s)
-                before_s = min(before_s, through_s + 1 + span.offset_s)
-                total += self.pattern.count(from_s, before_s) + self._is_made_up(span, after_s)
+            if period.end_s > after_s + 1:
+                from_s, before_s = self._walls(period, after_s)
+                before_s = min(before_s, through_s + 1 + period.offset_s)
+                total += self.pattern.count(from_s, before_s) + self._is_made_up(period, after_s)
         return total
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """Found by counting: in stretches that double in length, then by halving the last one."""
+        """Found by counting over intervals that double in length, and then by halving the last one."""
         low_s = max(after, self.floor_at) // SECOND_MS
         end_s = max(low_s, min(low_s + months_max * _SECONDS_PER_MONTH, self._last_s))
         stretch_s = DAY_S
@@ -146,7 +149,7 @@ class WallTimeline:
         return self._nth_between(number, low_s, high_s) * SECOND_MS
 
     def last_through(self, through: Instant) -> Instant | None:
-        """Found by counting back in stretches that double in length, until one of them holds a match."""
+        """Found by counting back over intervals that double in length, until one of them has a match."""
         floor_s, high_s = self.floor_at // SECOND_MS, min(through // SECOND_MS, self._last_s)
         stretch_s = DAY_S
         while high_s > floor_s:
@@ -159,7 +162,7 @@ class WallTimeline:
 
     @property
     def _last_s(self) -> int:
-        """A second behind all of it: the calendar's last, or one at which the pattern is over in any zone."""
+        """The last second of the calendar, or one at which the pattern is over in every zone."""
         before_s = self.pattern.before_s
         return _CALENDAR_LAST_S if before_s is None else min(before_s + 2 * DAY_S, _CALENDAR_LAST_S)
 
@@ -168,7 +171,7 @@ class WallTimeline:
         return REAL_TIME if self.rule is None else self.rule
 
     def _nth_between(self, number: int, low_s: int, high_s: int) -> int:
-        """The instant of that number after `low_s`, known to lie at or before `high_s`: by halving."""
+        """The instant of that number after `low_s`, found by halving; it must lie at or before `high_s`."""
         while high_s - low_s > 1:
             middle_s = (low_s + high_s) // 2
             count = self.count(low_s * SECOND_MS, middle_s * SECOND_MS)
@@ -179,33 +182,33 @@ class WallTimeline:
         return high_s
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """What clock changes did to local times that the pattern names; nothing to what follows real time."""
+        """What clock changes did to the local times of the pattern; none if it follows real time."""
         if self.rule is None:
             return
         after_s = max(after, self.floor_at) // SECOND_MS
-        for span in self.zone.offset_periods(after_s):
-            if span.start_s > self._last_s or span.start_s * SECOND_MS > through:
+        for period in self.zone.offset_periods(after_s):
+            if period.start_s > self._last_s or period.start_s * SECOND_MS > through:
                 return
-            for effect in self._effects_on(span):
+            for effect in self._effects_on(period):
                 if after_s * SECOND_MS < effect.instant <= through:
                     yield effect
 
-    def _effects_on(self, span: OffsetPeriod) -> Iterator[ClockEffect]:
-        begin_s, end_s = span.start_s + span.offset_s, span.end_s + span.offset_s
-        from_s, before_s = self._rule.walls_of(span)
-        is_made_up = self._rule.makes_up_gap_before(span)
-        for wall_s in self._matches(span.covered_s, begin_s):
-            yield ClockEffect(span.start_s * SECOND_MS, wall_s, "gap", is_made_up)
-        for wall_s in self._matches(begin_s, min(span.covered_s, end_s)):
-            yield ClockEffect((wall_s - span.offset_s) * SECOND_MS, wall_s, "second", wall_s >= from_s)
-        for wall_s in self._matches(max(span.repeated_s, begin_s), end_s):
-            yield ClockEffect((wall_s - span.offset_s) * SECOND_MS, wall_s, "first", wall_s < before_s)
+    def _effects_on(self, period: OffsetPeriod) -> Iterator[ClockEffect]:
+        begin_s, end_s = period.start_s + period.offset_s, period.end_s + period.offset_s
+        from_s, before_s = self._rule.walls_of(period)
+        is_made_up = self._rule.makes_up_gap_before(period)
+        for wall_s in self._matches(period.covered_s, begin_s):
+            yield ClockEffect(period.start_s * SECOND_MS, wall_s, "gap", is_made_up)
+        for wall_s in self._matches(begin_s, min(period.covered_s, end_s)):
+            yield ClockEffect((wall_s - period.offset_s) * SECOND_MS, wall_s, "second", wall_s >= from_s)
+        for wall_s in self._matches(max(period.repeated_s, begin_s), end_s):
+            yield ClockEffect((wall_s - period.offset_s) * SECOND_MS, wall_s, "first", wall_s < before_s)
 
-    def _instants_in(self, span: OffsetPeriod, after_s: int) -> Iterator[int]:
-        if self._is_made_up(span, after_s):
-            yield span.start_s
-        for wall_s in self._matches(*self._walls(span, after_s)):
-            yield wall_s - span.offset_s
+    def _instants_in(self, period: OffsetPeriod, after_s: int) -> Iterator[int]:
+        if self._is_made_up(period, after_s):
+            yield period.start_s
+        for wall_s in self._matches(*self._walls(period, after_s)):
+            yield wall_s - period.offset_s
 
     def _matches(self, from_s: int, before_s: int) -> Iterator[int]:
         """The wall times that match, `from_s` included and `before_s` not."""
@@ -216,23 +219,23 @@ class WallTimeline:
             yield wall_s
             wall_s = self.pattern.at_or_after(wall_s + 1)
 
-    def _walls(self, span: OffsetPeriod, after_s: int) -> tuple[int, int]:
-        """From which wall time on a span's matches fire, all of them after `after_s`, and before which."""
-        from_s, before_s = self._rule.walls_of(span)
-        return max(from_s, after_s + 1 + span.offset_s), before_s
+    def _walls(self, period: OffsetPeriod, after_s: int) -> tuple[int, int]:
+        """The wall times between which the matches of a period fire, if they lie after `after_s`."""
+        from_s, before_s = self._rule.walls_of(period)
+        return max(from_s, after_s + 1 + period.offset_s), before_s
 
-    def _is_made_up(self, span: OffsetPeriod, after_s: int) -> bool:
-        """Whether the span's first instant stands for a local time in the gap before it alone."""
-        if span.start_s <= after_s or not self._rule.makes_up_gap_before(span):
+    def _is_made_up(self, period: OffsetPeriod, after_s: int) -> bool:
+        """Whether the first instant of a period fires only for a local time in the gap before it."""
+        if period.start_s <= after_s or not self._rule.makes_up_gap_before(period):
             return False
-        wall_s = span.start_s + span.offset_s
-        is_dropped = self.pattern.count(span.covered_s, wall_s) > 0
+        wall_s = period.start_s + period.offset_s
+        is_dropped = self.pattern.count(period.covered_s, wall_s) > 0
         return is_dropped and self.pattern.count(wall_s, wall_s + 1) == 0
 
 
 @lru_cache(maxsize=4096)
 def _count_in_year(pattern: Pattern, zone: Zone, rule: DstRule | None, year: int) -> int:
-    """Kept for all series of one expression: their floors lie outside of the year."""
+    """The count of one year, kept for all series of an expression whose floors lie outside of the year."""
     begun = WallTimeline(pattern, zone, year_start_s(year) * SECOND_MS - 1, rule)
     return begun.count(begun.floor_at, year_start_s(year + 1) * SECOND_MS - 1)
 
@@ -241,13 +244,13 @@ def _count_in_year(pattern: Pattern, zone: Zone, rule: DstRule | None, year: int
 def _differences(zone: Zone, rule: DstRule, year: int) -> tuple[tuple[int, int, int], ...]:
     """Where in a year a pattern of at most one match a day fires more (1) or less (-1) often than it matches.
 
-    From which wall time on, and before which.
+    Each entry has the wall time at which that begins, the wall time at which it ends, and the sign.
     """
     found = []
-    for span in zone.offset_periods_in(year):
-        begin_s = span.start_s + span.offset_s
-        if begin_s > span.covered_s and not rule.makes_up_gap_before(span):
-            found.append((span.covered_s, begin_s, -1))
-        elif begin_s < span.covered_s and rule.overlap == "both":
-            found.append((begin_s, span.covered_s, 1))
+    for period in zone.offset_periods_in(year):
+        begin_s = period.start_s + period.offset_s
+        if begin_s > period.covered_s and not rule.makes_up_gap_before(period):
+            found.append((period.covered_s, begin_s, -1))
+        elif begin_s < period.covered_s and rule.overlap == "both":
+            found.append((begin_s, period.covered_s, 1))
     return tuple(found)

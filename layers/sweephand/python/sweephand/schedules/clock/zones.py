@@ -1,7 +1,7 @@
-"""Which UTC offset rules in a time zone when, from the zone data that ships with the package.
+"""Which UTC offset applies in a time zone at which instant, from the zone data that ships with the package.
 
-Only the installed `tzdata` is asked, never the machine's own files: what a schedule means must not change
-with the host. Zones are immutable and kept; all of this is safe under concurrent use.
+Only the installed `tzdata` is read and never the files of the machine, so that a schedule means the same on
+every host. Zones are immutable and are kept. All functions are safe under concurrent use.
 """
 
 import calendar
@@ -24,27 +24,27 @@ DAY_S: Final = 86_400
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the wall clock's own zero, which has no zone
 _YEAR_LAST: Final = 9999
-#: A local time must be sayable in four-digit years, so offsets are asked for up to a day before they end.
+#: Python has dates of the years 1 to 9999 only, so offsets are asked for within these years less a day.
 _ASKABLE_MIN_S: Final = -62_135_596_800 + DAY_S
 _ASKABLE_MAX_S: Final = 253_402_300_799 - DAY_S
-#: Two transitions of one zone that undo each other lie at least 6.9 days apart in all data (Gaza, Recife),
-#: and a rule for all years has them months apart: looking every three days meets each of them.
+#: Two transitions that undo each other lie at least 6.9 days apart in all data (Gaza, Recife), and months
+#: apart by a yearly rule. So a look every three days finds each of them.
 _PROBE_S: Final = 3 * DAY_S
-#: The calendar repeats itself, weekdays included, after so many years, which are so many seconds.
+#: The calendar repeats itself, with its weekdays, after this time.
 CYCLE_YEARS: Final = 400
 CYCLE_S: Final = 146_097 * DAY_S
-#: From this year on no zone has changes that are spelled out (the last are of 2086).
+#: From this year on no zone's file lists changes; the last ones are of 2086.
 STEADY_YEAR: Final = 2100
-#: No transition repeats or skips more than 24 hours: two days off it no longer matters to a span.
+#: No transition repeats or skips more than 24 hours, so it no longer matters two days from it.
 _REACH_S: Final = 2 * DAY_S
 
 
 class OffsetPeriod(NamedTuple):
-    """A stretch of instants `start_s <= instant < end_s` (epoch seconds) under one offset.
+    """The instants `start_s <= instant < end_s` (epoch seconds), during which one offset applies.
 
-    `covered_s` is how far the wall clock had got before: a span that begins later on the wall begins with a
-    gap, one that begins earlier repeats what was shown already. `repeated_s` is the wall time from which on
-    a later span shows again what this one has shown; the end of the span on the wall if none does.
+    `covered_s` is the wall time that the clock had reached before. If the period begins later on the wall, it
+    begins after a gap. If it begins earlier, it repeats wall times. From the wall time `repeated_s` on, a
+    later period repeats this one. If none does, `repeated_s` is the end of the period on the wall.
     """
 
     start_s: int
@@ -55,25 +55,25 @@ class OffsetPeriod(NamedTuple):
 
 
 class Zone:
-    """One IANA time zone, as a sequence of spans."""
+    """One IANA time zone, as a sequence of offset periods."""
 
-    def __init__(self, name: str, info: "ZoneInfo", spelled: ZoneTransitions) -> None:
+    def __init__(self, name: str, info: "ZoneInfo", listed: ZoneTransitions) -> None:
         self.name = name
         self._info = info
-        self._goes_on = spelled.goes_on
-        self._spelled: dict[int, list[Transition]] = {}
-        for change in spelled.changes:
+        self._goes_on = listed.goes_on
+        self._listed_changes: dict[int, list[Transition]] = {}
+        for change in listed.changes:
             if change.at_s > _ASKABLE_MIN_S:
-                self._spelled.setdefault(year_of(change.at_s), []).append(change)
-        self._spelled_to = 0 if spelled.until_s is None else year_of(spelled.until_s)
+                self._listed_changes.setdefault(year_of(change.at_s), []).append(change)
+        self._listed_to_year = 0 if listed.until_s is None else year_of(listed.until_s)
         self._transitions: dict[int, tuple[Transition, ...]] = {}
-        self._spans: dict[int, tuple[OffsetPeriod, ...]] = {}
+        self._offset_periods: dict[int, tuple[OffsetPeriod, ...]] = {}
 
     @property
     def steady_year(self) -> int:
-        """From this year on the zone follows one rule for good, so that years of the same days are alike."""
-        # The year after the last change that is spelled out may still repeat what that one showed.
-        return max(self._spelled_to + 2, _EPOCH.year)
+        """From this year on one rule applies for good, so that years with the same weekdays are alike."""
+        # The year after the last listed change may still repeat wall times of that change.
+        return max(self._listed_to_year + 2, _EPOCH.year)
 
     def offset_at(self, instant_s: int) -> int:
         """The seconds that the wall clock is ahead of UTC at an instant (epoch seconds)."""
@@ -84,42 +84,42 @@ class Zone:
         return offset // dt.timedelta(seconds=1)
 
     def offset_periods(self, from_s: int) -> Iterator[OffsetPeriod]:
-        """The spans from the one that holds `from_s` on, up to the year 9999, lazily.
+        """The offset periods from the one that contains `from_s`, up to the year 9999, lazily.
 
-        A span ends with its year at the latest, so that a zone without transitions yields without walking
-        to the year 9999.
+        A period ends with its year at the latest. So a zone without transitions yields without a walk to the
+        year 9999.
         """
         for year in range(year_of(from_s), _YEAR_LAST + 1):
-            for span in self.offset_periods_in(year):
-                if span.end_s > from_s:
-                    yield span
+            for period in self.offset_periods_in(year):
+                if period.end_s > from_s:
+                    yield period
 
     def instant_of(self, wall_s: int) -> int:
-        """The first instant (epoch seconds) that shows a wall time; the end of the gap if none does."""
-        for span in self.offset_periods(wall_s - _REACH_S):
-            if wall_s < span.end_s + span.offset_s:
-                return max(span.start_s, wall_s - span.offset_s)
-        # Only the last day of the year 9999 lies behind every span.
+        """The first instant (epoch seconds) that shows a wall time, or the end of the gap that drops it."""
+        for period in self.offset_periods(wall_s - _REACH_S):
+            if wall_s < period.end_s + period.offset_s:
+                return max(period.start_s, wall_s - period.offset_s)
+        # Only the last day of the year 9999 lies behind every period.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
     def begins_within_overlap(self, year: int) -> bool:
-        """Whether a year begins (UTC) while the wall clock shows something again."""
+        """Whether the wall clock repeats wall times as a year (UTC) begins."""
         first = self.offset_periods_in(min(year, _YEAR_LAST))[0]
         return first.covered_s != first.start_s + first.offset_s
 
     def offset_periods_in(self, year: int) -> tuple[OffsetPeriod, ...]:
-        """The spans of a year (UTC), each cut off at its ends."""
+        """The offset periods of a year (UTC), cut off where the year begins and ends."""
         if year >= self.steady_year:
             like = year_like(year, self.steady_year)
             if like != year:
                 return tuple(
-                    _moved(span, year_start_s(year) - year_start_s(like))
-                    for span in self.offset_periods_in(like)
+                    _moved(period, year_start_s(year) - year_start_s(like))
+                    for period in self.offset_periods_in(like)
                 )
-        known = self._spans.get(year)
+        known = self._offset_periods.get(year)
         if known is None:
             # Two threads may both find them; they find the same.
-            known = self._spans[year] = tuple(self._find_offset_periods(year))
+            known = self._offset_periods[year] = tuple(self._find_offset_periods(year))
         return known
 
     def _find_offset_periods(self, year: int) -> Iterator[OffsetPeriod]:
@@ -131,12 +131,12 @@ class Zone:
             shown = [each.at_s + each.before_s for each in changes if each.at_s <= low_s]
             to_show = [each.at_s + each.after_s for each in changes if each.at_s >= high_s]
             if low_s == start_s and start_s not in {each.at_s for each in changes}:
-                # Here the year begins and nothing else: the wall clock goes on as it went.
+                # Only the year begins here, and the wall clock runs on.
                 shown.append(low_s + offset_s)
             yield OffsetPeriod(low_s, high_s, offset_s, max(shown), min([*to_show, high_s + offset_s]))
 
     def _transitions_around(self, year: int) -> list[Transition]:
-        """Those of a year, and those so near to it that a span of the year repeats or is repeated by them."""
+        """The transitions of a year, and those near it that make a period of the year repeat another one."""
         start_s, end_s = year_start_s(year), year_start_s(year + 1)
         found = list(self._transitions_in(year))
         if self.offset_at(start_s - _REACH_S) != self.offset_at(start_s - 1):
@@ -147,8 +147,8 @@ class Zone:
         return found
 
     def _transitions_in(self, year: int) -> tuple[Transition, ...]:
-        if year < self._spelled_to or not self._goes_on:
-            return tuple(self._spelled.get(year, ()))
+        if year < self._listed_to_year or not self._goes_on:
+            return tuple(self._listed_changes.get(year, ()))
         known = self._transitions.get(year)
         if known is None:
             # Two threads may both find them; they find the same.
@@ -156,7 +156,7 @@ class Zone:
         return known
 
     def _find_transitions(self, year: int) -> Iterator[Transition]:
-        """By asking for offsets, since only zoneinfo reads the rule for years that are not spelled out."""
+        """The transitions by a yearly rule, which zoneinfo alone reads: found by asking for offsets."""
         low_s, end_s = year_start_s(year) - 1, year_start_s(year + 1) - 1
         before_s = self.offset_at(low_s)
         while low_s < end_s:
@@ -177,25 +177,25 @@ class Zone:
 
 
 def year_start_s(year: int) -> int:
-    """Epoch seconds of a year's first second, on a clock without a zone; the year 10000 included."""
+    """The first second of a year, on a clock without a zone; also of the year 10000."""
     if year > _YEAR_LAST:
         return 253_402_300_800
     return (dt.date(year, 1, 1).toordinal() - _EPOCH.toordinal()) * DAY_S
 
 
 def year_of(instant_s: int) -> int:
-    """The year (UTC) in which an instant (epoch seconds) lies; the first or the last one if in none."""
+    """The year (UTC) of an instant (epoch seconds), limited to the first and the last year."""
     return (_EPOCH + dt.timedelta(seconds=min(max(instant_s, _ASKABLE_MIN_S), _ASKABLE_MAX_S))).year
 
 
 def year_like(year: int, since: int) -> int:
-    """The first year from `since` on with the same weekdays on the same dates: one of 14 kinds."""
+    """The first year from `since` on that has the same weekdays on the same dates. There are 14 kinds."""
     return _years_like(since)[year % CYCLE_YEARS]
 
 
 @lru_cache(maxsize=256)
 def _years_like(since: int) -> tuple[int, ...]:
-    """For each year of the calendar's cycle, the first one from `since` on that is like it."""
+    """For each of the 400 years of the calendar, the first year from `since` on that is like it."""
     first: dict[tuple[int, bool], int] = {}
     for year in range(since, since + CYCLE_YEARS):
         first.setdefault((dt.date(year, 1, 1).weekday(), calendar.isleap(year)), year)
@@ -204,18 +204,18 @@ def _years_like(since: int) -> tuple[int, ...]:
 
 
 def years_alike(since: int) -> frozenset[int]:
-    """Of each of the 14 kinds the first year from `since` on."""
+    """The first year from `since` on of each of the 14 kinds."""
     return frozenset(_years_like(since))
 
 
-def _moved(span: OffsetPeriod, by_s: int) -> OffsetPeriod:
-    start_s, end_s, offset_s, covered_s, repeated_s = span
+def _moved(period: OffsetPeriod, by_s: int) -> OffsetPeriod:
+    start_s, end_s, offset_s, covered_s, repeated_s = period
     return OffsetPeriod(start_s + by_s, end_s + by_s, offset_s, covered_s + by_s, repeated_s + by_s)
 
 
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
-    """Every name that the packaged database knows, old ones such as `US/Eastern` included."""
+    """Every name that the packaged database has, also old ones such as `US/Eastern`."""
     return frozenset(importlib.resources.files("tzdata").joinpath("zones").read_text("utf-8").split())
 
 
@@ -223,12 +223,12 @@ def zone_names() -> frozenset[str]:
 def zone_named(name: str) -> Zone:
     """The zone with that IANA name, spelled exactly. Raises ScheduleError if there is none."""
     if name not in zone_names():
-        # Only names of the list are ever opened as files, so that `../x` is just another unknown name.
+        # Only names of the list are opened as files, so `../x` is one more unknown name.
         raise ScheduleError(
             f"{quoted(name)} is no time zone; expected an IANA name such as Europe/Paris or UTC."
             f"{suggestion(name, sorted(zone_names()))}"
         )
-    # With the first zone: many a function delivers for long before it meets one.
+    # Imported with the first zone: a delivery function may run for long without one.
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - as above
 
     place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))

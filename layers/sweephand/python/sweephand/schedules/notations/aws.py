@@ -1,7 +1,7 @@
-"""EventBridge Scheduler's notation: which of its three forms a text is in, `rate()`, `cron()` or `at()`.
+"""EventBridge Scheduler's three notations: `rate()`, `cron()` and `at()`.
 
-Reference: AWS, "Schedule types in EventBridge Scheduler". Its names are in lower case, nothing stands before
-or after the parentheses.
+Reference: AWS, "Schedule types in EventBridge Scheduler". The names are in lower case, and nothing stands
+before the name or after the parentheses.
 """
 
 import re
@@ -14,7 +14,7 @@ from sweephand.schedules.notations.aws_cron import parse_aws_cron
 from sweephand.schedules.notations.aws_rate import parse_rate
 from sweephand.schedules.timeline import Notation
 
-# Left for re to compile and keep when they are first used: importing this must be cheap.
+# re compiles it when it is first used, so that importing this module stays cheap.
 _WHOLE: Final = r"(rate|cron|at)\(([^()]*)\)"
 _PARSERS: Final[Mapping[str, Callable[[str], Notation]]] = {
     "rate": parse_rate,
@@ -24,7 +24,7 @@ _PARSERS: Final[Mapping[str, Callable[[str], Notation]]] = {
 
 
 def parse_aws(text: str) -> Notation:
-    """The form of `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or `at(2027-03-01T09:00:00)`.
+    """The notation of `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or `at(2027-03-01T09:00:00)`.
 
     Raises ScheduleError.
     """

@@ -1,8 +1,8 @@
 """EventBridge Scheduler's `at(yyyy-mm-ddThh:mm:ss)`: a one-off at a local time.
 
-Reference: AWS, "Schedule types in EventBridge Scheduler". The local time is that of the job's zone; where a
-clock change drops it or brings it twice, it is treated as cron treats a fixed time. One of up to a minute ago
-means now, as with a dueTime.
+Reference: AWS, "Schedule types in EventBridge Scheduler". The local time is that of the job's zone. If a
+clock change drops or repeats it, the rule of a fixed cron time applies. A local time up to a minute ago means
+now, as with a dueTime.
 """
 
 from collections.abc import Iterator
@@ -14,28 +14,27 @@ from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import DAY_S
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron
-from sweephand.schedules.notations.instant_list import InstantListTimeline
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_local
-from sweephand.schedules.timeline import Beginning
+from sweephand.schedules.timeline import Beginning, FixedInstants
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A local time, in seconds as in wall.py."""
+    """A local time, in seconds as in wall_pattern.py."""
 
     wall_s: int
 
-    def timeline(self, beginning: Beginning) -> InstantListTimeline:
-        """The instants that show the local time: mostly one; none if it is past or dropped."""
+    def timeline(self, beginning: Beginning) -> FixedInstants:
+        """The instants that show the local time: usually one, and none if it is past or dropped."""
         floor_at = _floor_at(beginning)
-        # No zone shows a local time further from it than this: a look at more would be a walk.
+        # No zone shows a local time further from UTC than this, so the search begins here.
         near_at = (self.wall_s - 2 * DAY_S) * SECOND_MS
-        # A look from before the floor on, since one of less than a minute ago still counts.
+        # The search begins before the floor, because a local time of less than a minute ago still counts.
         since_at = max(floor_at - PAST_MAX_MS, near_at)
         since = beginning._replace(start_at=since_at, due_at=None, jitter_ms=0)
         shown = Cron(CalendarPeriods.once(self.wall_s), is_wildcard=False).timeline(since)
         effects = shown.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
-        return InstantListTimeline(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
+        return FixedInstants(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
 
 
 def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
@@ -46,7 +45,7 @@ def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
 
 
 def _floor_at(beginning: Beginning) -> Instant:
-    # As of a dueTime, what is past is judged, and now is now, before anything is moved later.
+    # Jitter moves the instants afterwards: whether one is past is judged before, as with a dueTime.
     return beginning.start_at - 1 if beginning.due_at is None else beginning.eager_floor_at
 
 

@@ -2,8 +2,8 @@
 
 Reference: AWS, "Schedule types in EventBridge Scheduler" and "Cron expressions reference", which take their
 grammar from Quartz. Days of the week run from 1 = SUN to 7 = SAT. One of the two day fields is `?`. Years run
-from 1970 to 2199. A range may run over the end of its field (`22-2`). A step is no longer than its field. L, W
-and # stand alone in their field.
+from 1970 to 2199. A range may run over the end of its field (`22-2`). A step is no longer than its field.
+`L`, `W` and `#` stand alone in their field.
 """
 
 import re

@@ -1,7 +1,8 @@
 """EventBridge Scheduler's `rate(value unit)`: a period of elapsed time, the first fire at once.
 
-Reference: AWS, "Schedule types in EventBridge Scheduler": a positive whole number, then minute, minutes,
-hour, hours, day or days, the singular for 1 alone. A day is 24 hours, whatever the clocks do.
+Reference: AWS, "Schedule types in EventBridge Scheduler". The value is a positive whole number. The unit is
+minute, hour or day after 1, and minutes, hours or days after any other number. A day is 24 hours, also when
+the clocks change.
 """
 
 import re
@@ -14,13 +15,13 @@ from sweephand.schedules.timeline import Beginning, Periodic
 
 _MINUTE_NS: Final = 60_000_000_000
 _UNITS_NS: Final = {"minute": _MINUTE_NS, "hour": 60 * _MINUTE_NS, "day": 1_440 * _MINUTE_NS}
-# Left for re to compile and keep when it is first used: importing this must be cheap.
+# re compiles it when it is first used, so that importing this module stays cheap.
 _RATE: Final = r"([0-9]{1,18}) ([a-z]+)"
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A period: the first fire is at the start, or at the dueTime where there is one."""
+    """A period. The first fire is at the dueTime, or at the start without a dueTime."""
 
     period_ns: int
 

@@ -1,13 +1,12 @@
 """Cron with five and six fields, and robfig's macros: which instants match in a zone, DST included.
 
-References: Debian's cron(8) and crontab(5) for matching and for clock changes, robfig/cron for the six fields
-(seconds first) and the macros, cronsim as the oracle for five fields. What they disagree on, semantics.md
-settles.
+References: Debian's cron(8) and crontab(5) for matching and for clock changes; robfig/cron for the six fields
+(seconds first) and the macros; cronsim as the oracle for five fields. semantics.md decides where they differ.
 
-A fixed expression fires once for each local time it names, unless its job asks for another rule: in a gap of
-less than three hours at the instant at which the gap ends (once, however much was skipped), in an overlap the
-first time. A wildcard one, whose minute or hour field begins with a star, follows real time: it neither makes
-up nor drops.
+A fixed expression fires once for each local time that it names, unless its job asks for another rule. If the
+local time is in a gap of less than three hours, the expression fires as the gap ends, once for the whole gap.
+If the local time comes twice, the expression fires the first time. An expression whose minute or hour field
+begins with a star follows real time: it fires in neither case more or less often than the clock shows.
 """
 
 from typing import Final, NamedTuple
@@ -41,7 +40,7 @@ _FIELDS: Final = (
 
 
 class CronFields(NamedTuple):
-    """The fields of an expression, in whatever notation they were written; without `year` every year."""
+    """The fields of an expression, whatever its notation. Without `year` it matches in every year."""
 
     second: Field
     minute: Field
@@ -53,9 +52,9 @@ class CronFields(NamedTuple):
 
 
 class Cron(NamedTuple):
-    """An expression that has been read: what matches on the wall, and whether it follows real time.
+    """An expression that has been read: which wall times match, and whether it follows real time.
 
-    `fields` is what was written; None for local times that no expression named.
+    `fields` is None for local times that come from another notation.
     """
 
     pattern: Pattern
@@ -63,13 +62,13 @@ class Cron(NamedTuple):
     fields: CronFields | None = None
 
     def timeline(self, beginning: Beginning) -> WallTimeline:
-        """Its matches in a zone, after the beginning's floor."""
+        """The matches in the zone, after the floor of the beginning."""
         rule = None if self.is_wildcard else beginning.dst
         return WallTimeline(self.pattern, beginning.zone, beginning.floor_at, rule)
 
 
 def cron_of(fields: CronFields, days: str) -> Cron:
-    """The expression of its fields. Raises ScheduleError if no such day exists; `days` says which, quoted."""
+    """The expression of these fields. Raises ScheduleError, which quotes `days`, if its days never come."""
     pattern = WallPattern(
         TimesOfDay(fields.hour.values, fields.minute.values, fields.second.values),
         DayRule(fields.day_of_month, fields.day_of_week),
@@ -86,7 +85,7 @@ def cron_of(fields: CronFields, days: str) -> Cron:
 
 
 def parse_cron(text: str) -> Cron:
-    """The expression of five or six fields. Raises ScheduleError, also for one that can never match."""
+    """The expression of five or six fields. Raises ScheduleError, also if it can never match."""
     texts = text.split()
     if len(texts) == len(_FIELDS) - 1:
         texts.insert(0, "0")

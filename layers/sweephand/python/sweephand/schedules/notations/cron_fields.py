@@ -84,7 +84,7 @@ YEAR: Final = FieldRule("year", 1970, 2199)
 
 
 class Field(NamedTuple):
-    """What a field names: values in order, special days, and whether it begins with a star or has all values."""
+    """What a field names: values in order, and special days. `is_whole` means that it has every value."""
 
     values: tuple[int, ...]
     specials: tuple[Special, ...]

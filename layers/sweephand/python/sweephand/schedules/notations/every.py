@@ -1,4 +1,4 @@
-"""`@every`: a fixed period of elapsed time, as in Dapr (robfig/cron rounds to whole seconds)."""
+"""`@every`: a fixed period of elapsed time. Source: Dapr; robfig/cron rounds the period to whole seconds."""
 
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ PERIOD_MIN_NS: Final = 1_000 * MS_NS
 
 
 class Every(NamedTuple):
-    """A period: the first fire is one period after the start, or at the dueTime where there is one."""
+    """A period. The first fire is at the dueTime, or one period after the start without a dueTime."""
 
     period_ns: int
 
@@ -22,7 +22,7 @@ class Every(NamedTuple):
 
 
 def parse_every(text: str) -> Every:
-    """The period behind `@every`. Raises ScheduleError for less than a second."""
+    """The period after `@every`. Raises ScheduleError, also for a period of less than a second."""
     written = text.removeprefix(PREFIX).strip(" \t")
     period_ns = parse_go_duration_ns(written)
     if period_ns < PERIOD_MIN_NS:

@@ -5,48 +5,15 @@ writes them, in any order.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import INSTANTS_MAX
-from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.time_points import parse_instant
-from sweephand.schedules.timeline import Beginning
-
-
-@dataclass(frozen=True, slots=True)
-class InstantListTimeline:
-    """Occurrences at given instants, which are in ascending order and all different."""
-
-    all_at: tuple[Instant, ...]
-    #: What clock changes did, if the instants were local times before.
-    effects: tuple[ClockEffect, ...] = ()
-    is_finite: ClassVar[bool] = True
-
-    def instants(self, after: Instant) -> Iterator[Instant]:
-        """The instants that come after it."""
-        return iter(self.all_at[bisect_right(self.all_at, after) :])
-
-    def count(self, after: Instant, through: Instant) -> int:
-        """The difference of two places in the list."""
-        return max(0, bisect_right(self.all_at, through) - bisect_right(self.all_at, after))
-
-    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant, or None if the list ends before it."""
-        at = bisect_right(self.all_at, after) + number - 1
-        return self.all_at[at] if at < len(self.all_at) else None
-
-    def last_through(self, through: Instant) -> Instant | None:
-        """The last instant of the list up to this one."""
-        at = bisect_right(self.all_at, through)
-        return self.all_at[at - 1] if at else None
-
-    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """The known effects within these bounds."""
-        return (each for each in self.effects if after < each.instant <= through)
+from sweephand.schedules.timeline import Beginning, FixedInstants
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +22,9 @@ class InstantList:
 
     instants: tuple[Instant, ...]
 
-    def timeline(self, beginning: Beginning) -> InstantListTimeline:
+    def timeline(self, beginning: Beginning) -> FixedInstants:
         """The instants that are neither past at the beginning nor before its dueTime."""
-        return InstantListTimeline(self.instants[bisect_right(self.instants, beginning.eager_floor_at) :])
+        return FixedInstants(self.instants[bisect_right(self.instants, beginning.eager_floor_at) :])
 
     def to_item(self) -> list[Instant]:
         """The instants as numbers, which take half as much room as texts."""

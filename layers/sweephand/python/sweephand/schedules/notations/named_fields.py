@@ -1,7 +1,8 @@
 """Cron by the names of its fields: `{"hour": "3,6,9", "dayOfWeek": "MON-FRI"}`.
 
-References: semantics.md for the names and for what is left out (a time field below a given one is 0,
-everything else is `*`, as in APScheduler's cron trigger); each field is written as in cron with six fields.
+References: semantics.md for the names. Each field is written as in cron with six fields. A time field that is
+left out below a given one is 0, and every other field that is left out is `*`, as in APScheduler's cron
+trigger.
 """
 
 from collections.abc import Mapping
@@ -34,24 +35,24 @@ _NAMES: Final = ", ".join(_RULES)
 
 @dataclass(frozen=True)
 class NamedFields:
-    """The fields that were given, in the order of cron's, each with its text."""
+    """The given fields in the order of cron, each with its text."""
 
     given: tuple[tuple[str, str], ...]
 
     def timeline(self, beginning: Beginning) -> Timeline:
-        """The matches of the expression that they make."""
+        """The matches of the expression that the fields make."""
         return self.cron.timeline(beginning)
 
     @cached_property
     def cron(self) -> Cron:
-        """The expression. Raises ScheduleError."""
+        """The expression that the fields make. Raises ScheduleError."""
         texts = self.texts
         days = ", ".join(f"{name} {quoted(texts[name])}" for name in _DAY_FIELDS)
         return cron_of(CronFields(*(parse_field(texts[name], rule) for name, rule in _RULES.items())), days)
 
     @property
     def texts(self) -> dict[str, str]:
-        """All seven fields: those given, and what stands for those left out."""
+        """All seven fields; those that were left out have their default."""
         given = dict(self.given)
         names = list(_RULES)
         highest = max(names.index(name) for name in given)
@@ -62,17 +63,17 @@ class NamedFields:
         return {name: given.get(name) or left_out(name) for name in names}
 
     def to_item(self) -> dict[str, str]:
-        """The fields that were given."""
+        """The given fields."""
         return dict(self.given)
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> "NamedFields":
-        """What to_item() wrote."""
+        """The fields that to_item() wrote."""
         return cls(tuple(item.items()))
 
 
 def parse_fields(written: Mapping[str, object]) -> NamedFields:
-    """The fields of an object. Raises ScheduleError, which names every one that cannot be read."""
+    """The fields of an object. Raises SchedulePartsError, which names every field that cannot be read."""
     texts: dict[str, str] = {}
     faults: list[ScheduleError] = []
     for name, value in written.items():
@@ -90,8 +91,8 @@ def parse_fields(written: Mapping[str, object]) -> NamedFields:
             f"fields that are too long together; expected at most {SCHEDULE_LENGTH_MAX} characters"
         )
     fields = NamedFields(tuple((name, texts[name]) for name in _RULES if name in texts))
-    # Asked once, it shows whether its days exist.
-    assert fields.cron is not None, "what cannot be read raises"
+    # The expression is read here once, so that days which never come are refused.
+    assert fields.cron is not None, "an expression that cannot be read raises"
     return fields
 
 

@@ -1,8 +1,8 @@
-"""Which form a schedule is written in.
+"""In which notation a schedule is written.
 
-A form is one module with a parser. It is recognised here by how it begins, so that what cannot be read is
-refused by the form it was meant in. Those that most stacks never meet are imported when they are first met:
-what fires triggers must start fast.
+Each notation is one module with a parser. This module recognises a notation by how the text begins. So the
+parser that the user meant refuses a text that it cannot read. A rare notation is imported when it is first
+met, because the functions that fire triggers must start fast.
 """
 
 import re
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 #: A schedule as its user wrote it: a text, fields by name, or a list of instants.
 ScheduleInput: TypeAlias = str | Mapping[str, Any] | list[Any]
 
-#: The same as a series keeps it, which can be compared and kept: a text stays what was written.
+#: A schedule as a series keeps it. It can be compared and stored. A text stays as it was written.
 Schedule: TypeAlias = Union[str, "NamedFields", "InstantList"]
 
-# Left for re to compile and keep when they are first used: importing this must be cheap.
+# re compiles these when they are first used, so that importing this module stays cheap.
 # As in robfig/cron, a space ends the zone and a tab does not.
 _ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
 _AWS: Final = r"\s*(?i:rate|cron|at)\s*\("
@@ -49,7 +49,7 @@ class Parsed(NamedTuple):
 
 
 def read_schedule(written: object) -> Schedule:
-    """What a series keeps of a schedule. Raises ScheduleError for what no form can read."""
+    """The schedule as a series keeps it. Raises ScheduleError if no notation can read it."""
     match written:
         case str():
             parse_schedule(written)
@@ -70,7 +70,7 @@ def read_schedule(written: object) -> Schedule:
 
 
 def schedule_of_item(item: Any) -> Schedule:
-    """The schedule out of what a store or a message holds: text, a map of fields, or a list of numbers."""
+    """The schedule of a stored item or a message: a text, a map of fields, or a list of numbers."""
     match item:
         case str():
             return item
@@ -85,15 +85,15 @@ def schedule_of_item(item: Any) -> Schedule:
 
 
 def parse(schedule: Schedule) -> Parsed:
-    """The form of a schedule. Raises ScheduleError."""
+    """The notation of a schedule. Raises ScheduleError."""
     return parse_schedule(schedule) if isinstance(schedule, str) else Parsed(schedule, None)
 
 
 @lru_cache(maxsize=4096)
 def parse_schedule(text: str) -> Parsed:
-    """The form of a text; kept per text, so that reading it again costs nothing. Raises ScheduleError.
+    """The notation of a text. Answers are kept, so that reading a text again costs nothing.
 
-    The prefix's zone is not looked up here.
+    It does not look up the zone of the prefix. Raises ScheduleError.
     """
     if len(text) > SCHEDULE_LENGTH_MAX:
         raise ScheduleError(

@@ -1,9 +1,10 @@
 """ISO 8601 repetitions: `R4/PT3S`, `R/2027-01-01T00:00:00Z/P1D`.
 
-References: ISO 8601 for the notation, Dapr's reminders for what the number means: `R4` is four fires in all,
-the first at the start. Without a start that is the request. A period of hours, minutes and seconds is elapsed
-time. One with years, months, weeks or days is counted on the wall clock of the job's zone, all of it, from
-the start on and clamped to the month's end: from 31 January by `P1M` to 28 February and 31 March.
+References: ISO 8601 for the notation; Dapr's reminders for the number: `R4` is four fires in all, the first
+at the start. Without a start the series starts at the request. A period of hours, minutes and seconds is
+elapsed time. A period with years, months, weeks or days counts on the wall clock of the job's zone, with all
+its parts. It counts from the start and is clamped to the month's end: `P1M` leads from 31 January to 28
+February and to 31 March.
 """
 
 import re
@@ -32,12 +33,12 @@ from sweephand.schedules.notations.cron import Cron
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local
 from sweephand.schedules.timeline import Beginning, Periodic, Timeline
 
-# Left for re to compile and keep when they are first used: importing this must be cheap.
+# re compiles these when they are first used, so that importing this module stays cheap.
 _NUMBER: Final = r"R([0-9]{1,16})?"
 _DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CALENDAR_MONTHS: Final = 10_000 * 12
 _STEADY_AT: Final = year_start_s(STEADY_YEAR) * SECOND_MS
-#: More than an overlap, less than a period on the calendar.
+#: Longer than any overlap, and shorter than any calendar period.
 _HALF_DAY_MS: Final = 12 * HOUR_MS
 _EXPECTED: Final = (
     "R, how often or nothing, perhaps a start, and a period: R4/PT3S, R/2027-01-01T00:00:00Z/P1D"
@@ -46,26 +47,26 @@ _EXPECTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a repetition says that it begins: an instant, or a local time of the job's zone."""
+    """The start that a repetition names: an instant, or a local time of the job's zone."""
 
     instant_at: Instant | None
     wall_s: int = 0
 
     def resolved(self, zone: Zone) -> Instant:
-        """The instant; of a local time the first that shows it, or the end of the gap that drops it."""
+        """The instant: the first that shows a local time, or the end of the gap that drops it."""
         return zone.instant_of(self.wall_s) * SECOND_MS if self.instant_at is None else self.instant_at
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """A period, how often it comes in all (None: without end), and the start if one is written."""
+    """A period, the number of fires in all (None: no end), and the start if there is one."""
 
     period: Duration
     number: int | None
     start: Start | None
 
     def timeline(self, beginning: Beginning) -> Timeline:
-        """The multiples of the period from the start on; at a dueTime instead where there is one."""
+        """The multiples of the period from the dueTime on, or from the start without a dueTime."""
         anchor_at = self._anchor_at(beginning)
         if self.period.is_calendar:
             return self._on_calendar(anchor_at, beginning)
@@ -80,21 +81,21 @@ class Repetition:
         if self.start is None:
             return beginning.start_at
         begins_at = self.start.resolved(beginning.zone)
-        # What was to begin up to a minute ago begins now, as with a dueTime.
+        # A start up to a minute ago means now, as with a dueTime.
         is_now = beginning.start_at - PAST_MAX_MS <= begins_at < beginning.start_at
         return beginning.start_at if is_now else begins_at
 
     def _on_calendar(self, anchor_at: Instant, beginning: Beginning) -> "AnchoredTimeline":
         anchor_s, shift_ms = divmod(anchor_at, SECOND_MS)
-        steps = CalendarPeriods(
+        periods = CalendarPeriods(
             first_s=anchor_s + beginning.zone.offset_at(anchor_s),
             months=self.period.months,
             seconds=self.period.days * DAY_S + self.period.elapsed_ns // SECOND_NS,
         )
         floor_at = beginning.eager_floor_at
         whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, jitter_ms=0)
-        rest = Cron(steps, is_wildcard=False).timeline(whole)
-        end_at = None if self.number is None else _end_at(rest, whole, steps, self.number)
+        rest = Cron(periods, is_wildcard=False).timeline(whole)
+        end_at = None if self.number is None else _end_at(rest, whole, periods, self.number)
         return AnchoredTimeline(
             begun_at=anchor_at,
             is_counted=anchor_at > floor_at,
@@ -105,23 +106,23 @@ class Repetition:
         )
 
 
-def _end_at(rest: Timeline, beginning: Beginning, steps: CalendarPeriods, number: int) -> Instant:
-    """The last of so many fires, the first of which is the start; of the rest there is none after it.
+def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, number: int) -> Instant:
+    """The instant of the last of `number` fires, of which the start is the first.
 
-    Clock changes can make more or fewer fires than there are local times. That is looked at up to
-    STEADY_YEAR. Behind it the local times alone are counted, which no zone's yearly rule drops or doubles
-    unless the job asks for it.
+    Clock changes can make more or fewer fires than there are local times. Up to STEADY_YEAR this function
+    counts fires. Behind that year it counts local times, because the yearly rules of zones neither drop nor
+    double one unless the job asks for it.
     """
     begun_at, left = beginning.start_at, number - 1
     if left == 0:
         return begun_at
-    about_at = min((steps.at(left) + 2 * DAY_S) * SECOND_MS, INSTANT_MAX)
+    about_at = min((periods.at(left) + 2 * DAY_S) * SECOND_MS, INSTANT_MAX)
     if about_at > _STEADY_AT:
         steady_s = max(_STEADY_AT, begun_at) // SECOND_MS
         counted = rest.count(begun_at, steady_s * SECOND_MS)
         if counted < left:
-            behind = steps.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
-            last_s = beginning.zone.instant_of(steps.at(behind + left - counted - 1))
+            behind = periods.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
+            last_s = beginning.zone.instant_of(periods.at(behind + left - counted - 1))
             return min(last_s * SECOND_MS + _HALF_DAY_MS, INSTANT_MAX)
     if rest.count(begun_at, about_at) == left:
         found = rest.last_through(about_at)
@@ -132,27 +133,26 @@ def _end_at(rest: Timeline, beginning: Beginning, steps: CalendarPeriods, number
 
 @dataclass(frozen=True, slots=True)
 class AnchoredTimeline:
-    """An instant at which a series begins, and what a timeline has after it, `shift_ms` later than it says.
+    """An instant at which a series begins, and after it the instants of `rest`, each `shift_ms` later.
 
-    What is counted on the wall clock is counted in whole seconds: the shift is the part of a second that its
-    anchor had.
+    The wall clock counts whole seconds. The shift is the part of a second that the anchor had.
     """
 
     begun_at: Instant
     is_counted: bool
     rest: Timeline
-    #: Nothing of the rest comes up to the one nor, unless that is None, after the other.
+    #: The instants of `rest` lie after `floor_at`, and up to `end_at` unless that is None.
     floor_at: Instant
     shift_ms: int
     end_at: Instant | None
 
     @property
     def is_finite(self) -> bool:
-        """Whether it was said how often it comes."""
+        """Whether the repetition has a number."""
         return self.end_at is not None
 
     def instants(self, after: Instant) -> Iterator[Instant]:
-        """The beginning, unless it is past, and the rest."""
+        """The beginning, unless it is past, and then the rest."""
         if self._begins(after, self.begun_at):
             yield self.begun_at
         for instant in self.rest.instants(self._within(after) - self.shift_ms):
@@ -161,12 +161,12 @@ class AnchoredTimeline:
             yield instant + self.shift_ms
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The sum of both."""
+        """The beginning and the rest counted together."""
         low, high = self._within(after), min(through, self._last_at)
         return self._begins(after, through) + self.rest.count(low - self.shift_ms, high - self.shift_ms)
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """The beginning, or the one of the rest that has one number less."""
+        """The beginning, or the instant of the rest whose number is one less."""
         if self._begins(after, self.begun_at):
             if number == 1:
                 return self.begun_at
@@ -175,14 +175,14 @@ class AnchoredTimeline:
         return None if found is None or found + self.shift_ms > self._last_at else found + self.shift_ms
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The last one of the rest, else the beginning."""
+        """The last instant of the rest, or else the beginning."""
         found = self.rest.last_through(min(through, self._last_at) - self.shift_ms)
         if found is not None and found + self.shift_ms > self.floor_at:
             return found + self.shift_ms
         return self.begun_at if self._begins(self.begun_at - 1, through) else None
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """Those of the rest: the beginning is an instant."""
+        """The effects on the rest. The beginning is an instant, which no clock change moves."""
         if isinstance(self.rest, HasClockEffects):
             low, high = self._within(after), min(through, self._last_at)
             for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
@@ -200,7 +200,7 @@ class AnchoredTimeline:
 
 
 def parse_repetition(text: str) -> Repetition:
-    """The repetition that a text names. Raises ScheduleError, for a period of less than a second too."""
+    """The repetition that a text names. Raises ScheduleError, also for a period of less than a second."""
     number_text, *rest = text.split("/")
     if not 1 <= len(rest) <= 2:  # noqa: PLR2004 - a start and a period
         raise ScheduleError(
