@@ -30,7 +30,7 @@ from sweephand.web.http.operation import (
 from sweephand.web.routes.jobs import EXAMPLES, read_job
 from sweephand.web.schemas.job_requests import BulkDocument
 from sweephand.web.schemas.responses import BulkResource, BulkResultResource
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 

@@ -26,7 +26,7 @@ from sweephand.web.schemas.run_responses import (
     report_resource,
     run_resource,
 )
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.schemas.verb_requests import CompletionDocument, FailureDocument
 from sweephand.web.services import Services
 

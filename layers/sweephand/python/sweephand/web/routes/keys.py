@@ -34,7 +34,7 @@ from sweephand.web.http.operation import (
 from sweephand.web.schemas.key_requests import KeyDocument
 from sweephand.web.schemas.query import KeysQuery
 from sweephand.web.schemas.responses import KeyPage, NewKeyResource, key_resource
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 

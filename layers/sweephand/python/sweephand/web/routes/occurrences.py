@@ -43,7 +43,7 @@ from sweephand.web.schemas.responses import (
 )
 from sweephand.web.schemas.schedule_description import describe
 from sweephand.web.schemas.schedule_requests import PreviewDocument
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 _REASONS: Final[Mapping[str, Reason]] = {

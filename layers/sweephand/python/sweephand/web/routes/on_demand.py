@@ -25,7 +25,7 @@ from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.routes.occurrences import instant_of
 from sweephand.web.schemas.definition import read_payload
 from sweephand.web.schemas.responses import BackfillResource, TriggerResource
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.schemas.verb_requests import BackfillDocument, TriggerDocument
 from sweephand.web.services import Services
 

@@ -25,7 +25,7 @@ from sweephand.web.routes.jobs import (
     ruling_revision,
 )
 from sweephand.web.schemas.job_responses import JobResource, job_resource
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
 from sweephand.web.services import Services
 

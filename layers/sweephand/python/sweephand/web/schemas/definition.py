@@ -12,7 +12,7 @@ from sweephand.web.http.operation import Taken
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.job_requests import LATER, JobDocument
 from sweephand.web.schemas.job_responses import WholeJobResource
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 
 #: Fields of a job that cannot be written: fields of later releases, and fields that are only shown.
 _ELSEWHERE: Final = dict.fromkeys(

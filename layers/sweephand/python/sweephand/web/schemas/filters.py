@@ -7,7 +7,7 @@ from sweephand.base.errors import Violation
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import Taken
 from sweephand.web.schemas.filter_requests import FilterDocument
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 
 Document = TypeVar("Document", bound=FilterDocument)
 

@@ -21,7 +21,7 @@ from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.web.http.cursor import decode
 from sweephand.web.schemas.formats import CursorText, InstantText
-from sweephand.web.schemas.validation import check
+from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
 

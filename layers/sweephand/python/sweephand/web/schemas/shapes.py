@@ -1,4 +1,8 @@
-"""How the errors that pydantic finds in a document become violations with sentences of our own."""
+"""Whether a document has the shape of its model, and what is said of each field that has not.
+
+pydantic finds the errors. They become violations with sentences of our own. jobs/validation.py judges what
+the fields mean.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
