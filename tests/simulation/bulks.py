@@ -101,5 +101,5 @@ class Bulks:
             stack.enter_context(patch.object(bulk, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
             stack.enter_context(patch.object(bulk, "_AT_ONCE", random.choice((1, 2, 16))))
             stack.enter_context(patch.object(bulk, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
-            stack.enter_context(patch.object(bulk, "BULK_PATIENCE_MS", random.choice((20, 200, 10_000))))
+            stack.enter_context(patch.object(bulk, "BULK_TIME_LIMIT_MS", random.choice((20, 200, 10_000))))
             yield

@@ -39,7 +39,7 @@ def commits_before_arming() -> Iterator[None]:
 
 @mutation("The API has no time limit")
 def has_no_time_limit() -> Iterator[None]:
-    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), everywhere("API_PATIENCE_MS", HOUR_MS):
+    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS):
         yield
 
 
@@ -48,7 +48,7 @@ def has_no_time_limit() -> Iterator[None]:
     masked_by="the function's time limit: the caller has no answer, that is all",
 )
 def does_not_give_up() -> Iterator[None]:
-    with everywhere("API_PATIENCE_MS", HOUR_MS):
+    with everywhere("REQUEST_TIME_LIMIT_MS", HOUR_MS):
         yield
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sweephand.access.run_token import run_token, sent_run_token
-from sweephand.model.api_key import written
+from sweephand.model.api_key import format_key
 
 TOKEN = run_token("aB3" * 14 + "z")
 
@@ -25,7 +25,7 @@ def test_a_token_is_read_as_it_was_made(header: str) -> None:
         f"Bearer {TOKEN[:-1]}-",
         f"Bearer {TOKEN[:-1]}\u0661",
         f"Bearer {TOKEN} {TOKEN}",
-        f"Bearer {written('admin', 'x' * 43)}",
+        f"Bearer {format_key('admin', 'x' * 43)}",
     ],
 )
 def test_what_is_no_token_is_none(header: str | None) -> None:

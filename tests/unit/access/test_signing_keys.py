@@ -107,7 +107,7 @@ def test_who_loses_a_race_for_the_first_secret_signs_with_the_winners(
     winner = SigningKeys(secrets=MemorySecrets(), ids=CountingIds(), clock=clock)
     for _ in range(2):
         winner.rotate("other")
-    secrets.overtaking = winner.stored("ns")
+    secrets.overtaking = winner.get_or_create("ns")
     assert signing.active("ns") == winner.active("ns")
 
 

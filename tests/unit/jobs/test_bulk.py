@@ -8,7 +8,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import API_PATIENCE_MS, BULK_PATIENCE_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk import Done, Filter
 
 ALL = Filter("ns", prefix="job")
@@ -90,7 +90,7 @@ def test_a_call_ends_in_time_and_the_next_ones_do_the_rest(verb: str) -> None:
     while True:
         begun_at = world.clock.time
         done = VERBS[verb](world, Filter("ns", "job", after=after))
-        assert world.clock.time - begun_at < BULK_PATIENCE_MS + 4_000 < API_PATIENCE_MS
+        assert world.clock.time - begun_at < BULK_TIME_LIMIT_MS + 4_000 < REQUEST_TIME_LIMIT_MS
         count, calls = count + done.count, calls + 1
         if done.reached is None:
             break

@@ -8,7 +8,7 @@ from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, NotFoundError
-from sweephand.base.timing import BULK_PATIENCE_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.read import Reader
 from sweephand.model.run import Run
 from sweephand.ports import Answer, Attempt
@@ -358,7 +358,7 @@ def test_reading_many_runs_for_too_long_leaves_the_job_to_its_retention() -> Non
     world.run_until(NOON + 999_000)
 
     def announce(call: str) -> None:
-        world.clock.time += BULK_PATIENCE_MS * (call == "after runs.page")
+        world.clock.time += BULK_TIME_LIMIT_MS * (call == "after runs.page")
 
     world.announce = announce
     world.run_until(NOON + 1_100_000)

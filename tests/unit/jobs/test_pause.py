@@ -10,7 +10,7 @@ from sweephand.base.errors import (
     StoreError,
     UnavailableError,
 )
-from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.read import view
 from sweephand.model.change import SWEEPHAND
 from sweephand.ports import Answer
@@ -128,7 +128,7 @@ def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written() -> Non
 
     def announce(call: str) -> None:
         if call == "before jobs.get":
-            world.clock.time += API_PATIENCE_MS + 1
+            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
 
     world.announce = announce
     with pytest.raises(UnavailableError):

@@ -17,7 +17,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import DAY_MS
-from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.read import view
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.trigger import RangeMessage
@@ -313,7 +313,7 @@ def test_a_resume_that_takes_too_long_is_given_up_and_the_job_stays_paused() -> 
 
     def announce(call: str) -> None:
         if call == "before queue.send":
-            world.clock.time += API_PATIENCE_MS + 1
+            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
 
     world.announce = announce
     with pytest.raises(UnavailableError):

@@ -17,7 +17,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import Instant
-from sweephand.base.timing import API_PATIENCE_MS, PAYLOAD_GRACE_MS
+from sweephand.base.timing import PAYLOAD_GRACE_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job
 
 LARGE = '"' + "x" * 3_000 + '"'
@@ -187,7 +187,7 @@ def test_delays_count_from_when_messages_are_sent() -> None:
 @pytest.mark.parametrize("call", ["jobs.get", "timers.put", "queue.send"])
 def test_a_write_that_takes_too_long_is_given_up_and_nothing_is_committed(call: str) -> None:
     world = World()
-    slow(world, call, API_PATIENCE_MS + 1)
+    slow(world, call, REQUEST_TIME_LIMIT_MS + 1)
     with pytest.raises(UnavailableError):
         world.put(schedule="@every 100s", data=LARGE)
     assert world.jobs.get(key_of()) is None
@@ -206,7 +206,7 @@ def test_no_commit_comes_later_than_the_patience_after_its_request_however_many_
     at_call(world, "before jobs.put", compete, times=100)
     with pytest.raises(StoreError, match="too late"):
         world.put(schedule="@every 101s")
-    assert world.clock.time <= NOON + API_PATIENCE_MS + 3_000
+    assert world.clock.time <= NOON + REQUEST_TIME_LIMIT_MS + 3_000
     assert stored(world).definition.schedule == "@every 100s"
 
 
@@ -393,7 +393,7 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
 
 def test_a_write_whose_turn_comes_too_late_asks_the_stores_for_nothing() -> None:
     world = World()
-    world.clock.time += API_PATIENCE_MS + 1
+    world.clock.time += REQUEST_TIME_LIMIT_MS + 1
     writer = world.writer()
 
     def late() -> None:

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, BULK_PATIENCE_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, BULK_TIME_LIMIT_MS
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Redrive
 from sweephand.model.wire import decode, encode
@@ -321,7 +321,7 @@ def test_a_call_about_many_that_takes_long_says_where_to_go_on() -> None:
     page = world.runs.page
 
     def slow_page(*args: Any) -> Any:
-        world.clock.time += BULK_PATIENCE_MS
+        world.clock.time += BULK_TIME_LIMIT_MS
         return page(*args)
 
     world.runs.page = slow_page  # type: ignore[assignment]

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.http_events import JOB, Client
 
 from sweephand.base.errors import StoreError, UnavailableError
-from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import JobKey
 from sweephand.web.http.app import build_handler
 
@@ -101,7 +101,7 @@ def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.
 
     def slow(job: Any, *rest: Any) -> bool:
         done = put(job, *rest)
-        client.world.clock.time += API_PATIENCE_MS + 1
+        client.world.clock.time += REQUEST_TIME_LIMIT_MS + 1
         return done
 
     monkeypatch.setattr(client.world.jobs, "put", slow)

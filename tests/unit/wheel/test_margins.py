@@ -8,7 +8,6 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import (
     API_LIMIT_MS,
-    API_PATIENCE_MS,
     BUCKET_MS,
     CLOCK_SKEW_MAX_MS,
     DIRECT_WINDOW_MS,
@@ -16,6 +15,7 @@ from sweephand.base.timing import (
     LEASE_MS,
     LEASE_RENEWAL_MS,
     QUEUE_DELAY_MAX_MS,
+    REQUEST_TIME_LIMIT_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.model.job import Job
@@ -28,7 +28,7 @@ MINUTE = 60_000
 def test_the_constants_leave_the_margins_that_the_protocol_rests_on() -> None:
     assert DIRECT_WINDOW_MS - HORIZON_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
     assert UNKNOWN_GRACE_MS - API_LIMIT_MS >= CLOCK_SKEW_MAX_MS
-    assert API_PATIENCE_MS < API_LIMIT_MS
+    assert REQUEST_TIME_LIMIT_MS < API_LIMIT_MS
     # Tick may wake anywhere in its minute and slip over its end: a minute before something is due, an earlier
     # tick has reached it.
     assert HORIZON_MS >= 3 * BUCKET_MS

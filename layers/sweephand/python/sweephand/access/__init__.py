@@ -1,1 +1,1 @@
-"""Who may call, and the secrets with which deliveries are signed. Pure."""
+"""Who may call the API, and the secrets with which deliveries are signed. Pure."""

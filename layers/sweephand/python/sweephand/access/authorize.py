@@ -1,4 +1,4 @@
-"""Whose key an Authorization header carries: the authorizer's whole decision."""
+"""Which caller an Authorization header stands for: the authorizer's whole decision."""
 
 import hmac
 import re
@@ -11,40 +11,41 @@ from sweephand.model.api_key import (
     EVERY_NAMESPACE,
     Caller,
     digest_of,
-    parted,
+    parse_key,
 )
 
-if TYPE_CHECKING:  # the ports bring every room with them, and the authorizer needs none
+if TYPE_CHECKING:  # the ports import the values of every room, and the authorizer needs few of them
     from sweephand.ports import KeyStore
 
-# A scheme in any case, at least one space, a key (RFC 9110, 11.6.2). The lengths keep garbage from the store.
+# A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The length bounds keep garbage away
+# from the key store.
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
 
 
 def authorize(
     header: str | None, *, keys: "KeyStore", admin_secret: Callable[[], str], now: Instant
 ) -> Caller | None:
-    """The holder of the key in the header; None for whatever is not a key that opens.
+    """The caller whose API key is in the header; None if the header holds no valid key.
 
-    `admin_secret` gives the secret of the deployment's own key and is asked only for that key. Why a
-    key does not open is not told: unknown, revoked, expired and mistyped look alike. StoreError if the
-    key cannot be looked up.
+    `admin_secret` returns the secret of the deployment's own key. It is called only for that key. The answer
+    is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these apart.
+    Raises StoreError if the key cannot be looked up.
     """
     found = _BEARER.match(header.strip()) if header else None
-    parts = parted(found["key"]) if found else None
+    parts = parse_key(found["key"]) if found else None
     if parts is None:
         return None
     key_id, secret = parts
     if key_id == ADMIN_KEY_ID:
         return _deployment(secret, admin_secret())
     key = keys.get(key_id)
-    if key is None or not key.opens_with(secret, now):
+    if key is None or not key.accepts(secret, now):
         return None
     return key.caller
 
 
 def _deployment(given: str, secret: str) -> Caller | None:
-    # An empty secret would be one that everybody knows.
+    # If no secret is set, an empty secret in the header must not match it.
     if not secret or not hmac.compare_digest(digest_of(given), digest_of(secret)):
         return None
     return Caller(ADMIN_KEY_ID, EVERY_NAMESPACE, "admin")

@@ -1,4 +1,4 @@
-"""The signing secrets of namespaces: made on first need, rotated, and remembered for a minute."""
+"""The signing secrets of namespaces: how they are created, rotated, and cached for a minute."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -11,7 +11,7 @@ from sweephand.base.timing import SECRETS_AGE_MAX_MS
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.ports import Clock, Ids, SecretStore
 
-#: Namespaces remembered in one process; beyond it the process forgets them all and reads again.
+#: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
 
 
@@ -21,10 +21,10 @@ class _Remembered(NamedTuple):
 
 
 class SigningKeys:
-    """Answers for the secrets of every namespace; several threads may share one.
+    """Reads, creates and rotates the signing secrets of every namespace. Threads may share an instance.
 
-    Of several who make or rotate a namespace's secrets at once, one writes and the others take what it
-    wrote as it stands, so two rotations at one moment are one.
+    If several callers create or rotate the secrets of a namespace at once, one of them writes. The others
+    return what that caller wrote, so two rotations at one moment have the effect of one.
     """
 
     def __init__(self, *, secrets: SecretStore, ids: Ids, clock: Clock) -> None:
@@ -34,26 +34,26 @@ class SigningKeys:
         self._remembered: dict[str, _Remembered] = {}
 
     def active(self, namespace: str) -> tuple[str, ...]:
-        """The secrets that sign now, newest first, at least one; read again when they are a minute old."""
+        """The secrets that sign now, newest first; at least one. They are cached for a minute."""
         now = self._clock.now()
         known = self._remembered.get(namespace)
         if known is None or not 0 <= now - known.read_at < SECRETS_AGE_MAX_MS:
-            known = _Remembered(self.stored(namespace), now)
+            known = _Remembered(self.get_or_create(namespace), now)
             if len(self._remembered) >= REMEMBERED_MAX:
                 self._remembered.clear()
             self._remembered[namespace] = known
         return tuple(each.secret for each in known.secrets.active(now))
 
-    def stored(self, namespace: str) -> SigningSecrets:
-        """The secrets as they are stored; a namespace that has none yet gets its first."""
+    def get_or_create(self, namespace: str) -> SigningSecrets:
+        """The stored secrets; a namespace without secrets gets its first one."""
         found = self._secrets.get(namespace)
         return self._write(namespace, None) if found is None else found
 
     def rotate(self, namespace: str) -> SigningSecrets:
-        """The secrets with a new first one; the one before goes on signing for a day.
+        """Add a new first secret and return all; the secret before it goes on signing for a day.
 
-        ConflictError if there is no room: each secret signs for its day, and a delivery carries
-        SIGNING_SECRETS_MAX signatures at most.
+        Raises ConflictError if SIGNING_SECRETS_MAX secrets sign now. A delivery carries one signature for
+        each secret that signs, and each rotated secret signs for its day.
         """
         before = self._secrets.get(namespace)
         if before is not None:
@@ -67,8 +67,9 @@ class SigningKeys:
         if len(active) >= SIGNING_SECRETS_MAX:
             free_at = min(each.expires_at for each in active if each.expires_at is not None)
             raise ConflictError(
-                f"{len(active)} secrets sign now, and no more may (signingSecretsMax): rotated secrets sign "
-                f"for a day beside the new one. The next rotation is possible from {rfc3339(free_at)} on."
+                f"{len(active)} secrets sign now, which is the most (signingSecretsMax). "
+                f"A rotated secret signs for a day beside the new one. "
+                f"The next rotation is possible from {rfc3339(free_at)} on."
             )
 
     def _write(self, namespace: str, before: SigningSecrets | None) -> SigningSecrets:
@@ -84,6 +85,6 @@ class SigningKeys:
         return theirs
 
     def _secret(self) -> str:
-        # Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 bytes. The digest of 256 random
-        # bits written as text is 32 random bytes.
+        # Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 bytes. `Ids.secret` has 256 random bits
+        # as text, and the digest of that text is 32 bytes.
         return "whsec_" + b64encode(sha256(self._ids.secret().encode()).digest()).decode()

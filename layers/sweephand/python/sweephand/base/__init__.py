@@ -1,1 +1,1 @@
-"""What every room may use: errors, limits, instants, and the constants of time. Pure."""
+"""What every room may use: errors, limits, instants, and the time constants. Pure."""

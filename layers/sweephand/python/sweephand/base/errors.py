@@ -1,24 +1,24 @@
-"""The tree of errors; what a caller did wrong says what would be right.
+"""The tree of errors that Sweephand raises, and the HTTP status that each one becomes.
 
 SweephandError
-├── BadRequestError           the caller must change something
-│   ├── InvalidError          fields that cannot be accepted: 422, one Violation for each
+├── BadRequestError           the caller must change something in the request
+│   ├── InvalidError          fields that Sweephand cannot accept, with one Violation for each: 422
 │   ├── MalformedError        a body that is not JSON: 400
 │   ├── UnsupportedError      a content type that is not JSON: 415
-│   ├── TooLargeError         a body over its limit: 413
-│   ├── ForbiddenError        a role that does not suffice: 403
-│   ├── NotFoundError         nothing there, or not for this caller: 404
-│   ├── ConflictError         what is there is in no state for this: 409
-│   ├── GoneError             what this was about is over, and whoever asks should stop: 410
-│   └── PreconditionError     If-Match or If-None-Match lost: 412
-├── UnavailableError          Sweephand gave up in time; nothing was committed: 503
-├── PoisonError               a message that cannot be read or handled: it goes to the dead-letter queue
-└── StoreError                a store or queue did not do what was asked, after the SDK's own retries
-    └── NewerError            what is stored or queued was written by a newer version: it waits for that one
+│   ├── TooLargeError         a body over its size limit: 413
+│   ├── ForbiddenError        the caller's role does not suffice: 403
+│   ├── NotFoundError         the object does not exist, or this caller may not see it: 404
+│   ├── ConflictError         the object's present state does not allow the request: 409
+│   ├── GoneError             the run is over, and the consumer should stop: 410
+│   └── PreconditionError     If-Match or If-None-Match does not hold: 412
+├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
+├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
+└── StoreError                a store or queue failed, after the retries of the SDK
+    └── NewerError            a newer version wrote the item or message; it waits for that version
 
-A room hangs its own where they belong: below BadRequestError, schedules its ScheduleError and web its
-UnauthenticatedError (401) and MethodError (405), below TooLargeError its DataTooLargeError; below the root,
-runtime its SettingsError and delivery its EgressError.
+Rooms above add their own errors to the tree. Below BadRequestError, schedules has ScheduleError, and web has
+UnauthenticatedError (401) and MethodError (405). Below TooLargeError, web has DataTooLargeError.
+Directly below SweephandError, runtime has SettingsError, and delivery has EgressError.
 """
 
 from collections.abc import Sequence
@@ -26,27 +26,27 @@ from typing import NamedTuple
 
 
 class SweephandError(Exception):
-    """Whatever Sweephand raises by itself."""
+    """Any error that Sweephand itself raises."""
 
 
 class BadRequestError(SweephandError):
-    """The caller must change something; the message says what would be right."""
+    """The caller must change something in the request. The message says what would be right."""
 
 
 class Violation(NamedTuple):
-    """One field that cannot be accepted: a JSON pointer (RFC 6901) and a sentence that says what would be."""
+    """A field that Sweephand cannot accept: its JSON pointer (RFC 6901), and what would be right."""
 
     pointer: str
     detail: str
 
 
 def pointer(*path: str | int) -> str:
-    """The JSON pointer (RFC 6901) of a path of names and indexes. `~` and `/` in names are escaped."""
+    """The JSON pointer (RFC 6901) of a path of names and indexes; `~` and `/` in names are escaped."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 class InvalidError(BadRequestError):
-    """Fields that cannot be accepted; `violations` names each, in the order of the document."""
+    """Fields that Sweephand cannot accept; `violations` has one entry for each, in the document's order."""
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         assert violations, "an invalid request names at least one field"
@@ -67,39 +67,39 @@ class TooLargeError(BadRequestError):
 
 
 class ForbiddenError(BadRequestError):
-    """A role that does not suffice; the message names the one that would."""
+    """The caller's role does not suffice; the message names a role that does."""
 
 
 class NotFoundError(BadRequestError):
-    """Nothing there, or nothing that this caller may see: the two are not told apart."""
+    """The object does not exist, or this caller may not see it; the caller cannot tell which."""
 
 
 class ConflictError(BadRequestError):
-    """What is there is in no state for what was asked; the message says in which it is."""
+    """The object's present state does not allow the request; the message names that state."""
 
 
 class GoneError(BadRequestError):
-    """What this was about is over, and whoever asks should stop; the message says why."""
+    """The run is over, and the consumer that reports on it should stop; the message says why."""
 
 
 class PreconditionError(BadRequestError):
-    """If-Match or If-None-Match lost: the job is not in the version that the caller named."""
+    """If-Match or If-None-Match does not hold: the job is not in the revision that the caller named."""
 
 
 class UnavailableError(SweephandError):
-    """Sweephand gave up in time; nothing was committed, and asking again is safe."""
+    """Sweephand gave up within its time limit and committed nothing; the caller may safely ask again."""
 
 
 class PoisonError(SweephandError):
-    """A message that cannot be read, or not be handled, now or ever; the message says what about it."""
+    """A message that Sweephand cannot read, or can never handle; the message of the error says why."""
 
 
 class StoreError(SweephandError):
-    """A store or queue did not do what was asked; what was written may or may not be there."""
+    """A store or queue failed; the write may or may not have been applied."""
 
 
 class NewerError(StoreError):
-    """Something was written by a newer version of Sweephand, which alone can read it.
+    """A newer version of Sweephand wrote the item or message, and only that version can read it.
 
-    It is kept until that version is there again: going back a version loses nothing.
+    Sweephand keeps it until the newer version runs again, so a rollback loses nothing.
     """

@@ -1,4 +1,4 @@
-"""What an instant is (whole milliseconds since 1970-01-01T00:00:00Z) and how one is written."""
+"""What an instant is (whole milliseconds since 1970-01-01T00:00:00Z) and how Sweephand writes it."""
 
 import datetime as dt
 from typing import TypeAlias
@@ -22,10 +22,10 @@ def to_datetime(instant: Instant) -> dt.datetime:
 
 
 def from_datetime(moment: dt.datetime) -> Instant:
-    """The instant of an aware datetime; what lies below a millisecond is cut off, towards the past."""
+    """The instant of an aware datetime, rounded towards the past to a whole millisecond."""
     return (moment - _EPOCH) // dt.timedelta(milliseconds=1)
 
 
 def rfc3339(instant: Instant) -> str:
-    """RFC 3339 in UTC with milliseconds, as every time that leaves Sweephand is written."""
+    """The instant in RFC 3339, in UTC with milliseconds. Every time that leaves Sweephand has this form."""
     return to_datetime(instant).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

@@ -1,4 +1,4 @@
-"""Every limit on what a caller may ask, a number each, in one place; `/v1/limits` shows this table."""
+"""Every limit on what a caller may ask; `/v1/limits` shows this table."""
 
 from typing import Final
 
@@ -6,13 +6,13 @@ NAME_LENGTH_MAX: Final = 128
 JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
 DATA_BYTES_MAX: Final = 262_144
-#: A message of SQS has 256 KiB at most, unless its queue was made to take more: since August 2025 it can be
-#: 1 MiB, but queues that are older keep what they were made for. SQS counts the body and, of each attribute,
-#: name, type and value: the attribute `sweephand` has less than 1 KiB.
+#: A queue of SQS takes messages of 256 KiB by default. Since August 2025 a queue can be set to take 1 MiB,
+#: but older queues keep their setting. SQS counts the body, and the name, type and value of each attribute.
+#: The attribute `sweephand` takes less than 1 KiB of it.
 SQS_DATA_BYTES_MAX: Final = 262_144 - 1_024
 DATA_INLINE_BYTES_MAX: Final = 2_048
-#: All of a job but its data, as compact JSON: every trigger reads it, and a page of 200 jobs, each byte of
-#: which may take two in a function's answer, has to stay below the 6 MB that one may have.
+#: A job without its data, as compact JSON. Every trigger reads the whole job. A page of 200 jobs must also
+#: stay below 6 MB, Lambda's limit for a response, in which a byte of a job may take two bytes.
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 SCHEDULE_LENGTH_MAX: Final = 1_000
@@ -24,24 +24,26 @@ LABELS_MAX: Final = 20
 LABEL_LENGTH_MAX: Final = 128
 DESCRIPTION_LENGTH_MAX: Final = 512
 REASON_LENGTH_MAX: Final = 512
-#: What a consumer completes a run with: it stays in the run's item, and travels in the notice of its end.
+#: The result that a consumer reports. The run's item stores it, and the notification of the run's end carries
+#: it.
 RESULT_BYTES_MAX: Final = 2_048
 TARGET_TIMEOUT_S_MAX: Final = 60
 RETRY_ATTEMPTS_MAX: Final = 100
 RETRY_MULTIPLIER_MAX: Final = 100
 RETRY_DAYS_MAX: Final = 30
-#: The greatest number that every reader of JSON holds exactly.
+#: The greatest integer that every JSON parser reads exactly.
 REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
-#: A day, as EventBridge's flexible window.
+#: One day, like EventBridge's flexible time window.
 JITTER_S_MAX: Final = 86_400
-#: Triggers of one job that wait for a run of it: each change of their line writes all of them.
+#: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
-#: Over what any two clocks may differ by: a sweep whose clock is ahead must not skip what an update, a
-#: moment later by another clock, takes away from the revision that skipped it.
+#: Longer than any difference between two clocks. Otherwise a sweeper whose clock is ahead could skip an
+#: occurrence of a revision, and an update by a clock that is behind could then give that occurrence to the
+#: next revision.
 CATCHUP_WINDOW_S_MIN: Final = 120
-#: As long as timers are kept: what an outage leaves behind for longer is not found by a sweep.
+#: As long as the wheel keeps a timer: after a longer outage, no sweeper finds the occurrence.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
@@ -50,17 +52,18 @@ PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
-#: Jobs that follow one another, each triggered by the end of the one before. Lambda's own detection of loops
-#: is off (template.yaml), since putting a message back is one to it: this ends those that nobody meant.
+#: Jobs in a chain, in which the end of one job's run triggers the next job. Lambda's own loop detection is
+#: off (template.yaml), because it also counts messages that Sweephand requeues. This limit ends accidental
+#: loops.
 CHAIN_LENGTH_MAX: Final = 100
-#: Triggers of one backfill: each is a message, and a delivery.
+#: Triggers of one backfill. Each trigger is a message and a delivery.
 BACKFILL_TRIGGERS_MAX: Final = 100_000
-#: Jobs and runs that one call about many looks at.
+#: Jobs or runs that one bulk call examines.
 BULK_EXAMINED_MAX: Final = 1_000
 
 
 def table() -> dict[str, int]:
-    """The limits by their names outside: camelCase, the unit in the name."""
+    """Each limit by its name in the API: camelCase, with the unit in the name."""
     return {
         "nameLengthMax": NAME_LENGTH_MAX,
         "jobsPerBulkMax": JOBS_PER_BULK_MAX,

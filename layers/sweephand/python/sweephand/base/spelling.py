@@ -1,22 +1,22 @@
-"""Which known name a misspelt one was meant to be, and how a text is shown that may hold any character."""
+"""Which known name a misspelt name resembles most, and how a text with unprintable characters is shown."""
 
 from collections.abc import Iterable
 from typing import Final
 
-#: A word is compared with every name it could stand for: what is longer than any name is none of them.
+#: No known name is longer, so a longer text resembles none.
 _LENGTH_MAX: Final = 64
-#: Of three letters two may have changed places.
+#: With this similarity, a name of three letters may have two letters swapped.
 _SIMILARITY_MIN: Final = 0.65
 
 
-def meant(written: object, names: Iterable[str]) -> str | None:
-    """The one of the names that a text is nearest to, if it is near to any.
+def nearest_name(written: object, names: Iterable[str]) -> str | None:
+    """The name that resembles the text most, or None if no name is similar enough.
 
-    Capitals and what stands between words count for nothing: `queue_url` is `queueUrl`.
+    The comparison ignores case, `_` and `-`: `queue_url` equals `queueUrl`.
     """
     if not isinstance(written, str) or not 0 < len(written) <= _LENGTH_MAX:
         return None
-    from difflib import get_close_matches  # noqa: PLC0415 - only for what is refused
+    from difflib import get_close_matches  # noqa: PLC0415 - only a refused request needs it
 
     by_letters = {_letters(each): each for each in names}
     near = get_close_matches(_letters(written), by_letters, n=1, cutoff=_SIMILARITY_MIN)
@@ -24,13 +24,13 @@ def meant(written: object, names: Iterable[str]) -> str | None:
 
 
 def suggestion(written: object, names: Iterable[str]) -> str:
-    """A sentence that asks whether the nearest of the names was meant, with a space before; else nothing."""
-    near = meant(written, names)
+    """The sentence " Did you mean NAME?" with a leading space, or "" if no name resembles the text."""
+    near = nearest_name(written, names)
     return f" Did you mean {near}?" if near is not None and near != written else ""
 
 
 def printable(text: str) -> str:
-    r"""The text with every character that does not print as an escape sequence, as in `a\x00b`."""
+    r"""The text with each unprintable character as an escape sequence, such as `a\x00b`."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

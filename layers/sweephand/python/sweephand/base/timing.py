@@ -1,10 +1,10 @@
-"""Every constant of time that the protocol rests on, with its reason; none is repeated elsewhere.
+"""Every time constant on which the protocol rests, with its reason. No other module repeats one.
 
-Two margins follow from these numbers, and each bounds how far two functions' clocks may differ:
+Two margins follow from these numbers. Each one bounds how far the clocks of two functions may differ:
 
-- A timer lies beyond the reach of any sweep that runs before its job is committed:
+- No sweeper that runs before a job's commit reaches the job's timer:
   DIRECT_WINDOW - HORIZON - API_LIMIT = 300 - 180 - 25 = 95 s.
-- A trigger whose commit is in flight is not dropped:
+- The delivery function does not drop a trigger whose commit is still in flight:
   UNKNOWN_GRACE - API_LIMIT = 120 - 25 = 95 s.
 """
 
@@ -12,123 +12,125 @@ from typing import Final
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 
-#: A bucket of the wheel: one sweep's worth of time, since tick wakes once a minute.
+#: A bucket of the wheel covers one minute, because tick wakes once a minute.
 BUCKET_MS: Final = MINUTE_MS
 
-#: Triggers this near go straight to the queue when a job is armed; the wheel takes what lies beyond.
+#: When a job is armed, its triggers within this window go straight to the queue. Later triggers get a timer.
 DIRECT_WINDOW_MS: Final = 300 * SECOND_MS
 
-#: A sweep reads the buckets that begin before the start of its own minute plus this: the minute that
-#: runs and the two after it. EventBridge wakes tick anywhere within its minute. With two minutes, a tick
-#: that wakes at second 59.8 and reads its clock in the next minute would find what is due at `:00` late:
-#: the tick before it did not reach so far. With three, each trigger was in reach of an earlier tick.
+#: A sweeper reads the buckets that begin before the start of its own minute plus this: its own minute and the
+#: next two. EventBridge wakes tick at any second of the minute. Suppose that the horizon were two minutes,
+#: and that tick woke at second 59.8 but read its clock in the next minute. Triggers due at that minute's
+#: `:00` would be late, because the tick before did not reach them. With three minutes, an earlier tick has
+#: reached each.
 HORIZON_MS: Final = 180 * SECOND_MS
 
-#: The API function's time limit (template.yaml): no commit comes later than this after its arming.
+#: The time limit of the API function (template.yaml). No commit comes later than this after its arming.
 API_LIMIT_MS: Final = 25 * SECOND_MS
 
-#: A write of a job, the SDK's own repetitions included, is over this long after its request, by any clock: no
-#: sooner is it certain that a payload which no job refers to will not be referred to.
+#: Every try of a job's write, the SDK's retries included, is over this long after the request, by any clock.
+#: Only then is it certain that no write can still refer to a payload that no job refers to.
 PAYLOAD_GRACE_MS: Final = 120 * SECOND_MS
 
-#: The API gives up by itself before the limit would end it, so that the caller gets an answer.
-API_PATIENCE_MS: Final = 20 * SECOND_MS
+#: The API gives up on a request after this time. The function's own limit would end it without an answer.
+REQUEST_TIME_LIMIT_MS: Final = 20 * SECOND_MS
 
-#: A trigger of a job or revision that is not there (yet) is put back until this long after its arming.
+#: Until this long after its arming, a trigger whose job or revision is not stored (yet) is requeued.
 UNKNOWN_GRACE_MS: Final = 120 * SECOND_MS
 
-#: For this long each time: a commit is normally milliseconds behind its arming.
+#: The delay of each such requeue. A commit usually follows its arming within milliseconds.
 UNKNOWN_DELAY_MS: Final = 2 * SECOND_MS
 
-#: Of a trigger armed less than a second ago the delivery function waits so long for the commit, and looks
-#: again: what is due at once shall not be late by the seconds that a queue counts in.
+#: If a trigger was armed less than a second ago and its job is not there, the delivery function waits this
+#: long and reads again. A requeue counts in seconds, and would make a trigger late that is due at once.
 COMMIT_WAIT_MS: Final = 250
 
-#: What any two functions' clocks may differ by without harm; the margins above leave 5 s to spare.
+#: The clocks of any two functions may differ by this much without harm. The margins above leave 5 s to spare.
 CLOCK_SKEW_MAX_MS: Final = 90 * SECOND_MS
 
-#: SQS holds a message back for at most this long (AWS: DelaySeconds 0 to 900).
+#: The longest delay of a message (AWS: DelaySeconds is 0 to 900).
 QUEUE_DELAY_MAX_MS: Final = 900 * SECOND_MS
 
-#: The delivery function waits out less than this by itself: SQS counts delays in whole seconds.
+#: The delivery function waits for less than this by itself, because SQS counts delays in whole seconds.
 EARLY_WAIT_MAX_MS: Final = SECOND_MS
 
-#: A job read longer ago than this is read again before its request leaves (promise 3).
+#: Before an attempt, the delivery function reads the job again if its copy is older than this (promise 3).
 JOB_READ_AGE_MAX_MS: Final = SECOND_MS
 
-#: After an attempt the delivery function needs at most so long to send what follows and to record the run.
-#: An attempt that could end later than this before the function's time limit is not begun.
+#: After an attempt, the delivery function needs at most this long to send what follows and to record the run.
+#: It does not begin an attempt that could end later than this before the function's time limit.
 SETTLING_MS: Final = 5 * SECOND_MS
 
-#: What could not be begun, since its job kept changing or the function's time was short, is put back for so
-#: long.
+#: The delay of a message that the delivery function could not begin: either the job kept changing, or the
+#: function had too little time left.
 POSTPONED_MS: Final = 2 * SECOND_MS
 
-#: A message of a newer version is looked at again after so long. Whoever goes back a version and forward
-#: again has it delivered that late at most; until then it costs a receive and a send each time.
+#: The delay of a message that a newer version wrote. After a rollback and a new upgrade, the message is late
+#: by at most this. Until then, each round costs one receive and one send.
 NEWER_MS: Final = 30 * SECOND_MS
 
-#: A sweeper holds a shard for this long unless it renews: the next tick takes up what a crashed one held.
+#: A sweeper holds a shard for this long unless it renews the lease. Then the next tick takes over the shard.
 LEASE_MS: Final = 30 * SECOND_MS
 
-#: It renews this often, so that two renewals in a row can fail before the lease does.
+#: A sweeper renews its lease this often, so the lease survives two failed renewals in a row.
 LEASE_RENEWAL_MS: Final = 10 * SECOND_MS
 
-#: A sweeper starts no page with less than this left of its function's time: one page of a thousand
-#: triggers is written and sent in under half of it.
+#: A sweeper begins no page with less than this left of its function's time. It writes and sends a page of a
+#: thousand triggers in under half of this.
 SWEEP_RESERVE_MS: Final = 15 * SECOND_MS
 
-#: A trigger that should have been delivered this long ago and has no record is not said to be on its way.
+#: The API does not list a trigger as pending that was due longer ago than this and has no record.
 PENDING_MAX_MS: Final = 60 * MINUTE_MS
 
-#: An attempt that was sent for an instant begins by then plus this at the latest in ordinary trouble: a
-#: function that died holds its claim for three minutes, and an account can be short of functions for a
-#: while. So long a job is kept beyond what it is known to wait for.
+#: In ordinary trouble, an attempt begins at most this long after the instant for which it was sent. A
+#: function that crashed holds its claim for three minutes, and an account can lack free functions for a
+#: while. A job is kept for this long after its last expected attempt.
 ATTEMPT_DELAY_MAX_MS: Final = 60 * MINUTE_MS
 
-#: A change of a job is kept for this long, whatever becomes of the job.
+#: A change of a job is kept for this long, even if the job is deleted.
 CHANGE_RETENTION_MS: Final = 90 * DAY_MS
 
-#: A call about many jobs returns with a cursor when it has taken this long: half of the API's patience, of
-#: which one last step may take the rest.
-BULK_PATIENCE_MS: Final = 10 * SECOND_MS
+#: A bulk call returns with a cursor after this time. It is half of the API's time limit; the last step may
+#: take the other half.
+BULK_TIME_LIMIT_MS: Final = 10 * SECOND_MS
 
-#: An attempt is claimed for the delivery function's time limit (90 s) plus the clock bound: after that
-#: its holder is gone.
+#: An attempt's claim lasts for the delivery function's time limit (90 s) plus the clock bound. After that,
+#: the function that holds the claim has ended.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
-#: A consumer's deadline is over when it is past by this: another function's clock wrote it. AWS keeps clocks
-#: within milliseconds. A consumer that is taken for dead too early costs a duplicate, no more: this need not
-#: be the 90 s of the wheel.
+#: A consumer's deadline counts as over only this long after its instant, because another function's clock
+#: wrote it. AWS keeps clocks within milliseconds. If a consumer is taken for dead too early, the only harm is
+#: a duplicate, so the 90 s of the wheel are not needed here.
 DEADLINE_GRACE_MS: Final = 5 * SECOND_MS
 
-#: The next look at a run comes by so much later at most, at random. Copies of one look, which are received at
-#: the same moment, thus send looks for different moments: the first one that is handled replaces the others.
+#: The next check of a run is delayed by a random time of up to this. Copies of one check are received at the
+#: same moment. Thus they send checks for different moments, and the first check that is handled replaces the
+#: others.
 LOOKS_SPREAD_MS: Final = SECOND_MS
 
-#: An attempt whose predecessor is not recorded as failed yet is looked at every second for this long; then
-#: when that one's deadline passes: its consumer has reported after all.
-OVERTAKEN_PATIENCE_MS: Final = MINUTE_MS
+#: If the attempt before is not yet recorded as failed, an attempt checks it every second for this long. After
+#: that it checks at the earlier attempt's deadline, because that attempt's consumer has accepted the run.
+OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 
-#: DynamoDB removes a timer this long after it was due: the longest outage that needs no `rebuild`.
+#: DynamoDB removes a timer this long after its due time. An outage up to this length needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
-#: An earlier revision that its job has no room for is kept for so long after its end. A sweeper may expand
-#: its timer on the timer's last day, and SQS keeps the trigger for 14 days more; a day is to spare.
+#: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may
+#: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. One day is spare.
 REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + DAY_MS
 
-#: Health is bad when tick's last heartbeat is older than this: three wake-ups missed.
+#: Health is bad when tick's last heartbeat is older than this, which is three missed wake-ups.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 
-#: The number of shards is read from the store again after this long in one process.
+#: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS
 
-#: In this minute of each hour tick takes a step of the audit of payloads: apart from the full hour and its
-#: quarters, when most jobs are due.
+#: In this minute of each hour, tick runs one step of the payload audit. Most jobs are due at the full hour
+#: and its quarters, and this minute is far from both.
 AUDIT_MINUTE: Final = 37
 
-#: Signing secrets are read from the store again after this long in one process.
+#: A process reads the signing secrets again after this long.
 SECRETS_AGE_MAX_MS: Final = MINUTE_MS
 
-#: A rotated signing secret signs beside the new one for this long, so that consumers can follow.
+#: A rotated secret signs beside the new one for this long, so that consumers can switch.
 SECRET_OVERLAP_MS: Final = DAY_MS

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeAlias
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import BULK_PATIENCE_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
@@ -103,7 +103,7 @@ class Bulk:
         return self._each(wanted, act, lambda _: True)
 
     def _each(self, wanted: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> Done:
-        until = self._clock.now() + BULK_PATIENCE_MS
+        until = self._clock.now() + BULK_TIME_LIMIT_MS
         count = examined = 0
         after: str | None = wanted.after
         while after is not None and examined < BULK_EXAMINED_MAX and self._clock.now() < until:

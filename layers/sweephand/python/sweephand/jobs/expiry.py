@@ -7,7 +7,7 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.base.timing import BULK_PATIENCE_MS, CLOCK_SKEW_MAX_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.ports import Clock, Ids, JobStore, RunStore
@@ -60,7 +60,7 @@ class JobExpiry:
 
         False also if reading them takes too long: then the job is left to its retention.
         """
-        until, has_run = now + BULK_PATIENCE_MS, run is None
+        until, has_run = now + BULK_TIME_LIMIT_MS, run is None
         due: dict[Instant, Instant] = {}
         before: str | None = ""
         while before is not None:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.ports import Clock
 
 
 def in_time(clock: Clock, requested_at: Instant) -> Callable[[], bool]:
     """What a store asks before each try of a write of that request leaves, whichever thread runs it."""
-    return lambda: clock.now() - requested_at <= API_PATIENCE_MS
+    return lambda: clock.now() - requested_at <= REQUEST_TIME_LIMIT_MS
 
 
 def check_patience(clock: Clock, requested_at: Instant) -> None:

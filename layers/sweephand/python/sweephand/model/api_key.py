@@ -1,4 +1,4 @@
-"""What an API key is, how it is written, and what its holder may do."""
+"""What an API key is, how it is written, and what its caller may do."""
 
 import hmac
 from hashlib import sha256
@@ -10,25 +10,25 @@ Role = Literal["read", "write", "admin"]
 
 ROLES: Final[tuple[Role, ...]] = ("read", "write", "admin")
 
-#: The key that comes from the deployment: its secret stands in Secrets Manager, not in the table.
+#: The id of the deployment's own key. Its secret is in Secrets Manager, not in the table.
 ADMIN_KEY_ID: Final = "admin"
 
 EVERY_NAMESPACE: Final = "*"
 
 
 class Caller(NamedTuple):
-    """Who is calling: what the authorizer found out and the API decides by."""
+    """The caller of a request, as the authorizer found it. The API grants access by it."""
 
     key_id: str
     namespace: str
     role: Role
 
     def may(self, role: Role) -> bool:
-        """Whether its role suffices: each role can do what the ones before it can."""
+        """Whether the caller's role suffices. Each role may do all that the roles before it in ROLES may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def sees(self, namespace: str) -> bool:
-        """Whether that namespace is its own."""
+        """Whether the caller's key is for that namespace, or for every one."""
         return self.namespace in (EVERY_NAMESPACE, namespace)
 
 
@@ -46,29 +46,29 @@ class Key(NamedTuple):
     expires_at: Instant | None = None
     description: str | None = None
 
-    def opens_with(self, secret: str, now: Instant) -> bool:
+    def accepts(self, secret: str, now: Instant) -> bool:
         """Whether the secret is this key's and the key has not expired; compared in constant time."""
         alive = self.expires_at is None or now < self.expires_at
         return hmac.compare_digest(digest_of(secret), self.digest) and alive
 
     @property
     def caller(self) -> Caller:
-        """The caller that holds it."""
+        """The caller that holds this key."""
         return Caller(self.id, self.namespace, self.role)
 
 
 def digest_of(secret: str) -> str:
-    """What is stored in place of a secret."""
+    """The SHA-256 of a secret in hexadecimal, which is stored instead of the secret."""
     return sha256(secret.encode()).hexdigest()
 
 
-def written(key_id: str, secret: str) -> str:
-    """A key as its holder sends it: `sh_{id}_{secret}`."""
+def format_key(key_id: str, secret: str) -> str:
+    """The key as its holder sends it: `sh_{id}_{secret}`."""
     return f"sh_{key_id}_{secret}"
 
 
-def parted(text: str) -> tuple[str, str] | None:
-    """Id and secret of a key as sent; None if it is not written like one."""
+def parse_key(text: str) -> tuple[str, str] | None:
+    """Id and secret of a key as its holder sends it; None if the text does not have that form."""
     prefix, _, rest = text.partition("_")
     key_id, _, secret = rest.partition("_")
     if prefix != "sh" or not key_id or not secret:

@@ -9,7 +9,7 @@ from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import (
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
-    OVERTAKEN_PATIENCE_MS,
+    OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
     UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
@@ -265,7 +265,7 @@ class Deliverer:
         long, and this one may never be needed.
         """
         now = self._clock.now()
-        is_recent = now - message.not_before < OVERTAKEN_PATIENCE_MS
+        is_recent = now - message.not_before < OVERTAKEN_TIME_LIMIT_MS
         until = now + SECOND_MS if is_recent else stored.deadline_at + DEADLINE_GRACE_MS
         return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import BULK_PATIENCE_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
@@ -77,7 +77,7 @@ class Redriver:
         Looks at 1,000 jobs and runs, or fewer if that takes long. StoreError: any of them may have been
         redriven, and asking again is safe.
         """
-        until = self._clock.now() + BULK_PATIENCE_MS
+        until = self._clock.now() + BULK_TIME_LIMIT_MS
         found: list[Run] = []
         examined, reached = 0, None
         for step in self._steps(namespace, prefix, labels, since):

@@ -14,7 +14,7 @@ from sweephand.base.errors import (
 from sweephand.base.instants import Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.names import NAME_RULE, is_name
-from sweephand.base.timing import API_PATIENCE_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.web.http import problems
@@ -86,7 +86,7 @@ def _named(services: Services, document: Any, seen: set[str], requested_at: Inst
 
 def _put(services: Services, request: Request[NoQuery, list[Any]], each: _Named) -> BulkResultResource:
     try:
-        if services.clock.now() - request.requested_at > API_PATIENCE_MS:
+        if services.clock.now() - request.requested_at > REQUEST_TIME_LIMIT_MS:
             raise UnavailableError("Others of this request took too long; this was not written. Ask again.")
         written = services.writer.put(
             JobKey(request.namespace, each.name),

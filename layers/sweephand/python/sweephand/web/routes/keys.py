@@ -18,7 +18,7 @@ from sweephand.model.api_key import (
     EVERY_NAMESPACE,
     Key,
     digest_of,
-    written,
+    format_key,
 )
 from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
@@ -57,7 +57,7 @@ def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Repl
         description=asked.description,
     )
     services.keys.put(key)
-    shown: NewKeyResource = {**key_resource(key), "key": written(key.id, secret)}
+    shown: NewKeyResource = {**key_resource(key), "key": format_key(key.id, secret)}
     return Reply(201, shown, {"cache-control": "no-store"})
 
 

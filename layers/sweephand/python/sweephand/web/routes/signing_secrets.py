@@ -16,7 +16,7 @@ from sweephand.web.services import Services
 
 def show_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show the secrets that sign now; the first is made when it is first asked for."""
-    return _reply(services.signing.stored(request.namespace), request)
+    return _reply(services.signing.get_or_create(request.namespace), request)
 
 
 def rotate_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
