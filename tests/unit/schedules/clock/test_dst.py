@@ -1,159 +1,235 @@
-"""When the clock changes: a fixed local time fires once for each night, a wildcard follows real time.
+"""The rule for clock changes that a job chooses: gaps made up or left out, either showing of an overlap."""
 
-Source: Debian's cron(8), "Daylight Saving Time and other time changes", as semantics.md takes it.
-"""
-
-import datetime as dt
-from itertools import islice, takewhile
+from itertools import islice
+from typing import Any
 
 import pytest
-from cronsim import CronSim
-from tests.unit.schedules.oracle import packaged
-from tests.unit.schedules.say import at, fires, said
+from tests.unit.schedules.say import at, said
 
-from sweephand.base.instants import from_datetime
-from sweephand.schedules import Series
+from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 
-#: zone, schedule, after, what fires.
-GAPS = [
-    # Paris, 28 March 2027: 02:00 becomes 03:00 at 01:00 UTC.
-    ("Europe/Paris", "30 2 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:30"]),
-    ("Europe/Paris", "0 30 2 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:30"]),
-    ("Europe/Paris", "* 30 2 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:30"]),
-    ("Europe/Paris", "0 2 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:00"]),
+SKIP = DstRule(gap="skip")
+LAST = DstRule(overlap="last")
+BOTH = DstRule(overlap="both")
+
+#: zone, schedule, after, what fires with the gap left out.
+SKIPPED = [
+    ("Europe/Paris", "30 2 * * *", "2027-03-27T12:00", ["2027-03-29 00:30"]),
     ("Europe/Paris", "0 3 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 01:00"]),
-    ("Europe/Paris", "0,20,40 2 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:00"]),
-    ("Europe/Paris", "0 2,3 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:00"]),
-    ("Europe/Paris", "15 2,3 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-28 01:15"]),
-    ("Europe/Paris", "30 1,2 * * *", "2027-03-27T12:00", ["2027-03-28 00:30", "2027-03-28 01:00"]),
-    ("Europe/Paris", "30 2 28 3 *", "2027-03-27T12:00", ["2027-03-28 01:00", "2028-03-28 00:30"]),
-    # A wildcard is not made up: 02:30 does not exist, and that is all.
-    ("Europe/Paris", "30 * * * *", "2027-03-28T00:00", ["2027-03-28 00:30", "2027-03-28 01:30"]),
-    ("Europe/Paris", "*/20 2 * * *", "2027-03-27T12:00", ["2027-03-29 00:00", "2027-03-29 00:20"]),
-    ("Europe/Paris", "30 */2 * * *", "2027-03-27T23:00", ["2027-03-27 23:30", "2027-03-28 02:30"]),
-    ("Europe/Paris", "30 ? * * *", "2027-03-28T00:00", ["2027-03-28 00:30", "2027-03-28 01:30"]),
-    ("Europe/Paris", "*,5 2 * * *", "2027-03-27T12:00", ["2027-03-29 00:00", "2027-03-29 00:01"]),
-    # All of a fixed list of hours is fixed, though it names the same hours as a star.
-    (
-        "Europe/Paris",
-        "30 0-23 * * *",
-        "2027-03-28T00:00",
-        ["2027-03-28 00:30", "2027-03-28 01:00", "2027-03-28 01:30"],
-    ),
-    # New York, 14 March 2027: 02:00 becomes 03:00 at 07:00 UTC.
-    ("America/New_York", "30 2 * * *", "2027-03-13T12:00", ["2027-03-14 07:00", "2027-03-15 06:30"]),
-    # Lord Howe, 3 October 2027: 02:00 becomes 02:30 at 15:30 UTC of the day before.
-    ("Australia/Lord_Howe", "15 2 * * *", "2027-10-02T00:00", ["2027-10-02 15:30", "2027-10-03 15:15"]),
-    ("Australia/Lord_Howe", "30 2 * * *", "2027-10-02T00:00", ["2027-10-02 15:30", "2027-10-03 15:30"]),
-    # Beirut, 28 March 2027, and Santiago, 5 September 2027: midnight becomes 01:00.
-    ("Asia/Beirut", "0 0 * * *", "2027-03-27T12:00", ["2027-03-27 22:00", "2027-03-28 21:00"]),
-    ("America/Santiago", "@daily", "2027-09-04T12:00", ["2027-09-05 04:00", "2027-09-06 03:00"]),
-    ("America/Santiago", "0 0 * * SUN", "2027-09-04T12:00", ["2027-09-05 04:00", "2027-09-12 03:00"]),
-    # Dublin, 28 March 2027: 01:00 becomes 02:00 at 01:00 UTC.
-    ("Europe/Dublin", "30 1 * * *", "2027-03-27T12:00", ["2027-03-28 01:00", "2027-03-29 00:30"]),
-    # Apia had no 30 December 2011; Casey skipped three hours on 4 October 2020: neither is made up.
+    ("Europe/Paris", "30 1,2,3 * * *", "2027-03-28T00:00", ["2027-03-28 00:30", "2027-03-28 01:30"]),
+    ("Europe/Paris", "30 2 28 3 *", "2027-03-01T00:00", ["2028-03-28 00:30"]),
+    ("Australia/Lord_Howe", "15 2 * * *", "2027-10-02T00:00", ["2027-10-03 15:15"]),
+    ("Australia/Lord_Howe", "30 2 * * *", "2027-10-02T00:00", ["2027-10-02 15:30"]),
+    ("Europe/Dublin", "30 1 * * *", "2027-03-27T12:00", ["2027-03-29 00:30"]),
+    ("Asia/Beirut", "0 0 * * *", "2027-03-27T12:00", ["2027-03-28 21:00"]),
+    ("America/Santiago", "@daily", "2027-09-04T12:00", ["2027-09-06 03:00"]),
+    ("America/New_York", "30 2 * * *", "2027-03-13T12:00", ["2027-03-15 06:30"]),
     ("Pacific/Apia", "30 2 * * *", "2011-12-29T00:00", ["2011-12-29 12:30", "2011-12-30 12:30"]),
-    ("Pacific/Apia", "0 12 30 12 *", "2011-12-01T00:00", ["2012-12-29 22:00"]),
-    ("Antarctica/Casey", "30 1 * * *", "2020-10-02T20:00", ["2020-10-04 14:30"]),
+    # Troll's clock goes from 01:00 to 03:00: two hours.
+    ("Antarctica/Troll", "30 1 * * *", "2027-03-27T12:00", ["2027-03-28 23:30"]),
+    # Kathmandu lost a quarter of an hour for good.
+    ("Asia/Kathmandu", "5 0 1 1 *", "1985-06-01", ["1986-12-31 18:20"]),
+    # A wildcard follows real time whatever its job asks for.
+    ("Europe/Paris", "30 * * * *", "2027-03-28T00:00", ["2027-03-28 00:30", "2027-03-28 01:30"]),
 ]
 
-OVERLAPS = [
-    # Paris, 31 October 2027: 03:00 becomes 02:00 at 01:00 UTC.
-    ("Europe/Paris", "30 2 * * *", "2027-10-30T12:00", ["2027-10-31 00:30", "2027-11-01 01:30"]),
-    ("Europe/Paris", "0 30 2 * * *", "2027-10-31T00:30", ["2027-11-01 01:30"]),
-    ("Europe/Paris", "0 3 * * *", "2027-10-30T12:00", ["2027-10-31 02:00", "2027-11-01 02:00"]),
-    ("Europe/Paris", "0 2 * * *", "2027-10-30T12:00", ["2027-10-31 00:00", "2027-11-01 01:00"]),
-    (
-        "Europe/Paris",
-        "30 * * * *",
-        "2027-10-31T00:00",
-        ["2027-10-31 00:30", "2027-10-31 01:30", "2027-10-31 02:30"],
-    ),
-    (
-        "Europe/Paris",
-        "*/30 2 * * *",
-        "2027-10-30T12:00",
-        ["2027-10-31 00:00", "2027-10-31 00:30", "2027-10-31 01:00"],
-    ),
-    (
-        "Europe/Paris",
-        "30 1-3 * * *",
-        "2027-10-30T23:00",
-        ["2027-10-30 23:30", "2027-10-31 00:30", "2027-10-31 02:30"],
-    ),
-    # Begun in the second of the two hours, nothing of the first is repeated.
-    ("Europe/Paris", "45 2 * * *", "2027-10-31T01:30", ["2027-11-01 01:45"]),
-    ("America/New_York", "30 1 * * *", "2027-11-06T12:00", ["2027-11-07 05:30", "2027-11-08 06:30"]),
-    ("Australia/Lord_Howe", "45 1 * * *", "2027-04-03T00:00", ["2027-04-03 14:45", "2027-04-04 15:15"]),
-    ("Asia/Beirut", "30 23 * * *", "2027-10-30T00:00", ["2027-10-30 20:30", "2027-10-31 21:30"]),
-    (
-        "America/Santiago",
-        "30 23 * * *",
-        "2027-04-03T00:00",
-        ["2027-04-03 02:30", "2027-04-04 02:30", "2027-04-05 03:30"],
-    ),
-    ("Europe/Dublin", "30 1 * * *", "2027-10-30T12:00", ["2027-10-31 00:30", "2027-11-01 01:30"]),
-]
+#: zone, schedule, after, what fires at the second showing, what at both.
+REPEATED = [
+    ("Europe/Paris", "30 2 * * *", "2027-10-30T12:00", ["2027-10-31 01:30", "2027-11-01 01:30"],
+     ["2027-10-31 00:30", "2027-10-31 01:30", "2027-11-01 01:30"]),
+    ("Europe/Paris", "0 2 * * *", "2027-10-30T12:00", ["2027-10-31 01:00"],
+     ["2027-10-31 00:00", "2027-10-31 01:00", "2027-11-01 01:00"]),
+    ("Europe/Paris", "0 3 * * *", "2027-10-30T12:00", ["2027-10-31 02:00"], ["2027-10-31 02:00"]),
+    ("Europe/Paris", "30 1,2 * * *", "2027-10-30T23:00", ["2027-10-30 23:30", "2027-10-31 01:30"],
+     ["2027-10-30 23:30", "2027-10-31 00:30", "2027-10-31 01:30"]),
+    ("Australia/Lord_Howe", "45 1 * * *", "2027-04-03T00:00", ["2027-04-03 15:15"],
+     ["2027-04-03 14:45", "2027-04-03 15:15", "2027-04-04 15:15"]),
+    ("Australia/Lord_Howe", "15 1 * * *", "2027-04-03T00:00", ["2027-04-03 14:15", "2027-04-04 14:45"],
+     ["2027-04-03 14:15", "2027-04-04 14:45"]),
+    ("Europe/Dublin", "30 1 * * *", "2027-10-30T12:00", ["2027-10-31 01:30"],
+     ["2027-10-31 00:30", "2027-10-31 01:30", "2027-11-01 01:30"]),
+    ("Asia/Beirut", "30 23 * * *", "2027-10-30T00:00", ["2027-10-30 21:30", "2027-10-31 21:30"],
+     ["2027-10-30 20:30", "2027-10-30 21:30", "2027-10-31 21:30"]),
+    ("America/Santiago", "30 23 * * *", "2027-04-03T12:00", ["2027-04-04 03:30", "2027-04-05 03:30"],
+     ["2027-04-04 02:30", "2027-04-04 03:30", "2027-04-05 03:30"]),
+    ("America/New_York", "30 1 * * *", "2027-11-06T12:00", ["2027-11-07 06:30"],
+     ["2027-11-07 05:30", "2027-11-07 06:30", "2027-11-08 06:30"]),
+    # Casablanca left its hour for Ramadan.
+    ("Africa/Casablanca", "30 2 * * *", "2025-02-22T12:00", ["2025-02-23 02:30"],
+     ["2025-02-23 01:30", "2025-02-23 02:30"]),
+    ("Antarctica/Troll", "30 2 * * *", "2027-10-30T12:00", ["2027-10-31 02:30"],
+     ["2027-10-31 00:30", "2027-10-31 02:30"]),
+    # Seven hours came twice at Vostok; Dhaka's hour crossed the end of its year.
+    ("Antarctica/Vostok", "0 20 * * *", "1994-01-31T12:00", ["1994-01-31 20:00"],
+     ["1994-01-31 13:00", "1994-01-31 20:00"]),
+    ("Asia/Dhaka", "30 23 31 12 *", "2009-12-01", ["2009-12-31 17:30"],
+     ["2009-12-31 16:30", "2009-12-31 17:30"]),
+    ("Europe/Paris", "30 * * * *", "2027-10-31T00:00",
+     ["2027-10-31 00:30", "2027-10-31 01:30", "2027-10-31 02:30"],
+     ["2027-10-31 00:30", "2027-10-31 01:30", "2027-10-31 02:30"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("zone", "schedule", "after", "expected"), GAPS)
-def test_a_fixed_time_in_a_gap_fires_once_when_the_gap_ends(
+def fires(schedule: str, zone: str, after: str, count: int, rule: DstRule) -> list[str]:
+    series = Series(schedule, zone, at(after), dst=rule)
+    return [said(each.due_at) for each in islice(series.occurrences(at(after)), count)]
+
+
+@pytest.mark.parametrize(("zone", "schedule", "after", "expected"), SKIPPED)
+def test_a_fixed_time_in_a_gap_does_not_fire_where_the_job_skips_gaps(
     zone: str, schedule: str, after: str, expected: list[str]
 ) -> None:
-    assert fires(schedule, zone, after, len(expected)) == expected
+    assert fires(schedule, zone, after, len(expected), SKIP) == expected
 
 
-@pytest.mark.parametrize(("zone", "schedule", "after", "expected"), OVERLAPS)
-def test_a_fixed_time_that_comes_twice_fires_the_first_time(
-    zone: str, schedule: str, after: str, expected: list[str]
+@pytest.mark.parametrize(("zone", "schedule", "after", "last", "both"), REPEATED)
+def test_a_fixed_time_that_comes_twice_fires_the_second_time_or_both_times(
+    zone: str, schedule: str, after: str, last: list[str], both: list[str]
 ) -> None:
-    assert fires(schedule, zone, after, len(expected)) == expected
+    assert fires(schedule, zone, after, len(last), LAST) == last
+    assert fires(schedule, zone, after, len(both), BOTH) == both
 
 
-def test_elapsed_time_knows_no_clock_changes() -> None:
-    expected = ["2027-03-28 00:30", "2027-03-28 01:30", "2027-03-28 02:30"]
-    assert fires("@every 1h", "Europe/Paris", "2027-03-27T23:30", 3) == expected
+def test_gap_and_overlap_are_chosen_independently() -> None:
+    for rule in (DstRule("skip", "first"), DstRule("skip", "last"), DstRule("skip", "both")):
+        assert fires("30 2 * * *", "Europe/Paris", "2027-03-27T12:00", 1, rule) == ["2027-03-29 00:30"]
+    for rule in (LAST, BOTH):
+        assert fires("30 2 * * *", "Europe/Paris", "2027-03-27T12:00", 1, rule) == ["2027-03-28 01:00"]
 
 
-def test_what_is_made_up_is_numbered_like_any_other() -> None:
-    series = Series("30 2 * * *", "Europe/Paris", at("2027-03-25"))
-    numbers = {said(each.due_at): each.sequence for each in islice(series.occurrences(series.start_at), 7)}
-    assert numbers["2027-03-28 01:00"] == 4
-    after_it = series.next_after(at("2027-03-28T01:00"))
-    assert after_it is not None
-    assert after_it.sequence == 5
-    just_before = series.next_after(at("2027-03-28T01:00") - 1)
-    assert just_before is not None
-    assert just_before == (at("2027-03-28T01:00"), 4)
+@pytest.mark.parametrize("rule", [DstRule("skip", "last"), BOTH])
+def test_elapsed_time_and_one_offs_know_no_rule(rule: DstRule) -> None:
+    expected = ["2027-10-31 00:30", "2027-10-31 01:30", "2027-10-31 02:30"]
+    assert fires("@every 1h", "Europe/Paris", "2027-10-30T23:30", 3, rule) == expected
+    once = Series(None, "Europe/Paris", at("2027-01-01"), at("2027-03-28T01:15"), dst=rule)
+    assert [said(each.due_at) for each in once.occurrences(at("2027-01-01"))] == ["2027-03-28 01:15"]
 
 
-def test_a_dueTime_inside_what_the_overlap_repeats_begins_with_the_next_night() -> None:  # noqa: N802 - a field's name
-    due_at = at("2027-10-31T01:10")
-    series = Series("15 2 * * *", "Europe/Paris", at("2027-10-30"), due_at)
-    first = series.next_after(due_at - 1)
-    assert first is not None
-    assert said(first.due_at) == "2027-11-01 01:15"
+def test_begun_between_the_two_showings_the_last_is_still_to_come() -> None:
+    assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, LAST) == ["2027-10-31 01:15"]
+    assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, BOTH) == ["2027-10-31 01:15"]
+    assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, DEFAULT) == ["2027-11-01 01:15"]
 
 
 @pytest.mark.parametrize(
-    "zone", ["Europe/Riga", "America/New_York", "Africa/Casablanca", "Asia/Beirut", "America/Santiago"]
-)
-@pytest.mark.parametrize(
-    "expression",
+    ("written", "rule"),
     [
-        "*/20 1-4 * * *",
-        "5 */3 * * *",
-        "0 2 * * *",
-        "30 1-3 * * *",
-        "0 0 * * SUN",
-        "59 23 L * *",
-        "30 2 * * 7L",
+        ({}, DEFAULT),
+        ({"gap": "shift", "overlap": "first"}, DEFAULT),
+        ({"gap": "skip"}, SKIP),
+        ({"overlap": "last", "gap": None}, LAST),
+        ({"overlap": "both"}, BOTH),
     ],
 )
-def test_cronsim_fires_at_the_same_instants_through_two_years(zone: str, expression: str) -> None:
-    # Not asked about Lord Howe: there cronsim misses what follows half an hour after a whole one.
-    start = dt.datetime(2026, 1, 1, tzinfo=packaged(zone))
-    start_at, end_at = from_datetime(start), at("2028-01-01")
-    theirs = takewhile(lambda instant: instant <= end_at, map(from_datetime, CronSim(expression, start)))
-    ours = Series(expression, zone, start_at, ttl_at=end_at).occurrences(start_at)
-    assert [each.due_at for each in ours] == list(theirs)
+def test_what_is_left_out_of_a_rule_is_the_default(written: dict[str, Any], rule: DstRule) -> None:
+    assert read_dst(written) == rule
+
+
+@pytest.mark.parametrize(
+    ("written", "part"),
+    [
+        ({"gap": "leap"}, "'leap' as gap; expected shift or skip"),
+        ({"overlap": "second"}, "'second' as overlap; expected first or last or both"),
+        ({"overlap": ["first"]}, "as overlap"),
+        ({"gap": 1}, "'1' as gap"),
+        ({"gaps": "skip"}, "'gaps' is no choice; expected gap, overlap"),
+    ],
+)
+def test_a_rule_that_there_is_not_is_refused(written: dict[str, Any], part: str) -> None:
+    with pytest.raises(ScheduleError, match=part):
+        read_dst(written)
+
+
+def test_the_default_rule_takes_no_room_in_an_item_and_any_other_comes_back() -> None:
+    plain = Series("30 2 * * *", "Europe/Paris", at("2027-01-01"))
+    assert set(plain.to_item()) == {"schedule", "timezone", "startAt"}
+    for gap in ("shift", "skip"):
+        for overlap in ("first", "last", "both"):
+            rule = read_dst({"gap": gap, "overlap": overlap})
+            chosen = Series("30 2 * * *", "Europe/Paris", at("2027-01-01"), dst=rule)
+            assert Series.from_item(chosen.to_item()) == chosen
+    assert Series("@daily", "UTC", 0, dst=DstRule("skip", "both")).to_item() == {
+        "schedule": "@daily",
+        "timezone": "UTC",
+        "startAt": 0,
+        "gap": "skip",
+        "overlap": "both",
+    }
+
+
+def effects(schedule: str, zone: str, after: str, through: str, rule: DstRule, **fields: Any) -> list[Any]:
+    series = Series(schedule, zone, at(after), dst=rule, **fields)
+    found = series.clock_effects(at(after), at(through))
+    return [(said(each.instant), said(each.wall_s * 1000)[11:], each.cause, each.fires) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (DEFAULT, [("2027-03-28 01:00", "02:30", "gap", True), ("2027-10-31 00:30", "02:30", "first", True),
+                   ("2027-10-31 01:30", "02:30", "second", False)]),
+        (DstRule("skip", "last"), [("2027-03-28 01:00", "02:30", "gap", False),
+                                   ("2027-10-31 00:30", "02:30", "first", False),
+                                   ("2027-10-31 01:30", "02:30", "second", True)]),
+        (BOTH, [("2027-03-28 01:00", "02:30", "gap", True), ("2027-10-31 00:30", "02:30", "first", True),
+                ("2027-10-31 01:30", "02:30", "second", True)]),
+    ],
+)  # fmt: skip
+def test_why_an_occurrence_is_where_it_is_can_be_asked(rule: DstRule, expected: list[Any]) -> None:
+    assert effects("30 2 * * *", "Europe/Paris", "2027-01-01", "2027-12-31", rule) == expected
+
+
+def test_each_local_time_in_a_gap_is_told_though_they_fire_once() -> None:
+    assert effects("0,20,40 2 * * *", "Europe/Paris", "2027-03-01", "2027-04-01", DEFAULT) == [
+        ("2027-03-28 01:00", "02:00", "gap", True),
+        ("2027-03-28 01:00", "02:20", "gap", True),
+        ("2027-03-28 01:00", "02:40", "gap", True),
+    ]
+
+
+def test_a_gap_of_a_day_is_told_and_not_made_up() -> None:
+    assert effects("30 2 * * *", "Pacific/Apia", "2011-12-20", "2012-01-05", DEFAULT) == [
+        ("2011-12-30 10:00", "02:30", "gap", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fired", "told"),
+    [
+        (DEFAULT, ["2027-10-31 00:30"], [True, False]),
+        (LAST, ["2027-10-31 01:30"], [False, True]),
+        (BOTH, ["2027-10-31 00:30", "2027-10-31 01:30"], [True, True]),
+    ],
+)
+@pytest.mark.parametrize("schedule", ["at(2027-10-31T02:30:00)", "R/2027-10-30T02:30:00/P1D"])
+def test_every_form_that_names_local_times_keeps_the_rule(
+    schedule: str, rule: DstRule, fired: list[str], told: list[bool]
+) -> None:
+    series = Series(schedule, "Europe/Paris", at("2027-10-01"), ttl_at=at("2027-10-31T12:00"), dst=rule)
+    found = [said(each.due_at) for each in series.occurrences(at("2027-10-30T12:00"))]
+    assert found == fired
+    effects = list(series.clock_effects(at("2027-10-01"), at("2027-11-01")))
+    assert [each.fires for each in effects] == told
+    assert [each.cause for each in effects] == ["first", "second"]
+
+
+def test_an_at_whose_time_is_skipped_tells_so() -> None:
+    skipped = Series("at(2027-03-28T02:30:00)", "Europe/Paris", at("2027-03-01"), dst=SKIP)
+    assert skipped.next_after(skipped.start_at) is None
+    (effect,) = skipped.clock_effects(at("2027-03-01"), at("2027-04-01"))
+    assert (effect.cause, effect.fires) == ("gap", False)
+
+
+def test_only_what_lies_within_the_series_and_the_asked_time_is_told() -> None:
+    assert effects("30 2 * * *", "Europe/Paris", "2027-03-28T01:00", "2027-10-31T00:29", DEFAULT) == []
+    ends = {"ttl_at": at("2027-10-31T01:00")}
+    found = effects("30 2 * * *", "Europe/Paris", "2027-04-01", "2027-12-01", DEFAULT, **ends)
+    assert found == [("2027-10-31 00:30", "02:30", "first", True)]
+    assert effects("30 2 * * *", "UTC", "2027-01-01", "2028-01-01", DEFAULT) == []
+
+
+@pytest.mark.parametrize("schedule", ["30 * * * *", "*/5 2 * * *", "@every 1h", "@hourly", None])
+def test_what_follows_real_time_is_not_touched_by_clock_changes(schedule: str | None) -> None:
+    series = Series(schedule, "Europe/Paris", at("2027-01-01"), at("2027-03-01"))
+    assert list(series.clock_effects(at("2027-01-01"), at("2028-01-01"))) == []

@@ -4,19 +4,9 @@ import pytest
 from tests.unit.schedules.say import fires
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.clock.wall_pattern import WallPattern
-from sweephand.schedules.notations import cron_days
 from sweephand.schedules.notations.cron import MACROS, parse_cron
-from sweephand.schedules.notations.cron_days import MonthKind, kind_of, kinds_of
 
 YEAR = "2026-01-01T00:00:00Z"
-
-
-def days(day_of_month: str, day_of_week: str, year: int = 2026, month: int = 11) -> list[int]:
-    """The days of a month on which an expression matches."""
-    cron = parse_cron(f"0 0 {day_of_month} * {day_of_week}")
-    assert isinstance(cron.pattern, WallPattern)
-    return list(cron.pattern._days_of(year, month))
 
 
 @pytest.mark.parametrize(
@@ -60,81 +50,11 @@ def test_a_macro_is_its_expression(macro: str) -> None:
     assert fires(macro, "UTC", YEAR, 1) == [expected[macro]]
 
 
-# November 2026 begins on a Sunday and has 30 days.
-@pytest.mark.parametrize(
-    ("day_of_month", "day_of_week", "expected"),
-    [
-        ("*", "0", [1, 8, 15, 22, 29]),
-        ("*", "7", [1, 8, 15, 22, 29]),
-        ("*", "SUN", [1, 8, 15, 22, 29]),
-        ("*", "5-7", [1, 6, 7, 8, 13, 14, 15, 20, 21, 22, 27, 28, 29]),
-        ("*", "0,7", [1, 8, 15, 22, 29]),
-        ("*", "*/7", [1, 8, 15, 22, 29]),
-        ("*", "1/2", [2, 4, 6, 9, 11, 13, 16, 18, 20, 23, 25, 27, 30]),
-        ("*", "7/2", [1, 8, 15, 22, 29]),
-        ("13", "FRI", [6, 13, 20, 27]),
-        ("1", "MON", [1, 2, 9, 16, 23, 30]),
-        ("*/10", "MON", []),
-        ("*/15", "SUN,MON", [1, 16]),
-        ("?/10", "SUN", [1]),
-        ("1-31", "MON", list(range(1, 31))),
-        ("10/10", "MON", [2, 9, 10, 16, 20, 23, 30]),
-        ("1,2,3", "*/6", [1]),
-        ("1,*", "1", list(range(1, 31))),
-        ("*,1", "1", [2, 9, 16, 23, 30]),
-        ("L", "*", [30]),
-        ("l", "*", [30]),
-        ("LW", "*", [30]),
-        ("L,5", "*", [5, 30]),
-        ("*", "5L", [27]),
-        ("*", "L5", [27]),
-        ("*", "l5", [27]),
-        ("*", "0L", [29]),
-        ("*", "7L", [29]),
-        ("*", "5#2", [13]),
-        ("*", "fri#2", [13]),
-        ("*", "7#1", [1]),
-        ("*", "1#5", [30]),
-        ("*", "2#5", []),
-        ("*", "5#2,5L,1", [2, 9, 13, 16, 23, 27, 30]),
-        ("15W", "*", [16]),
-        ("14w", "*", [13]),
-        ("1W", "*", [2]),
-        ("29W", "*", [30]),
-        ("15W,20,L", "*", [16, 20, 30]),
-        ("31W", "*", []),
-        ("31", "*", []),
-        ("15W", "1", [2, 9, 16, 23, 30]),
-        ("15", "5#2", [13, 15]),
-        ("L", "5L", [27, 30]),
-        ("30W", "1#5", [30]),
-    ],
-)
-def test_days_match_where_either_field_does_unless_one_begins_with_a_star(
-    day_of_month: str, day_of_week: str, expected: list[int]
-) -> None:
-    assert days(day_of_month, day_of_week) == expected
-
-
 @pytest.mark.parametrize("day", ["L", "LW", "15W", "31W", "10,L", "?", "*/7"])
 @pytest.mark.parametrize("weekday", ["5L", "L5", "FRI#2", "5#5", "7", "mon-fri", "*"])
 def test_special_days_are_the_same_with_six_fields(day: str, weekday: str) -> None:
     five, six = (f"{seconds}0 9 {day} * {weekday}" for seconds in ("", "0 "))
     assert fires(five, "UTC", YEAR, 40) == fires(six, "UTC", YEAR, 40)
-
-
-def test_a_workday_does_not_leave_its_month() -> None:
-    assert days("1W", "*", 2026, 8) == [3]  # the 1st is a Saturday
-    assert days("31W", "*", 2026, 5) == [29]  # the 31st is a Sunday
-    assert days("LW", "*", 2026, 5) == [29]
-    assert days("LW", "*", 2026, 10) == [30]  # the 31st is a Saturday
-
-
-def test_there_are_28_kinds_of_months_and_each_is_met() -> None:
-    met = {kind_of(year, month) for year in range(2000, 2400) for month in range(1, 13)}
-    assert met == {kind for month in range(1, 13) for kind in kinds_of(month)}
-    assert len(met) == 28
-    assert kind_of(2026, 11) == MonthKind(6, 30)
 
 
 @pytest.mark.parametrize(
@@ -229,13 +149,3 @@ def test_what_cannot_be_read_is_refused_with_the_part_that_is_wrong(expression: 
         parse_cron(expression)
     assert part in str(refusal.value)
     assert "expected" in str(refusal.value)
-
-
-def test_a_refusal_of_croniter_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise ValueError("not today")
-
-    cron_days._found.cache_clear()
-    monkeypatch.setattr("croniter.croniter", refuse)
-    with pytest.raises(ScheduleError, match=r"'15W .*cannot be read"):
-        parse_cron("0 0 15W * *")
