@@ -75,7 +75,7 @@ def _day_of(special: Special, kind: MonthKind) -> int:
         case Kind.NEAREST_WORKDAY:
             # Only the last day of a month depends on where the month ends.
             return _found(f"{day}W * *", length if day >= _SHORTEST else _LONGEST)[first]
-        # The week is turned until the weekday is a Sunday: that leaves a seventh of the questions.
+        # The weekdays are counted from the one asked for, as if it were Sunday. Then few questions suffice.
         case Kind.LAST_WEEKDAY:
             return _found("* * L0", length)[(first - day) % 7]
         case Kind.NTH_WEEKDAY:
@@ -94,7 +94,7 @@ def _found(days: str, length: int) -> tuple[int, ...]:
     months = _months()
     try:
         finder = croniter(f"0 0 {days}", 0.0)
-        # A time of its own for each question: croniter then looks for one match and not far.
+        # Each question starts where its month begins, so croniter searches no further than it has to.
         found_s = [
             finder.get_next(float, months[first, length] - 1.0) - months[first, length] for first in range(7)
         ]
