@@ -150,6 +150,17 @@ def test_importing_the_room_brings_neither_pydantic_nor_croniter_nor_an_aws_libr
     )
 
 
+@pytest.mark.parametrize("function", ["delivery", "wheel", "api"])
+def test_no_function_imports_a_library_for_schedules_as_it_starts(function: str) -> None:
+    assert (
+        answer_of(
+            f"import sweephand.runtime.{function}",
+            "print(sorted({'croniter', 'isodate'} & set(sys.modules)))",
+        )
+        == "[]\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("schedule", "expected"),
     [
