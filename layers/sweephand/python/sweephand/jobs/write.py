@@ -120,12 +120,20 @@ class Writer:
     def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
         """Remove a job: once this returns, no delivery of it begins.
 
+        A job that somebody creates under the name after this has found the one to remove is left alone.
         Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Its timers and
         messages are dropped when they are read; its runs and changes stay.
         """
         deleted = Change(requested_at, who, "deleted", self._ids.token())
+        refused: Job | None = None
         while True:
-            job = present(self._jobs.get(key), key, requested_at)
+            found = self._jobs.get(key)
+            if refused is not None and found is not None and found.uid != refused.uid:
+                # The SDK may repeat a deletion whose answer was lost. By then the job is gone, and somebody
+                # may have created another one of its name.
+                self._commits.let_go(refused, found)
+                return
+            job = present(found, key, requested_at)
             check_revision(key, job, if_match)
             # Filed first: a deletion that was killed may be one change too many, never one too few.
             for change in (job.change, deleted):
@@ -135,3 +143,4 @@ class Writer:
             if self._jobs.delete(job, in_time(self._clock, requested_at)):
                 self._commits.let_go(job, None)
                 return
+            refused = job

@@ -1,0 +1,78 @@
+"""The SDK repeats a write whose answer was lost: others may have written by then."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.world import World, key_of
+
+from sweephand.base.errors import PreconditionError
+from sweephand.model.job import Job
+from sweephand.ports import always
+
+LARGE = '"' + "x" * 3_000 + '"'
+
+
+def deletion_repeated_after(world: World, between: Callable[[], object]) -> None:
+    """The next deletion of a job is made twice, with something else between the two."""
+    delete = world.jobs.delete
+
+    def repeated(job: Job, in_time: Callable[[], bool] = always) -> bool:
+        world.jobs.delete = delete  # type: ignore[method-assign]
+        assert delete(job, in_time)
+        between()
+        return delete(job, in_time)
+
+    world.jobs.delete = repeated  # type: ignore[method-assign]
+
+
+def update_before_deletion(world: World) -> None:
+    """The next deletion of a job comes just after somebody else's update."""
+    delete = world.jobs.delete
+
+    def beaten(job: Job, in_time: Callable[[], bool] = always) -> bool:
+        world.jobs.delete = delete  # type: ignore[method-assign]
+        world.patch(labels={"by": "another"})
+        return delete(job, in_time)
+
+    world.jobs.delete = beaten  # type: ignore[method-assign]
+
+
+def creation(world: World) -> Callable[[], object]:
+    return lambda: world.put(dueTime="2h", data=LARGE)
+
+
+@pytest.mark.parametrize("has_condition", [False, True])
+def test_a_deletion_that_is_repeated_leaves_the_next_job_of_the_name(*, has_condition: bool) -> None:
+    world = World()
+    first = world.put(dueTime="1h").job
+    deletion_repeated_after(world, creation(world))
+    world.delete(if_match=first.rev if has_condition else None)
+    second = world.jobs.get(key_of())
+    assert second is not None
+    assert second.uid != first.uid
+
+
+def test_a_deletion_that_is_repeated_lets_go_of_the_data_of_its_own_job_alone() -> None:
+    world = World()
+    first = world.put(dueTime="1h", data=LARGE).job
+    world.clock.time += 3_600_000
+    deletion_repeated_after(world, creation(world))
+    world.delete()
+    assert [uid for uid, _ in world.payloads.discarded] == [first.uid]
+
+
+def test_a_deletion_finds_the_job_again_that_somebody_updated_meanwhile() -> None:
+    world = World()
+    world.put(dueTime="1h")
+    update_before_deletion(world)
+    world.delete()
+    assert world.jobs.get(key_of()) is None
+
+
+def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job() -> None:
+    world = World()
+    first = world.put(dueTime="1h").job
+    update_before_deletion(world)
+    with pytest.raises(PreconditionError):
+        world.delete(if_match=first.rev)
+    assert world.jobs.get(key_of()) is not None
