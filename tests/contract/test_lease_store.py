@@ -84,6 +84,12 @@ def test_a_held_shard_is_not_claimed(leases: LeaseStore) -> None:
     assert lease_of(leases, 0) == held
 
 
+def test_a_claim_of_a_shard_that_is_repeated_is_granted_again(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    assert leases.claim(held, MINE, NOON + 1, UNTIL) == held
+    assert lease_of(leases, 0) == held
+
+
 def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore) -> None:
     cursor = Cursor(KEY, Occurrence(NOON, 3))
     left = leases.commit(claimed(leases), cursor, UNTIL)

@@ -172,7 +172,7 @@ class MemoryLeases:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.owner is not None and stored.lease_until >= now:
-                return None
+                return stored if stored.owner == owner else None
             judged_at = now if stored.judged_at is None else stored.judged_at
             claimed = stored._replace(
                 owner=owner,
@@ -223,10 +223,10 @@ class MemoryRuns:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            if asked_by_claim(run, now).grants(stored) or (stored and shows(stored, run)):
+            if asked_by_claim(run, now).grants(stored):
                 self._runs[place] = run
                 return None
-            return stored
+            return None if stored is not None and shows(stored, run) else stored
 
     def record(self, run: Run) -> bool:
         return self._is_written(run, asked_by_record(run))

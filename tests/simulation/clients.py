@@ -17,6 +17,7 @@ from tests.simulation.on_demand import OnDemand
 from tests.simulation.overlapping import Overlapping
 from tests.simulation.processes import Scheduler
 from tests.simulation.recorder import Asking
+from tests.simulation.short_lives import ShortLives
 from tests.simulation.updates import Updates
 from tests.simulation.verbs import ACTIONS, Known, Request
 from tests.simulation.weeks import Weeks
@@ -69,11 +70,13 @@ def plan(
     modes: Modes,
     on_demand: OnDemand,
     updates: Updates,
+    short_lives: ShortLives,
 ) -> list[Step]:
     """What clients will ask: each job is created near the beginning; later writes come in bursts.
 
     What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change, then triggers
-    of jobs that fire only on demand, then the updates of a job that fires as often.
+    of jobs that fire only on demand, then the updates of a job that fires as often, then creations that a
+    deletion follows at once.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -102,7 +105,8 @@ def plan(
     of_modes = modes.asked(names, begins_at, ends_at)
     by_hand = on_demand.asked(names, begins_at, ends_at)
     often = updates.asked(names, begins_at, ends_at)
-    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand, *often]
+    at_once = short_lives.asked(names, begins_at, ends_at)
+    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand, *often, *at_once]
     return [Step(number, *each) for number, each in enumerate(steps)]
 
 

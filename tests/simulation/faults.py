@@ -17,8 +17,9 @@ Role: TypeAlias = Literal["api", "tick", "sweep", "deliver"]
 
 #: What happens at a call of a port. `throttle`: StoreError before anything was done. `loss`: StoreError
 #: after it was done. `part`: StoreError when some entries were accepted. `slow`: a call takes seconds.
+#: `repeat`: a store's write is done, its answer is lost, and the SDK makes the same request again.
 CallKind: TypeAlias = Literal[
-    "kill", "kill after", "pause", "pause after", "throttle", "loss", "part", "slow"
+    "kill", "kill after", "pause", "pause after", "throttle", "loss", "part", "slow", "repeat"
 ]
 
 CALL_KINDS: Final[tuple[CallKind, ...]] = (
@@ -30,6 +31,7 @@ CALL_KINDS: Final[tuple[CallKind, ...]] = (
     "loss",
     "part",
     "slow",
+    "repeat",
 )
 
 #: Every kind of trouble that a seed has or has not, and that can be masked when a seed is shrunk.
@@ -55,6 +57,7 @@ KINDS: Final = (
     "throttled writes",
     "stumbles",
     "slow stores",
+    "repeats",
 )
 
 #: To which kind of trouble a mishap at a call belongs.
@@ -67,10 +70,14 @@ TROUBLE_OF: Final[Mapping[CallKind, str]] = {
     "loss": "losses",
     "part": "parts",
     "slow": "slowness",
+    "repeat": "repeats",
 }
 
 #: The rate at a call that a kind has at level 1, by role: those who make few calls are hit more often.
 RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.006}
+
+#: The API repeats so many times more: what others write meanwhile shows only if both happen within seconds.
+_REPEATS_OF_API: Final = 3
 
 #: In some seeds one kind of function has most of the trouble, and the others little: a story of one crash is
 #: seldom about two kinds. Tick sweeps by itself as a rule.
@@ -230,7 +237,8 @@ class RoleFaults:
 
     def __init__(self, role: Role, troubles: Troubles) -> None:
         usual = RATES[role] * troubles.factor(role)
-        rates = ((kind, usual * troubles[TROUBLE_OF[kind]]) for kind in CALL_KINDS)
+        often = {"repeat": _REPEATS_OF_API if role == "api" else 1}
+        rates = ((kind, usual * often.get(kind, 1) * troubles[TROUBLE_OF[kind]]) for kind in CALL_KINDS)
         # By this a logarithm of chance becomes the number of calls between two mishaps.
         self.spans = [(kind, 1 / log(1 - min(rate, _RATE_MAX))) for kind, rate in rates if rate]
 

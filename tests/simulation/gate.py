@@ -31,6 +31,27 @@ _TRYING_MS_MAX: Final = 9 * SECOND_MS
 _REFUSED: Final = 1 / 2
 _WRITES: Final = ("put", "delete", "PutItem", "DeleteItem")
 
+#: The methods of stores that write. The SDK makes such a request again if its answer is lost.
+_REPEATED: Final = frozenset(
+    {
+        "put",
+        "delete",
+        "claim",
+        "record",
+        "move",
+        "release",
+        "commit",
+        "beat",
+        "raise_shards",
+        "discard",
+        "reach",
+    }
+)
+
+#: The SDK makes a request again after so long at most: two tries that get no answer within their 4 s, and
+#: the waits after them (storage/connect.py). A connection that is cut costs milliseconds.
+_REPEATED_AFTER_MS_MAX: Final = 9 * SECOND_MS
+
 #: Latencies are drawn once and used in turn: a prime number of them, so that no rhythm comes of it.
 _LATENCIES: Final = 509
 
@@ -161,6 +182,12 @@ class Gate:
             self._mishap("loss", where)
             raise StoreError(f"{where} was not answered")
 
+    def wait_for_repeat(self, where: str) -> None:
+        """The answer to a write was lost: the SDK makes it again later, and others write meanwhile."""
+        self._mishap("repeat", where)
+        random = self.random
+        self._scheduler.sleep(int(_REPEATED_AFTER_MS_MAX * random.random() ** random.choice((1, 1, 4))))
+
     def part(self, where: str, entries: Iterable[Port], kinds: tuple[CallKind, ...]) -> list[Port] | None:
         """Those entries of a call that are accepted if not all are; None if all are."""
         if "part" not in kinds:
@@ -228,11 +255,16 @@ class _Gated:
 
 
 def _gated(gate: Gate, method: Callable[..., object], where: str) -> Callable[..., object]:
+    is_write = where.partition(".")[2] in _REPEATED
+
     if gate.calls is None:
 
         def passed(*args: object, **kwargs: object) -> object:
             kinds = gate.enter(where)
             result = method(*args, **kwargs)
+            if kinds and is_write and "repeat" in kinds:
+                gate.wait_for_repeat(where)
+                result = method(*args, **kwargs)
             gate.leave(where, kinds)
             return result
 
@@ -241,6 +273,10 @@ def _gated(gate: Gate, method: Callable[..., object], where: str) -> Callable[..
     def told(*args: object, **kwargs: object) -> object:
         kinds = gate.enter(where)
         result = method(*args, **kwargs)
+        if kinds and is_write and "repeat" in kinds:
+            gate.told(where, (*args, *kwargs.values()), f"{result}, and the answer is lost")
+            gate.wait_for_repeat(where)
+            result = method(*args, **kwargs)
         gate.told(where, (*args, *kwargs.values()), result)
         gate.leave(where, kinds)
         return result

@@ -68,6 +68,7 @@ def _is_meant(life: Life, answer: ManyAnswered) -> bool:
     first, deleted_at = life.writes[0], life.deleted_at
     # That it was deleted by then is what a deletion is to have done.
     is_gone = deleted_at is not None and deleted_at <= answer.at
+    is_gone |= any(gone <= answer.at and back > answer.asked_at for gone, back in life.gaps())
     if first.at > answer.asked_at or not _is_within(life.name, answer) or is_gone:
         return False
     stood = [life.writes[number] for number in life.stood(answer.asked_at, answer.at)]

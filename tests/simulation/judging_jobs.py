@@ -11,6 +11,9 @@ from tests.simulation.trace import Answered, Deleted, Written
 #: Any two functions' clocks differ by at most 90 s (protocol.md, "Clocks"): by half of it from the true time.
 SKEW_MS = 45_000
 
+#: Requests about many jobs.
+OF_MANY = ("pause many", "resume many", "delete many")
+
 #: "Of a new job, since lies just before from": within this.
 JUST_BEFORE_MS = 1_000
 
@@ -18,7 +21,8 @@ JUST_BEFORE_MS = 1_000
 def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
     """What a client was told was written had been: an acknowledged revision, an acknowledged deletion."""
     written = {(each.uid, each.rev): each.at for each in reversed(tale.of(Written))}
-    deleted = {each.uid: each.at for each in tale.of(Deleted)}
+    # One that a repeated creation brought back may be deleted again.
+    deleted = {each.uid: each.at for each in reversed(tale.of(Deleted))}
     for answer in tale.of(Answered):
         if answer.error is not None or answer.uid is None:
             continue
@@ -27,6 +31,30 @@ def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
                 yield f"{answer.name}: the deletion of {answer.uid} was acknowledged, and it stands"
         elif answer.rev is not None and written.get((answer.uid, answer.rev), answer.at + 1) > answer.at:
             yield f"{answer.name}: revision {answer.rev} was acknowledged, and nobody wrote it"
+
+
+def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
+    """Nobody is told that a job is not there, or not as asked, because of what the request itself has done.
+
+    The SDK repeats a write whose answer was lost, and the repeated write finds the first one there.
+    """
+    for answer in tale.of(Answered):
+        after = answer.refused_after
+        if after is None or answer.verb in OF_MANY:
+            continue
+        changes: list[Written | Deleted] = [*tale.of(Written), *tale.of(Deleted)]
+        meanwhile = [each for each in changes if each.name == answer.name and after <= each.at <= answer.at]
+        if len(meanwhile) == 1:
+            what = f"{answer.name}: the {answer.verb} that changed it at {told(after)} was refused"
+            yield f"{what} at {told(answer.at)}, and nobody else had changed it: {answer.error}"
+
+
+def a_deletion_removes_one_job(tale: Tale) -> Iterator[str]:
+    """A deletion that the SDK repeats leaves alone what somebody has created under the name meanwhile."""
+    for answer in tale.of(Answered):
+        if answer.verb == "delete" and len(set(answer.changed)) > 1:
+            jobs = " and ".join(sorted(set(answer.changed)))
+            yield f"{answer.name}: the deletion that was answered at {told(answer.at)} changed {jobs}"
 
 
 def cuts_are_sound(tale: Tale) -> Iterator[str]:
@@ -46,7 +74,7 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
         latest = max(write.at + write.ahead_ms, carried)
         if not write.asked_at <= write.cut <= latest:
             yield f"{what} has its cut at {told(write.cut)}, not between its request and its commit"
-        if any(each.rev == write.rev for each in life.writes[: max(number - 1, 0)]):
+        if before is not None and any(each.rev == write.rev for each in life.writes[: number - 1]):
             yield f"{what} bears the name of an earlier one"
 
 
@@ -127,4 +155,4 @@ def _since(life: Life, number: int, before: Written | None, write: Written) -> t
 def _writes(tale: Tale) -> Iterator[tuple[Life, int, Written | None, Written]]:
     for life in tale.lives.values():
         for number, write in enumerate(life.writes):
-            yield life, number, life.writes[number - 1] if number else None, write
+            yield life, number, life.before(number), write

@@ -113,6 +113,9 @@ def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:
         if life.deleted_at is not None and request.at > life.deleted_at + READ_AGE_MS:
             yield f"{_left(request)}; its job was deleted at {told(life.deleted_at)}"
             continue
+        for gone_at, back_at in life.gaps():
+            if gone_at + READ_AGE_MS < request.at < back_at:
+                yield f"{_left(request)}; its job was deleted at {told(gone_at)}, and not yet back"
         stood = [life.writes[number] for number in life.readable(request.at)]
         is_by_hand = request.is_on_demand and CHAINED not in request.trigger_id
         redriven_from = tale.redriven_from.get(request.trigger_id)

@@ -45,6 +45,9 @@ class Life:
 
     `writes`, `occurrences` and `began` (whether the write began a series) go side by side. At `removed_at`
     DynamoDB removed it, its time to live being over: then there is no item, and what is owed is still owed.
+    `gone_at` has when the item was deleted that the write of a number had left, if the job came back: the
+    SDK repeated its creation after somebody else had deleted it. Both calls were open then, so that the
+    creation counts as the later one.
     """
 
     uid: str
@@ -54,6 +57,7 @@ class Life:
     began: list[bool] = field(default_factory=list)
     deleted_at: int | None = None
     removed_at: int | None = None
+    gone_at: dict[int, int] = field(default_factory=dict)
     _reigns: dict[int, list[Reign]] = field(default_factory=dict)
 
     @property
@@ -70,9 +74,23 @@ class Life:
         """The numbers of the writes that stood at some moment between two true instants, both included."""
         for number, write in enumerate(self.writes):
             is_last = number + 1 == len(self.writes)
-            ended_at = self._ended_at if is_last else self.writes[number + 1].at
+            ended_at = self._ended_at if is_last else self.gone_at.get(number, self.writes[number + 1].at)
             if write.at <= to_at and (ended_at is None or from_at <= ended_at):
                 yield number
+
+    @property
+    def came_back_at(self) -> int | None:
+        """When a repeated creation last brought it back; None if none did."""
+        return self.writes[max(self.gone_at) + 1].at if self.gone_at else None
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """When there was no item although the job came back: from a deletion to the repeated creation."""
+        for number, gone_at in self.gone_at.items():
+            yield gone_at, self.writes[number + 1].at
+
+    def before(self, number: int) -> Written | None:
+        """The write that the one of that number followed; None for a creation, a repeated one too."""
+        return self.writes[number - 1] if number and number - 1 not in self.gone_at else None
 
     @property
     def _ended_at(self) -> int | None:
@@ -86,11 +104,13 @@ class Life:
         """Every revision's reign as the job stood after the write of that number, oldest first."""
         number %= len(self.writes)
         if number not in self._reigns:
-            self._reigns[number] = list(self._reigning(self.writes[: number + 1]))
+            first = max((gone + 1 for gone in self.gone_at if gone < number), default=0)
+            self._reigns[number] = list(self._reigning(first, self.writes[: number + 1]))
         return self._reigns[number]
 
-    def _reigning(self, writes: list[Written]) -> Iterator[Reign]:
-        brought = [at for at, write in enumerate(writes) if at == 0 or write.rev != writes[at - 1].rev]
+    def _reigning(self, first: int, writes: list[Written]) -> Iterator[Reign]:
+        numbers = range(first, len(writes))
+        brought = [at for at in numbers if at == first or writes[at].rev != writes[at - 1].rev]
         for at, following in zip(brought, [*brought[1:], None], strict=True):
             until = None if following is None else until_of(writes[following - 1], writes[following])
             yield Reign(writes[at].rev, writes[at].since, until, self.occurrences[at])
@@ -117,7 +137,12 @@ def lives_of(events: Sequence[Event]) -> dict[str, Life]:
     for event in events:
         if isinstance(event, Written):
             life = lives.setdefault(event.uid, Life(event.uid, event.name))
-            began, occurrences = _series(life, event)
+            if life.deleted_at is None:
+                began, occurrences = _series(life, event)
+            else:
+                began, occurrences = True, life.occurrences[0]
+                life.gone_at[len(life.writes) - 1] = life.deleted_at
+                life.deleted_at = None
             life.began.append(began)
             life.occurrences.append(occurrences)
             life.writes.append(event)

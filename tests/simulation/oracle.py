@@ -43,6 +43,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     judging_requests.data_is_of_the_present,
     judging_requests.nothing_comes_twice_in_calm,
     judging_jobs.acknowledged_writes_stand,
+    judging_jobs.nobody_is_refused_for_his_own_write,
+    judging_jobs.a_deletion_removes_one_job,
     judging_jobs.cuts_are_sound,
     judging_jobs.reigns_begin_where_they_should,
     judging_jobs.pauses_are_kept,

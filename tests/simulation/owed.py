@@ -25,7 +25,8 @@ PUT_OFF_MS = 300_000
 def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
     """The reigns and due times for which a request has to have left by the end, but for what excuses it.
 
-    Those of a job as it stood after the write of that number, up to that instant, if they are given.
+    Those of a job as it stood after the write of that number, up to that instant, if they are given. Of a
+    job that came back after its deletion what fell due before is not owed any more.
     """
     if number == -1 and (life.deleted_at is not None or life.is_held):
         # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
@@ -37,8 +38,10 @@ def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -
         for due_at in misfires(life, resumed).skipped
     }
     until = tale.through if through is None else through
+    back_at = life.came_back_at or 0
     for reign in life.reigns(number):
-        yield from ((reign, due_at) for due_at in reign.dues(until) if (reign.rev, due_at) not in skipped)
+        dues = (due_at for due_at in reign.dues(until) if due_at > back_at)
+        yield from ((reign, due_at) for due_at in dues if (reign.rev, due_at) not in skipped)
 
 
 def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:

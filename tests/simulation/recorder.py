@@ -30,6 +30,7 @@ from tests.simulation.trace import (
     Written,
 )
 
+from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
@@ -49,7 +50,7 @@ _OF_ONE: Final[Mapping[Verb, Verb]] = {"pause many": "pause", "resume many": "re
 class Asking:
     """A client's request while it is served: whoever serves it sets `uid` and `rev` from what it answers.
 
-    `changed` are the uids of the jobs that were written or removed for it.
+    `changed` are the uids of the jobs that were written or removed for it, the last of them at `changed_at`.
     """
 
     verb: Verb
@@ -60,6 +61,7 @@ class Asking:
     uid: str | None = None
     rev: str | None = None
     changed: list[str] = field(default_factory=list)
+    changed_at: Instant | None = None
 
 
 class Recorder:
@@ -85,10 +87,12 @@ class Recorder:
         try:
             yield asking
         except Exception as error:
-            self.events.append(Answered(self._now(), verb, name, asking.uid, asking.rev, str(error)))
+            is_refused = isinstance(error, (NotFoundError, PreconditionError))
+            after = asking.changed_at if is_refused else None
+            self.events.append(_answered(self._now(), asking, str(error), after))
             raise
         else:
-            self.events.append(Answered(self._now(), verb, name, asking.uid, asking.rev))
+            self.events.append(_answered(self._now(), asking))
         finally:
             self._asking.reset(token)
 
@@ -135,6 +139,7 @@ class Recorder:
         verb = asking.verb if asking and by_itself not in ("expire", "keep") else by_itself
         if asking is not None:
             asking.changed.append(job.uid)
+            asking.changed_at = self._now()
         is_new = before is None or before.uid != job.uid
         definition: dict[str, Any] = dict(job.definition.written)
         if data is not None:
@@ -164,6 +169,7 @@ class Recorder:
         asking = self._asking.get()
         if asking is not None:
             asking.changed.append(job.uid)
+            asking.changed_at = self._now()
         verb = asking.verb if asking else None
         self.events.append(Deleted(self._now(), job.key.name, job.uid, verb))
 
@@ -265,6 +271,13 @@ class Recorder:
         cursor = lease.cursor
         within_at = cursor.within.due_at if cursor.within is not None else None
         self.events.append(CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at))
+
+
+def _answered(
+    at: Instant, asking: Asking, error: str | None = None, refused_after: Instant | None = None
+) -> Answered:
+    changed = tuple(asking.changed)
+    return Answered(at, asking.verb, asking.name, asking.uid, asking.rev, error, refused_after, changed)
 
 
 def is_on_demand(attempt: Attempt) -> bool:

@@ -26,6 +26,7 @@ from tests.simulation.processes import Scheduler
 from tests.simulation.removals import Removals
 from tests.simulation.rest import is_at_rest
 from tests.simulation.scenario import Scenario
+from tests.simulation.short_lives import ShortLives
 from tests.simulation.sqs import Sqs
 from tests.simulation.stores import MakePorts, memory
 from tests.simulation.stumbling import stumbling
@@ -192,6 +193,7 @@ class Simulation:
             modes=Modes.of(self._seed),
             on_demand=OnDemand.of(self._seed),
             updates=Updates.of(self._seed),
+            short_lives=ShortLives.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)

@@ -146,6 +146,9 @@ class Batched:
             kinds = gate.enter("timers.put")
             written = gate.part("timers.put", some, kinds)
             self._timers.put(some if written is None else written)
+            if "repeat" in kinds:
+                gate.wait_for_repeat("timers.put")
+                self._timers.put(some if written is None else written)
             gate.told("timers.put", tuple(some), None)
             gate.leave("timers.put", kinds)
             if written is not None:

@@ -126,6 +126,13 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # What is acknowledged stands.
     (every_minute, with_(answered("replace", "2-b", 300)), "was acknowledged, and nobody wrote it"),
     (every_minute, with_(answered("delete", "", 899)), "was acknowledged, and it stands"),
+    # What a request has written itself.
+    (
+        every_minute,
+        with_(replace(answered("replace", "", 1), error="It is there.", refused_after=NOON - 1_000)),
+        "and nobody else had changed it",
+    ),
+    (every_minute, with_(replace(answered("delete", "", 1), uid=None, changed=(UID, "u2"))), "changed u"),
     # Cuts.
     (replaced, changed(of(Written, rev="2-b"), cut=NOON - 5), "before the cut at"),
     (replaced, changed(of(Written, rev="2-b"), cut=NOON + 500_000), "not between its request and its commit"),

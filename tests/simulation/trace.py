@@ -86,7 +86,12 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a client was told. `uid` is of the job it wrote; `error` is set if it was refused or failed."""
+    """What a client was told. `uid` is of the job it wrote; `error` is set if it was refused or failed.
+
+    `refused_after` is set if the request had written or removed a job, the last time at that instant, and the
+    client was told that the job is not there, or not as it asked. `changed` are the uids of the jobs that the
+    request wrote or removed, each as often as it did.
+    """
 
     at: Instant
     verb: Verb
@@ -94,6 +99,8 @@ class Answered:
     uid: str | None
     rev: str | None
     error: str | None = None
+    refused_after: Instant | None = None
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,9 @@ _AGAIN: Final = 2 / 3
 #: How long the SDK waits before it asks again: a connection that was cut, or storage.connect's time-out.
 _WAITS_MS: Final = (50, 50, 4_000)
 
+#: The requests that write. With the trouble "repeats" the SDK makes them again after up to 9 s.
+_WRITING: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"})
+
 Port = TypeVar("Port")
 
 
@@ -97,9 +100,11 @@ class GateTrouble(Trouble):
             raise EndpointConnectionError(endpoint_url=_URL) from error
         if not kinds:
             return Fate(memo=kinds)
-        is_lost = "loss" in kinds and gate.random.random() < _AGAIN
+        is_repeated = "repeat" in kinds and operation in _WRITING
+        is_lost = is_repeated or ("loss" in kinds and gate.random.random() < _AGAIN)
         if is_lost:
-            gate._mishap("answer lost", where)
+            if not is_repeated:
+                gate._mishap("answer lost", where)
             kinds = tuple(kind for kind in kinds if kind != "loss")
 
         def served(count: int) -> Sequence[int]:
@@ -114,7 +119,11 @@ class GateTrouble(Trouble):
             self._gate.leave(f"{self._port}.{operation}", fate.memo)
         except StoreError as error:
             raise ReadTimeoutError(endpoint_url=_URL) from error
-        if fate.is_lost:
+        if not fate.is_lost:
+            return
+        if "repeat" in fate.memo:
+            self._gate.wait_for_repeat(f"{self._port}.{operation}")
+        else:
             self._gate.sleep(self._gate.random.choice(_WAITS_MS))
 
 

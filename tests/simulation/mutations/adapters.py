@@ -10,8 +10,10 @@ from tests.simulation.wire import wire
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.timer import Cursor, Lease
 from sweephand.storage import jobs, leases, runs
+from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, ShardsItem
 from sweephand.storage.table import QueryResult, Refusal, Table
+from sweephand.storage.time_limit import only_while
 
 
 @mutation("An entry that SQS refused is not sent again", stores=wire)
@@ -61,13 +63,20 @@ def sends_keys_twice() -> Iterator[None]:
         yield
 
 
-@mutation(
-    "A write of a job that the SDK repeated is taken for lost",
-    stores=wire,
-    masked_by="the writer starts over from what it wrote, and looks before it lets go of data",
-)
+@mutation("A write of a job that the SDK repeated is taken for another's", stores=wire)
 def denies_own_job() -> Iterator[None]:
     with patch.object(jobs, "_shows", lambda *_: False):
+        yield
+
+
+@mutation("A deletion that the SDK repeated is taken for one of nothing", stores=wire)
+def denies_own_deletion() -> Iterator[None]:
+    def delete(store: DynamoJobs, job: Any, in_time: Callable[[], bool]) -> bool:
+        with only_while(in_time):
+            unchanged = jobs.JobItem.version == job.version
+            return store._table.delete(jobs._item_key(job.key), unchanged) is None
+
+    with patch.object(DynamoJobs, "delete", delete):
         yield
 
 

@@ -24,6 +24,7 @@ from tests.simulation.mutations import (
     pausing,
     payloads,
     removing,
+    repeating,
     retiming,
     sweeping,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "pausing",
     "payloads",
     "removing",
+    "repeating",
     "retiming",
     "sweeping",
 ]
