@@ -153,7 +153,8 @@ def first_report_rules(tale: Tale) -> Iterator[str]:
         reason = tale.buried.get(trigger_id)
         is_ours = reason is None or reason.startswith(OUR_FAULT)
         # Buried before, by a function that died before it had recorded that, the attempt was made once more.
-        asked_at = min((each.asked.at for each in answers if each.asked.verb == "complete"), default=0)
+        completed = (each for each in answers if each.asked.verb == "complete" and each.error is None)
+        asked_at = min((each.asked.at for each in completed), default=0)
         is_before = tale.buried_at.get(trigger_id, 0) < asked_at
         if taken["complete"] and not (is_ours or is_before or trigger_id in tale.redriven_from):
             yield f"{trigger_id} was reported as complete, and was buried ({reason})"
