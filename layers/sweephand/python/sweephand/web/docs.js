@@ -137,15 +137,18 @@ function curl(method, path, operation, example) {
   return lines.join(" \\\n  ");
 }
 
-/** A command with a button that copies it. */
+/** A command with a button that copies it; without one where the browser lets no page copy, as over plain HTTP. */
 function command(text) {
+  const shown = make("pre", { tabindex: "0" }, make("code", {}, text));
+  const clipboard = globalThis.navigator?.clipboard;
+  if (!clipboard) return make("div", { class: "example" }, shown);
   const button = make("button", { type: "button" }, "Copy");
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text);
+    await clipboard.writeText(text);
     button.replaceChildren("Copied");
     setTimeout(() => button.replaceChildren("Copy"), 2000);
   });
-  return make("div", { class: "example" }, make("pre", { tabindex: "0" }, make("code", {}, text)), button);
+  return make("div", { class: "example" }, shown, button);
 }
 
 /** The examples of an operation, the first one open, and what their variables hold. */
