@@ -150,3 +150,24 @@ def test_a_content_type_that_does_not_print_is_shown_escaped() -> None:
     refused = Client().send("PUT", PUT, text=json.dumps(JOB), headers=headers)
     assert refused.status == 415
     assert refused.json["detail"].isprintable()
+
+
+@pytest.mark.parametrize(
+    ("job", "at"),
+    [
+        ({**JOB, "[key]": 1}, "/[key]"),
+        ({**JOB, "retry": {"[key]": "retry"}}, "/retry/[key]"),
+        ({**JOB, "labels": {"[key]": 5}}, "/labels/[key]"),
+        ({**JOB, "labels": {"": "ops"}}, "/labels/"),
+    ],
+)
+def test_a_field_may_have_the_name_by_which_pydantic_marks_a_key(job: Any, at: str) -> None:
+    assert Client().put("job", job).pointers == [at]
+
+
+def test_a_field_of_that_name_beside_many_jobs_is_refused_by_its_name() -> None:
+    answer = Client().send(
+        "POST", "/v1/namespaces/ns/jobs", {"jobs": [{**JOB, "name": "job"}], "[key]": None}
+    )
+
+    assert answer.pointers == ["/[key]"]

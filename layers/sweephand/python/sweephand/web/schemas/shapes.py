@@ -59,13 +59,23 @@ def check(
 
 
 def _violation(model: type[BaseModel], found: Any, elsewhere: Mapping[str, str]) -> Violation:
-    place = tuple(part for part in found["loc"] if part != "[key]")
+    place = _place(found)
     if found["type"] == "extra_forbidden":
         return Violation(pointer(*place), _unknown(model, place, elsewhere))
     sentence = _sentence(model, place, found)
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
     return Violation(pointer(*place), f"{sentence} {meaning}" if meaning else sentence)
+
+
+def _place(found: Any) -> tuple[str | int, ...]:
+    """Where an error lies. pydantic marks an error of a dictionary's key with "[key]" behind that key.
+
+    A caller's own field or label may have that name too.
+    """
+    place: tuple[str | int, ...] = found["loc"]
+    is_of_key = len(place) > 1 and place[-1] == "[key]" and found["input"] == place[-2]
+    return place[:-1] if is_of_key and found["type"] != "extra_forbidden" else place
 
 
 def _sentence(model: type[BaseModel], place: tuple[str | int, ...], found: Any) -> str:
