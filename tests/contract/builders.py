@@ -123,7 +123,7 @@ def trigger_message(
     return TriggerMessage(trigger, not_before=due_at)._replace(**changed)
 
 
-def slot(version: str = "version000000001", waiting: int = 0, **changed: Any) -> StoredLine:
+def stored_line(version: str = "version000000001", waiting: int = 0, **changed: Any) -> StoredLine:
     """A line that the trigger due at noon holds, and in which those of the next seconds wait."""
     holder = Holder(trigger_message(is_owed=True), NOON + 20)
     dues = (NOON + 1_000 * (each + 1) for each in range(waiting))

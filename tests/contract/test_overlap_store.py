@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, slot, trigger_message
+from tests.contract.builders import EVERY_CHARACTER, NOON, stored_line, trigger_message
 from tests.fakes.engines import Stores
 
 from sweephand.base.limits import WAIT_LIMIT_MAX
@@ -28,11 +28,13 @@ def lines(stores: Stores) -> LineStore:
 @pytest.mark.parametrize(
     "written",
     [
-        slot(),
-        slot(waiting=100, expires_at=NOON + 1_001),
-        slot(waiting=WAIT_LIMIT_MAX),
-        slot(line=Line(Holder(RETRY, NOON), (REDRIVEN, trigger_message(NOON + 1, not_before=NOON + 2)))),
-        slot(
+        stored_line(),
+        stored_line(waiting=100, expires_at=NOON + 1_001),
+        stored_line(waiting=WAIT_LIMIT_MAX),
+        stored_line(
+            line=Line(Holder(RETRY, NOON), (REDRIVEN, trigger_message(NOON + 1, not_before=NOON + 2)))
+        ),
+        stored_line(
             key=ODD,
             line=Line(
                 Holder(trigger_message(key=ODD), NOON),
@@ -48,47 +50,47 @@ def test_a_line_reads_back_as_it_was_written(lines: LineStore, written: StoredLi
 
 def test_there_is_no_line_before_the_first_and_each_job_has_its_own(lines: LineStore) -> None:
     assert lines.get(KEY) is None
-    assert lines.put(slot(), None)
+    assert lines.put(stored_line(), None)
     assert lines.get(JobKey("default", "back")) is None
     assert lines.get(JobKey("other", "backup")) is None
 
 
 def test_a_line_is_written_over_the_version_that_was_read_and_no_other(lines: LineStore) -> None:
-    assert lines.put(slot(MINE), None)
-    assert not lines.put(slot(OTHERS, waiting=1), None)
-    assert not lines.put(slot(OTHERS, waiting=1), "version000000009")
-    assert lines.get(KEY) == slot(MINE)
-    assert lines.put(slot(OTHERS, waiting=1), MINE)
-    assert lines.get(KEY) == slot(OTHERS, waiting=1)
+    assert lines.put(stored_line(MINE), None)
+    assert not lines.put(stored_line(OTHERS, waiting=1), None)
+    assert not lines.put(stored_line(OTHERS, waiting=1), "version000000009")
+    assert lines.get(KEY) == stored_line(MINE)
+    assert lines.put(stored_line(OTHERS, waiting=1), MINE)
+    assert lines.get(KEY) == stored_line(OTHERS, waiting=1)
 
 
 def test_a_line_that_is_gone_is_not_written_over(lines: LineStore) -> None:
-    assert lines.put(slot(MINE), None)
-    assert lines.delete(slot(MINE))
-    assert not lines.put(slot(OTHERS), MINE)
+    assert lines.put(stored_line(MINE), None)
+    assert lines.delete(stored_line(MINE))
+    assert not lines.put(stored_line(OTHERS), MINE)
     assert lines.get(KEY) is None
 
 
 def test_a_write_that_is_repeated_succeeds_again(lines: LineStore) -> None:
-    assert lines.put(slot(MINE), None)
-    assert lines.put(slot(MINE), None)
-    assert lines.put(slot(OTHERS), MINE)
-    assert lines.put(slot(OTHERS), MINE)
+    assert lines.put(stored_line(MINE), None)
+    assert lines.put(stored_line(MINE), None)
+    assert lines.put(stored_line(OTHERS), MINE)
+    assert lines.put(stored_line(OTHERS), MINE)
 
 
 def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_harm(
     lines: LineStore,
 ) -> None:
-    assert lines.put(slot(MINE), None)
-    assert not lines.delete(slot(OTHERS))
-    assert lines.get(KEY) == slot(MINE)
-    assert lines.delete(slot(MINE))
-    assert lines.delete(slot(MINE))
+    assert lines.put(stored_line(MINE), None)
+    assert not lines.delete(stored_line(OTHERS))
+    assert lines.get(KEY) == stored_line(MINE)
+    assert lines.delete(stored_line(MINE))
+    assert lines.delete(stored_line(MINE))
     assert lines.get(KEY) is None
 
 
 def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
-    rivals = [slot(f"version00000010{each}") for each in range(8)]
+    rivals = [stored_line(f"version00000010{each}") for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda each: stores.lines.put(each, None), rivals))
     assert won.count(True) == 1
@@ -96,8 +98,8 @@ def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
 
 
 def test_of_several_that_change_one_line_one_does(stores: Stores) -> None:
-    assert stores.lines.put(slot(MINE), None)
-    rivals = [slot(f"version00000010{each}", waiting=each) for each in range(8)]
+    assert stores.lines.put(stored_line(MINE), None)
+    rivals = [stored_line(f"version00000010{each}", waiting=each) for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda each: stores.lines.put(each, MINE), rivals))
     assert won.count(True) == 1

@@ -119,7 +119,7 @@ class Consumers:
     def deliver(self, attempt: Attempt) -> Answer:
         assert attempt.sent_at >= attempt.trigger.due_at, "delivered early"
         self.connecting()
-        if not attempt.is_wanted():
+        if not attempt.may_send():
             return Answer(succeeded=False, was_withdrawn=True)
         self.attempts.append(attempt)
         self.times.append(self.clock.time)

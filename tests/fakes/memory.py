@@ -282,20 +282,20 @@ class MemoryLines:
     def get(self, key: JobKey) -> StoredLine | None:
         return self._lines.get(key)
 
-    def put(self, slot: StoredLine, replacing: str | None) -> bool:
+    def put(self, line: StoredLine, replacing: str | None) -> bool:
         with self._lock:
-            stored = self._lines.get(slot.key)
+            stored = self._lines.get(line.key)
             if (stored.version if stored else None) == replacing:
-                self._lines[slot.key] = slot
+                self._lines[line.key] = line
                 return True
-            return stored is not None and stored.version == slot.version
+            return stored is not None and stored.version == line.version
 
-    def delete(self, slot: StoredLine) -> bool:
+    def delete(self, line: StoredLine) -> bool:
         with self._lock:
-            stored = self._lines.get(slot.key)
-            if stored is not None and stored.version != slot.version:
+            stored = self._lines.get(line.key)
+            if stored is not None and stored.version != line.version:
                 return False
-            self._lines.pop(slot.key, None)
+            self._lines.pop(line.key, None)
             return True
 
 

@@ -75,9 +75,9 @@ class Chronicle(Recorder):
 
     def line_changed(self, before: StoredLine | None, after: StoredLine | None) -> None:
         """A job's line was written, or is gone."""
-        slot = after or before
-        if slot is not None:
-            self.line_stored(slot.key, slot.uid, after.line if after is not None else Line())
+        line = after or before
+        if line is not None:
+            self.line_stored(line.key, line.uid, after.line if after is not None else Line())
 
     def timer_changed(self, _: StoredTimer | None, after: StoredTimer | None) -> None:
         """A timer was written. What a newer version wrote says nothing to anybody here."""
@@ -98,9 +98,9 @@ class Chronicle(Recorder):
         """DynamoDB has removed a run."""
         self._removed(Removed(self.now(), "run", run.key.name, run.uid, run.run_id))
 
-    def line_removed(self, slot: StoredLine) -> None:
+    def line_removed(self, line: StoredLine) -> None:
         """DynamoDB has removed a line."""
-        self._removed(Removed(self.now(), "line", slot.key.name, slot.uid))
+        self._removed(Removed(self.now(), "line", line.key.name, line.uid))
 
     def timer_removed(self, timer: StoredTimer) -> None:
         """DynamoDB has removed a timer."""

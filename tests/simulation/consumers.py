@@ -184,13 +184,13 @@ class Consumers:
                 raise ReadTimeoutError(endpoint_url=attempt.spec["queueUrl"])
 
         targets = SqsTargets(cast("SqsClients", _Queues(send)), allow_insecure=False)
-        return targets.deliver(attempt._replace(is_wanted=partial(self._is_wanted, attempt)))
+        return targets.deliver(attempt._replace(may_send=partial(self._is_wanted, attempt)))
 
     def _is_wanted(self, attempt: Attempt) -> bool:
         strand = self.scheduler.strand
         strand.is_leaving = True
         try:
-            return attempt.is_wanted()
+            return attempt.may_send()
         finally:
             strand.is_leaving = False
 

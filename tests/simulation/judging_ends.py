@@ -140,11 +140,11 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
             requests = tale.requests_of.get(f"{uid}-{run_id}", [])
             left_at = max((r.at for r in requests if r.at <= each.at), default=each.at)
             stood = [life.writes[number] for number in life.stood(left_at - READ_BEFORE_MS, each.at)]
-            is_wanted = stood and all(write.definition.get("onError") == "pause" for write in stood)
+            may_send = stood and all(write.definition.get("onError") == "pause" for write in stood)
             is_deleted = life.deleted_at is not None and life.deleted_at <= each.at
             # Past its time to live nobody finds a job to pause.
             is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
-            if is_wanted and is_there and not any(write.paused_at is not None for write in stood):
+            if may_send and is_there and not any(write.paused_at is not None for write in stood):
                 yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
 
 

@@ -37,14 +37,14 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
     failed = asked("fail", 200, state="running", attempts=1)
     again = requested(180, late_ms=40_000)
 
-    def said_of(*events: Event | Sequence[Event]) -> list[str]:
+    def failure_text(*events: Event | Sequence[Event]) -> list[str]:
         return [each for each in complaints(in_order(reported(), *events)) if "both reports" in each]
 
-    assert said_of(failed)
-    assert not said_of(failed, again)
+    assert failure_text(failed)
+    assert not failure_text(failed, again)
     # Another attempt explains nothing, and neither does a request before the first report.
-    assert said_of(failed, replace(again, attempt=2))
-    assert said_of(failed, replace(again, at=again.at - 30_000))
+    assert failure_text(failed, replace(again, attempt=2))
+    assert failure_text(failed, replace(again, at=again.at - 30_000))
 
 
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
@@ -65,7 +65,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
         told_of,
         lambda events: in_order(
             without(of(Told, trigger_id=TRIGGER))(events),
-            Buried(NOON + 300_000, TRIGGER, "Its end could not be told to onComplete.", "notice"),
+            Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
         ),
     ),
     # A chain follows a job that is there.

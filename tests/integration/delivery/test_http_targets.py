@@ -73,7 +73,7 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
 def test_an_attempt_that_is_not_wanted_once_connected_sends_nothing(targets: HttpTargets) -> None:
     with Consumer() as consumer:
         assert targets.deliver(attempt_of(consumer.spec())).succeeded  # leaves a connection to use again
-        withdrawn = attempt_of(consumer.spec())._replace(is_wanted=lambda: False)
+        withdrawn = attempt_of(consumer.spec())._replace(may_send=lambda: False)
         answer = targets.deliver(withdrawn)
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         assert len(consumer.requests) == 2
@@ -91,13 +91,13 @@ def test_whether_an_attempt_is_wanted_is_asked_when_the_connection_stands() -> N
 
     seen: list[int] = []
 
-    def is_wanted() -> bool:
+    def may_send() -> bool:
         seen.append(len(connected))
         return True
 
     targets = HttpTargets(HandClock(), allow_insecure=True, egress=Watched(allow_loopback=True))
     with Consumer() as consumer:
-        targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=is_wanted))
+        targets.deliver(attempt_of(consumer.spec())._replace(may_send=may_send))
     assert seen == [1]
 
 
@@ -106,9 +106,9 @@ def test_a_connection_over_which_nothing_was_sent_is_used_for_the_next_attempt(t
         raise StoreError("throttled")
 
     with Consumer() as consumer:
-        assert targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(attempt_of(consumer.spec())._replace(may_send=lambda: False)).was_withdrawn
         with pytest.raises(StoreError):
-            targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=unreadable))
+            targets.deliver(attempt_of(consumer.spec())._replace(may_send=unreadable))
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
         assert (consumer.accepted, len(consumer.requests)) == (1, 1)
 
@@ -121,7 +121,7 @@ def test_a_kept_connection_over_which_nothing_was_sent_may_have_ended(
             connection.answer()
 
     with Consumer(impatient) as consumer:
-        assert targets.deliver(attempt_of(consumer.spec())._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(attempt_of(consumer.spec())._replace(may_send=lambda: False)).was_withdrawn
         assert targets.deliver(attempt_of(consumer.spec())).succeeded
 
 

@@ -97,11 +97,11 @@ def test_whether_a_message_is_wanted_is_asked_once_the_connection_stands(
     connecting = Connecting(monkeypatch)
     seen: list[int] = []
 
-    def is_wanted() -> bool:
+    def may_send() -> bool:
         seen.append(connecting.made)
         return True
 
-    assert targets.deliver(attempt_at(engine, is_wanted=is_wanted)).succeeded
+    assert targets.deliver(attempt_at(engine, may_send=may_send)).succeeded
     assert set(seen) == {1}
 
 
@@ -110,7 +110,7 @@ def test_what_is_withdrawn_while_connecting_is_not_sent(
 ) -> None:
     paused = threading.Event()
     Connecting(monkeypatch, before=paused.set)
-    withdrawn = attempt_at(engine, is_wanted=lambda: not paused.is_set())
+    withdrawn = attempt_at(engine, may_send=lambda: not paused.is_set())
     assert targets.deliver(withdrawn).was_withdrawn
     assert engine.requests == []
 
@@ -119,8 +119,8 @@ def test_a_connection_over_which_nothing_was_sent_is_kept_for_the_next_attempt(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)
-    for is_wanted in (False, False, True):
-        targets.deliver(attempt_at(engine, is_wanted=lambda: is_wanted))  # noqa: B023 - asked within this turn
+    for may_send in (False, False, True):
+        targets.deliver(attempt_at(engine, may_send=lambda: may_send))  # noqa: B023 - asked within this turn
     assert (len(engine.requests), connecting.made) == (1, 1)
 
 
@@ -132,13 +132,13 @@ def test_a_thread_whose_connection_another_one_took_asks_again_when_it_has_conne
     session: Any = clients.client(None)._endpoint.http_session  # type: ignore[attr-defined] # botocore has no other way
     pool = session._manager.connection_from_url(f"http://127.0.0.1:{engine.port}")
 
-    def is_wanted() -> bool:
+    def may_send() -> bool:
         if connecting.made == 1:
             # Asked for the first time, with a connection in the pool: another thread needs it now.
             taken.append(pool._get_conn())
         return connecting.made == 1
 
-    assert targets.deliver(attempt_at(engine, is_wanted=is_wanted)).was_withdrawn
+    assert targets.deliver(attempt_at(engine, may_send=may_send)).was_withdrawn
     assert (engine.requests, connecting.made) == ([], 2)
     for connection in taken:
         connection.close()
@@ -148,7 +148,7 @@ def test_what_is_withdrawn_is_not_sent_over_a_connection_that_stood_already(
     engine: Consumer, targets: SqsTargets
 ) -> None:
     assert targets.deliver(attempt_at(engine)).succeeded
-    assert targets.deliver(attempt_at(engine, is_wanted=lambda: False)).was_withdrawn
+    assert targets.deliver(attempt_at(engine, may_send=lambda: False)).was_withdrawn
     assert targets.deliver(attempt_at(engine)).succeeded
     assert len(engine.requests) == 2
 
@@ -158,13 +158,13 @@ def test_it_is_asked_before_each_try_of_the_sdk(monkeypatch: pytest.MonkeyPatch,
         _name(monkeypatch, engine)
         seen: list[int] = []
 
-        def is_wanted() -> bool:
+        def may_send() -> bool:
             seen.append(len(engine.requests))
             return True
 
-        assert not targets.deliver(attempt_at(engine, is_wanted=is_wanted)).succeeded
+        assert not targets.deliver(attempt_at(engine, may_send=may_send)).succeeded
         assert sorted(set(seen)) == list(range(TRIES_MAX))
-        assert targets.deliver(attempt_at(engine, is_wanted=lambda: len(engine.requests) < 3)).was_withdrawn
+        assert targets.deliver(attempt_at(engine, may_send=lambda: len(engine.requests) < 3)).was_withdrawn
         assert len(engine.requests) == TRIES_MAX + 1
 
 
@@ -175,9 +175,9 @@ def test_a_store_that_cannot_say_whether_a_message_is_wanted_is_no_refusal_of_th
         raise StoreError("throttled")
 
     with pytest.raises(StoreError, match="throttled"):
-        targets.deliver(attempt_at(engine, is_wanted=unreadable))
+        targets.deliver(attempt_at(engine, may_send=unreadable))
     assert engine.requests == []
-    assert targets.deliver(attempt_at(engine, is_wanted=always)).succeeded
+    assert targets.deliver(attempt_at(engine, may_send=always)).succeeded
 
 
 def test_what_the_sdk_could_not_finish_in_the_time_there_is_is_not_begun(

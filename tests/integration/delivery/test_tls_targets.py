@@ -179,7 +179,7 @@ def test_a_secure_connection_over_which_nothing_was_sent_is_used_for_the_next_at
     with Consumer(tls=authority.server) as consumer:
         spec = {"type": "http", "url": f"https://hook.example:{consumer.port}/"}
         for _ in range(2):
-            withdrawn = attempt_of(spec)._replace(is_wanted=lambda: False)
+            withdrawn = attempt_of(spec)._replace(may_send=lambda: False)
             assert targets.deliver(withdrawn).was_withdrawn
         for _ in range(2):
             assert targets.deliver(attempt_of(spec)).succeeded
@@ -194,7 +194,7 @@ def test_a_secure_connection_that_has_ended_unused_is_not_used(authority: Author
     targets = targets_that_trust(authority)
     with Consumer(impatient, tls=authority.server) as consumer:
         spec = {"type": "http", "url": f"https://hook.example:{consumer.port}/"}
-        assert targets.deliver(attempt_of(spec)._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(attempt_of(spec)._replace(may_send=lambda: False)).was_withdrawn
         assert targets.deliver(attempt_of(spec)).succeeded
 
 
@@ -245,7 +245,7 @@ def test_a_queue_counts_by_its_certificate_and_is_asked_about_once_connected(
     with Consumer(taking, tls=authority.server) as engine:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"https://127.0.0.1:{engine.port}")
         targets = SqsTargets(SqsClients(), allow_insecure=True)
-        withdrawn = message_to(engine)._replace(is_wanted=lambda: False)
+        withdrawn = message_to(engine)._replace(may_send=lambda: False)
         assert targets.deliver(withdrawn).was_withdrawn == is_trusted
         assert [targets.deliver(message_to(engine)).succeeded for _ in range(2)] == [is_trusted] * 2
         assert len(engine.requests) == (2 if is_trusted else 0)
@@ -263,7 +263,7 @@ def test_a_queue_behind_a_proxy_is_asked_about_once_connected_too(
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
         targets = SqsTargets(SqsClients(), allow_insecure=True)
-        assert targets.deliver(message_to(engine)._replace(is_wanted=lambda: False)).was_withdrawn
+        assert targets.deliver(message_to(engine)._replace(may_send=lambda: False)).was_withdrawn
         assert engine.requests == []
         assert targets.deliver(message_to(engine)).succeeded
         assert len(proxy.requests) >= 1

@@ -30,9 +30,9 @@ from sweephand.ports import Answer
 from sweephand.runs import (
     callbacks,
     deadlines,
+    follow_up,
     notification,
     notify,
-    outcome,
 )
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.deadlines import Deadlines
@@ -47,7 +47,7 @@ _ANY: frozenset[State] = frozenset(TABLE)
 @mutation("A heartbeat is taken and changes nothing")
 def ignores_heartbeats() -> Iterator[None]:
     def heartbeat(reporter: Callbacks, key: JobKey, run_id: str, token: str | None) -> Run:
-        return reporter._reported(key, run_id, token, "heartbeat", lambda _: False)
+        return reporter._read_for_callback(key, run_id, token, "heartbeat", lambda _: False)
 
     with patch.object(Callbacks, "heartbeat", heartbeat):
         yield
@@ -62,13 +62,13 @@ def fails_at_first_look() -> Iterator[None]:
 @mutation("A run whose consumer accepted it has no deadline")
 def arms_no_deadline() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        later = ports["later"]
+        later = ports["requeue"]
 
         def send_at(message: Message, shard: int) -> None:
             if not isinstance(message, DeadlineMessage):
                 later.send_at(message, shard)
 
-        ports["later"] = Instead(later, send_at=send_at)
+        ports["requeue"] = Instead(later, send_at=send_at)
 
     with built(FollowUp, change):
         yield
@@ -77,7 +77,7 @@ def arms_no_deadline() -> Iterator[None]:
 @mutation("A deadline that was put off by heartbeats is not looked at again")
 def looks_once() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        ports["later"] = Instead(ports["later"], send_at=lambda *_: None)
+        ports["requeue"] = Instead(ports["requeue"], send_at=lambda *_: None)
 
     with built(Deadlines, change):
         yield
@@ -103,7 +103,7 @@ def records_before_watching() -> Iterator[None]:
     put_off = Later()
 
     def change(ports: Ports) -> None:
-        whole, runs = ports["later"], ports["runs"]
+        whole, runs = ports["requeue"], ports["runs"]
 
         def send_at(message: Message, shard: int) -> None:
             is_late = isinstance(message, DeadlineMessage)
@@ -114,7 +114,7 @@ def records_before_watching() -> Iterator[None]:
             put_off.make()
             return is_written
 
-        ports["later"] = Instead(whole, send_at=send_at)
+        ports["requeue"] = Instead(whole, send_at=send_at)
         ports["runs"] = Instead(runs, record=record)
 
     with built(FollowUp, change):
@@ -123,7 +123,7 @@ def records_before_watching() -> Iterator[None]:
 
 @mutation("A deadline ends whichever attempt goes on by now")
 def ends_later_attempts() -> Iterator[None]:
-    looked = Deadlines._looked
+    looked = Deadlines._check
 
     def look(self: Deadlines, message: DeadlineMessage) -> Outcome:
         run = self._runs.of(message.trigger)
@@ -131,7 +131,7 @@ def ends_later_attempts() -> Iterator[None]:
             return Outcome(self._fail(run, Answer(succeeded=False, error="Silence")) or "watched")
         return looked(self, message)
 
-    with patch.object(Deadlines, "_looked", look):
+    with patch.object(Deadlines, "_check", look):
         yield
 
 
@@ -209,13 +209,13 @@ def claims_what_was_cancelled() -> Iterator[None]:
 
 @mutation("A cancel is acknowledged, and nothing is written")
 def forgets_cancels() -> Iterator[None]:
-    end = Callbacks._brought_to_end
+    end = Callbacks._end
 
     def forgetful(reporter: Callbacks, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
         is_cancel = "cancel" in change.__qualname__
         return change(read(), None) if is_cancel else end(reporter, read, change)
 
-    with patch.object(Callbacks, "_brought_to_end", forgetful):
+    with patch.object(Callbacks, "_end", forgetful):
         yield
 
 
@@ -294,7 +294,7 @@ def names_ends_anew() -> Iterator[None]:
 
 @mutation("An end is told before it has come true")
 def tells_too_early() -> Iterator[None]:
-    with patch.object(notify, "is_told_of", lambda *_: True):
+    with patch.object(notify, "is_recorded", lambda *_: True):
         yield
 
 
@@ -316,14 +316,14 @@ def names_chains_by_their_moment() -> Iterator[None]:
 @mutation("A failure without a record is told at once, as a success is")
 def tells_unrecorded_failures() -> Iterator[None]:
     with patch.object(
-        notify, "is_told_of", lambda told, run: run is None or notification.is_recorded(told, run)
+        notify, "is_recorded", lambda told, run: run is None or notification.is_recorded(told, run)
     ):
         yield
 
 
 @mutation("A later attempt begins when its policy says, though its trigger is not due by that clock")
 def retries_early() -> Iterator[None]:
-    with patch.object(outcome, "max", lambda first, _: first, create=True):
+    with patch.object(follow_up, "max", lambda first, _: first, create=True):
         yield
 
 

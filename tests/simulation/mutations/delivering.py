@@ -60,9 +60,9 @@ def delivers_early() -> Iterator[None]:
 @mutation("A message of a newer version is taken for poison")
 def buries_what_is_newer() -> Iterator[None]:
     def newer(self: Intake, received: Received, _: Sendable) -> Handled:
-        return self._poison(received, PoisonError("A message of another version."))
+        return self._bury_unreadable(received, PoisonError("A message of another version."))
 
-    with patch.object(Intake, "_newer", newer):
+    with patch.object(Intake, "_put_back_newer", newer):
         yield
 
 
@@ -78,7 +78,7 @@ def does_not_look_again() -> Iterator[None]:
         targets = ports["targets"]
 
         def deliver(attempt: Attempt) -> Answer:
-            answer: Answer = targets.deliver(attempt._replace(is_wanted=always))
+            answer: Answer = targets.deliver(attempt._replace(may_send=always))
             return answer
 
         ports["targets"] = Instead(targets, deliver=deliver)
@@ -92,12 +92,12 @@ def sends_what_is_outdated() -> Iterator[None]:
     def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str) -> _Sent:
         latest = read
 
-        def is_wanted() -> bool:
+        def may_send() -> bool:
             nonlocal latest
             latest = attempts._job_reads.fresh(attempt.trigger.key, latest)
             return liveness_of(message, latest) == "alive"
 
-        answer = attempts._targets.deliver(attempt._replace(is_wanted=is_wanted))
+        answer = attempts._targets.deliver(attempt._replace(may_send=may_send))
         return _Sent(answer, latest, was_connected=True)
 
     with patch.object(Attempts, "_send", send):
@@ -129,7 +129,7 @@ def takes_receives_for_crashes() -> Iterator[None]:
 
 @mutation("A run that was to be tried again is left so when its job is deleted")
 def forgets_runs_of_deleted_jobs() -> Iterator[None]:
-    with patch.object(Claims, "end_with_job", lambda *_: None):
+    with patch.object(Claims, "cancel_with_job", lambda *_: None):
         yield
 
 
@@ -233,14 +233,14 @@ def puts_nothing_back() -> Iterator[None]:
     masked_by="the trigger's one identity, and SQS's limit on receives",
 )
 def keeps_what_it_put_back() -> Iterator[None]:
-    one = Intake._one
+    one = Intake._handle_one
 
     def kept(*args: Any) -> Handled:
         handled = one(*args)
         is_back = handled.outcome.name in {"early", "unknown", "held", "claimed"}
         return handled._replace(is_done=handled.is_done and not is_back)
 
-    with patch.object(Intake, "_one", kept):
+    with patch.object(Intake, "_handle_one", kept):
         yield
 
 
@@ -262,5 +262,5 @@ def drops_faulty() -> Iterator[None]:
         del message
         return Handled(received, Outcome("fault"), error=error)
 
-    with patch.object(Intake, "_faulty", done):
+    with patch.object(Intake, "_put_back_faulty", done):
         yield

@@ -16,8 +16,8 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow import overlap_queue
 from sweephand.runs.flow.overlap import (
-    Arrival,
-    arrived,
+    ArrivalDecision,
+    decide_arrival,
     gives_up_at,
     is_over,
 )
@@ -29,13 +29,13 @@ from sweephand.runs.outcome import Outcome, OutcomeName
 _NO_LIMIT = 10**9
 
 
-def _arriving(change: Callable[[Line, TriggerMessage, OverlapRule, Arrival], Arrival]) -> Any:
+def _arriving(change: Callable[[Line, TriggerMessage, OverlapRule, ArrivalDecision], ArrivalDecision]) -> Any:
     """What becomes of one that arrives, changed."""
 
-    def changed(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
-        return change(line, message, rule, arrived(line, message, rule, **kwargs))
+    def changed(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
+        return change(line, message, rule, decide_arrival(line, message, rule, **kwargs))
 
-    return patch.object(overlap_queue, "arrived", changed)
+    return patch.object(overlap_queue, "decide_arrival", changed)
 
 
 @mutation("A run that is over does not free its job's line")
@@ -46,7 +46,7 @@ def frees_no_line() -> Iterator[None]:
 
 @mutation("Who is skipped frees the line of the run that is under way")
 def frees_by_skipping() -> Iterator[None]:
-    def freed(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: Arrival) -> Arrival:
+    def freed(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: ArrivalDecision) -> ArrivalDecision:
         return arrival._replace(line=Line()) if arrival.verdict == "skip" else arrival
 
     with _arriving(freed):
@@ -57,26 +57,26 @@ def frees_by_skipping() -> Iterator[None]:
 def frees_anybody_s_line() -> Iterator[None]:
     advance = OverlapQueue.advance
 
-    def handed_on(self: OverlapQueue, trigger: Any) -> None:
-        slot = self._lines.get(trigger.key)
-        if slot is None or slot.uid != trigger.uid or slot.line.holder is None:
+    def freed(self: OverlapQueue, trigger: Any) -> None:
+        stored = self._lines.get(trigger.key)
+        if stored is None or stored.uid != trigger.uid or stored.line.holder is None:
             return
-        if slot.line.holder.id == trigger.id:
+        if stored.line.holder.id == trigger.id:
             advance(self, trigger)
             return
-        line = slot.line.handed_on(self._clock.now())
-        self._is_changed(slot.key, slot.uid, slot, line, line.holder.message if line.holder else None)
+        line = stored.line.advanced(self._clock.now())
+        self._is_changed(stored.key, stored.uid, stored, line, line.holder.message if line.holder else None)
 
-    with patch.object(OverlapQueue, "advance", handed_on):
+    with patch.object(OverlapQueue, "advance", freed):
         yield
 
 
 @mutation("The last of those that wait has the next turn")
 def hands_on_to_the_last() -> Iterator[None]:
-    def handed_on(line: Line, now: Instant) -> Line:
+    def advanced(line: Line, now: Instant) -> Line:
         return line.held_by(line.waiting[-1], now) if line.waiting else Line()
 
-    with patch.object(Line, "handed_on", handed_on):
+    with patch.object(Line, "advanced", advanced):
         yield
 
 
@@ -90,39 +90,41 @@ def passes_those_that_wait() -> Iterator[None]:
         has_ended: bool,
         now: Instant,
         **kwargs: Any,
-    ) -> Arrival:
+    ) -> ArrivalDecision:
         if line.holder is None or has_ended:
-            return Arrival("go", line.held_by(message, now))
-        return arrived(line, message, rule, has_ended=has_ended, now=now, **kwargs)
+            return ArrivalDecision("go", line.held_by(message, now))
+        return decide_arrival(line, message, rule, has_ended=has_ended, now=now, **kwargs)
 
-    with patch.object(overlap_queue, "arrived", passed):
+    with patch.object(overlap_queue, "decide_arrival", passed):
         yield
 
 
 @mutation("Any number may wait")
 def waits_without_limit() -> Iterator[None]:
-    def unbounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
+    def unbounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         limit = _NO_LIMIT if rule.mode == "wait" else rule.wait_max
-        return arrived(line, message, rule._replace(wait_max=limit), **kwargs)
+        return decide_arrival(line, message, rule._replace(wait_max=limit), **kwargs)
 
-    with patch.object(overlap_queue, "arrived", unbounded):
+    with patch.object(overlap_queue, "decide_arrival", unbounded):
         yield
 
 
 @mutation("Fewer may wait than waitLimit says")
 def waits_for_less() -> Iterator[None]:
-    def bounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
-        return arrived(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
+    def bounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
+        return decide_arrival(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
 
-    with patch.object(overlap_queue, "arrived", bounded):
+    with patch.object(overlap_queue, "decide_arrival", bounded):
         yield
 
 
 @mutation("waitLatest keeps the oldest")
 def keeps_the_oldest() -> Iterator[None]:
-    def oldest(line: Line, message: TriggerMessage, _: OverlapRule, arrival: Arrival) -> Arrival:
+    def oldest(
+        line: Line, message: TriggerMessage, _: OverlapRule, arrival: ArrivalDecision
+    ) -> ArrivalDecision:
         # Whoever would take the place of others is skipped instead.
-        return Arrival("skip", line) if arrival.replaced and not line.has(message) else arrival
+        return ArrivalDecision("skip", line) if arrival.replaced and not line.has(message) else arrival
 
     with _arriving(oldest):
         yield
@@ -130,7 +132,7 @@ def keeps_the_oldest() -> Iterator[None]:
 
 @mutation("waitLatest replaces those that wait without a record")
 def replaces_silently() -> Iterator[None]:
-    def silent(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: Arrival) -> Arrival:
+    def silent(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: ArrivalDecision) -> ArrivalDecision:
         return arrival._replace(replaced=())
 
     with _arriving(silent):
@@ -143,17 +145,17 @@ def takes_without_condition() -> Iterator[None]:
         lines = ports["lines"]
 
         def stored(key: JobKey) -> str | None:
-            slot = lines.get(key)
-            return slot.version if slot is not None else None
+            line = lines.get(key)
+            return line.version if line is not None else None
 
-        def put(slot: StoredLine, replacing: str | None) -> bool:
+        def put(line: StoredLine, replacing: str | None) -> bool:
             del replacing
-            while not lines.put(slot, stored(slot.key)):
+            while not lines.put(line, stored(line.key)):
                 pass
             return True
 
-        def delete(slot: StoredLine) -> bool:
-            while not lines.delete(slot._replace(version=stored(slot.key) or slot.version)):
+        def delete(line: StoredLine) -> bool:
+            while not lines.delete(line._replace(version=stored(line.key) or line.version)):
                 pass
             return True
 
@@ -216,10 +218,10 @@ def _written_first() -> Any:
     is_changed: Any = OverlapQueue._is_changed
 
     def changed(self: OverlapQueue, *args: Any) -> bool:
-        *others, woken = args
+        *others, new_holder = args
         is_written: bool = is_changed(self, *others, None)
-        if is_written and woken is not None:
-            self._queue.send([(woken, 0)])
+        if is_written and new_holder is not None:
+            self._queue.send([(new_holder, 0)])
         return is_written
 
     return patch.object(OverlapQueue, "_is_changed", changed)
@@ -258,12 +260,12 @@ def skips_silently() -> Iterator[None]:
 
 @mutation("Who was asked for is skipped like any other")
 def skips_what_was_asked_for() -> Iterator[None]:
-    def plain(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> Arrival:
+    def plain(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         fresh = message._replace(trigger=replace(message.trigger, demand=None))
-        arrival = arrived(line, fresh, rule, **kwargs)
-        return arrival if arrival.verdict == "skip" else arrived(line, message, rule, **kwargs)
+        arrival = decide_arrival(line, fresh, rule, **kwargs)
+        return arrival if arrival.verdict == "skip" else decide_arrival(line, message, rule, **kwargs)
 
-    with patch.object(overlap_queue, "arrived", plain):
+    with patch.object(overlap_queue, "decide_arrival", plain):
         yield
 
 
@@ -279,8 +281,8 @@ def keeps_lines_of_the_deleted() -> Iterator[None]:
         lines = ports["lines"]
 
         def get(key: JobKey) -> StoredLine | None:
-            slot: StoredLine | None = lines.get(key)
-            return slot and slot._replace(uid=_Any(slot.uid))
+            line: StoredLine | None = lines.get(key)
+            return line and line._replace(uid=_Any(line.uid))
 
         ports["lines"] = Instead(lines, get=get)
 
@@ -290,7 +292,7 @@ def keeps_lines_of_the_deleted() -> Iterator[None]:
 
 @mutation("A trigger that is owed no more keeps its place in the line")
 def keeps_places() -> Iterator[None]:
-    with patch.object(OverlapQueue, "leave", lambda *_: None):
+    with patch.object(OverlapQueue, "withdraw", lambda *_: None):
         yield
 
 

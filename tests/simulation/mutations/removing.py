@@ -26,7 +26,7 @@ def forgets_what_waits() -> Iterator[None]:
 
 @mutation("A line that is held for weeks is not written again", first=FIRST_FOR_WEEKS)
 def keeps_no_line() -> Iterator[None]:
-    with patch.object(OverlapQueue, "keep", lambda *_: None):
+    with patch.object(OverlapQueue, "extend", lambda *_: None):
         yield
 
 
@@ -38,5 +38,5 @@ def keeps_no_run() -> Iterator[None]:
 
 @mutation("What is held is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
-    with patch.object(Deliverer, "_is_over_meanwhile", lambda *_: False):
+    with patch.object(Deliverer, "_has_ended_while_held", lambda *_: False):
         yield

@@ -43,7 +43,7 @@ def test_what_was_claimed_each_time_that_it_failed_is_given_up_and_can_be_redriv
         batch = world.queue.take()
     run = run_of(world)
     assert run.state == "failed"
-    assert f"it did {FAULTS_MAX + 1} times" in (run.reason or "")
+    assert f"handling it failed {FAULTS_MAX + 1} times" in (run.reason or "")
     job = world.jobs.get(key_of())
     assert job is not None
     assert job.pause_reason is not None

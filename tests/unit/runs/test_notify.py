@@ -158,7 +158,9 @@ def test_telling_is_tried_again_by_the_defaults_and_ends_in_a_letter() -> None:
     assert len(told(world)) == 10
     assert delivered(world) == [1]
     ((letter, _),) = world.queue.buried
-    assert letter.reason == "Its end could not be told to onComplete. Attempt 10 of 10 failed: Response 503."
+    assert (
+        letter.reason == "The onComplete target could not be notified. Attempt 10 of 10 failed: Response 503."
+    )
     assert isinstance(decode(letter.body), NotifyMessage)
     assert run_of(world).state == "succeeded"
 

@@ -16,7 +16,7 @@ from sweephand.model.trigger import Redrive
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
 from sweephand.runs.intake import FAULTS_MAX, Received
-from sweephand.runs.redrive import Progress, Redriven
+from sweephand.runs.redrive import Progress, RedriveResult
 
 RUN = f"{NOON + 10_000}-0"
 HOUR = 3_600_000
@@ -333,7 +333,7 @@ def test_a_job_deleted_between_two_calls_costs_nothing_of_the_others() -> None:
     failed_jobs(world, range(2))
     world.delete("job-00")
     redriven = world.redriver().redrive_many("ns", prefix="", labels={}, since=Progress("job-00", "1"))
-    assert redriven == Redriven(10, None)
+    assert redriven == RedriveResult(10, None)
 
 
 def test_what_is_left_of_a_job_is_looked_at_from_where_the_last_call_ended() -> None:
@@ -342,7 +342,7 @@ def test_what_is_left_of_a_job_is_looked_at_from_where_the_last_call_ended() -> 
     first = world.runs.page(key_of("job-00"), None, "", 4)
     assert first.next is not None
     redriven = world.redriver().redrive_many("ns", prefix="", labels={}, since=Progress("job-00", first.next))
-    assert redriven == Redriven(6, None)
+    assert redriven == RedriveResult(6, None)
 
 
 def test_nothing_found_sends_nothing() -> None:

@@ -127,10 +127,10 @@ def test_a_line_and_the_places_in_it_stay_however_long_a_pause_is() -> None:
     for _ in range(100):
         world.clock.time += DAY_MS
         world.run_until(world.clock.time + 1_000_000, ticking=False)
-        slot = world.lines.get(key_of())
-        assert slot is not None
-        assert slot.line.waiting
-        assert (slot.expires_at or 0) > world.clock.time
+        stored_line = world.lines.get(key_of())
+        assert stored_line is not None
+        assert stored_line.line.waiting
+        assert (stored_line.expires_at or 0) > world.clock.time
 
 
 def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:

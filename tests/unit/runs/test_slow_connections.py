@@ -45,7 +45,7 @@ class Slow:
             self.connections += 1
             clock.time += self.connect_ms
             self.while_connecting()
-        if not attempt.is_wanted():
+        if not attempt.may_send():
             if not self.forgets:
                 self._kept.add(url)
             return Answer(succeeded=False, was_withdrawn=True)

@@ -258,11 +258,11 @@ class LineStore(Protocol):
         """The line of the job of that key, or of an earlier one of its name; None if there is none."""
         ...
 
-    def put(self, slot: "StoredLine", replacing: str | None) -> bool:
+    def put(self, stored: "StoredLine", replacing: str | None) -> bool:
         """Write it if the stored version is `replacing` (None: if there is none); say whether it was."""
         ...
 
-    def delete(self, slot: "StoredLine") -> bool:
+    def delete(self, stored: "StoredLine") -> bool:
         """Remove it if it is in that version; nothing there is a success, another version is not."""
         ...
 
@@ -319,7 +319,7 @@ class Attempt(NamedTuple):
 
     `spec` is the job's target, `body` the payload's bytes (JSON; `null` for a job without data),
     `secrets` the namespace's active signing secrets, newest first. `sent_at` is what the signature and
-    its timestamp are made of. `is_wanted` is asked when the connection stands, since that can take seconds:
+    its timestamp are made of. `may_send` is asked when the connection stands, since that can take seconds:
     if it says no, nothing is sent. It may raise StoreError. `run_token` is what the consumer may report with.
     With `ended_after` it is no trigger that is handed over but the notice that its run ended after so many
     attempts. One that `must_be_new` is no repetition of an earlier attempt: a queue that drops what it has
@@ -333,7 +333,7 @@ class Attempt(NamedTuple):
     body: bytes
     secrets: tuple[str, ...]
     sent_at: Instant
-    is_wanted: Callable[[], bool] = always
+    may_send: Callable[[], bool] = always
     run_token: str | None = None
     ended_after: int | None = None
     must_be_new: bool = False
@@ -370,7 +370,7 @@ class Targets(Protocol):
         """Make the request within its time-out and say what came of it; a consumer's failure is no error.
 
         A connection over which nothing was sent, since the attempt was not wanted any more, is kept for the
-        next attempt. `is_wanted` is not asked if no connection came about.
+        next attempt. `may_send` is not asked if no connection came about.
         """
         ...
 

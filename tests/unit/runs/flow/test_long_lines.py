@@ -20,8 +20,8 @@ ITEM_BYTES_MAX = 400 * 1_024
 QUOTES = json.dumps('"' * (DATA_INLINE_BYTES_MAX // 2 - 1))
 
 
-def size_of(slot: StoredLine) -> int:
-    raw = _item(slot).serialize()
+def size_of(stored_line: StoredLine) -> int:
+    raw = _item(stored_line).serialize()
     return sum(len(name) + len(str(value)) for name, typed in raw.items() for value in typed.values())
 
 
@@ -38,9 +38,9 @@ def crowded(world: World, asked: int, data: str | None, **written: Any) -> None:
 
 
 def slot_of(world: World) -> StoredLine:
-    slot = world.lines.get(key_of())
-    assert slot is not None
-    return slot
+    stored_line = world.lines.get(key_of())
+    assert stored_line is not None
+    return stored_line
 
 
 def test_a_line_of_much_that_was_asked_for_fits_into_an_item() -> None:

@@ -89,9 +89,9 @@ def test_who_waits_and_comes_round_again_waits_once() -> None:
     world = scene("wait", 0, 1, waitLimit=1)
     again = message_of(stored(world), 1)
     assert handle(world, again).name == "waiting"
-    slot = world.lines.get(key_of())
-    assert slot is not None
-    assert [each.trigger.due_at for each in slot.line.waiting] == [NOON + 1_000]
+    stored_line = world.lines.get(key_of())
+    assert stored_line is not None
+    assert [each.trigger.due_at for each in stored_line.line.waiting] == [NOON + 1_000]
 
 
 def test_a_trigger_older_than_those_that_wait_goes_before_them() -> None:
@@ -119,9 +119,9 @@ def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
     world.consumers.answering = alone(world, iter([FAILED]))
     handle(world, message_of(stored(world), 30))
     assert handle(world, message_of(stored(world), 0)).name == "repeated"
-    slot = world.lines.get(key_of())
-    assert slot is not None
-    assert slot.line.waiting == ()
+    stored_line = world.lines.get(key_of())
+    assert stored_line is not None
+    assert stored_line.line.waiting == ()
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -21,8 +21,8 @@ def freed(*dues_s: int) -> World:
 def test_what_waited_is_delivered_and_leaves_the_line() -> None:
     world = freed(1, 2)
     assert {0, 1, 2} <= set(delivered(world))
-    slot = world.lines.get(key_of())
-    assert slot is None or not slot.line.waiting
+    stored_line = world.lines.get(key_of())
+    assert stored_line is None or not stored_line.line.waiting
 
 
 def test_what_was_delivered_meanwhile_is_not_called_when_runs_take_turns_again() -> None:

@@ -146,8 +146,8 @@ def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_
 
 def waiting_in(world: World) -> list[int]:
     """Who waits in the line, in seconds after noon."""
-    slot = world.lines.get(key_of())
-    return [(each.trigger.due_at - NOON) // 1_000 for each in slot.line.waiting] if slot else []
+    stored_line = world.lines.get(key_of())
+    return [(each.trigger.due_at - NOON) // 1_000 for each in stored_line.line.waiting] if stored_line else []
 
 
 def take_back(world: World, cut: int, *, owes: int | None = None) -> None:
@@ -167,7 +167,7 @@ def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_fro
     handle(world, first)
     world.clock.time += 1_000
     world.pause()
-    slot_taken_just_before(world, second.trigger.due_at)
+    take_line_just_before(world, second.trigger.due_at)
     world.redriver().redrive(key_of(), f"{NOON}-0")
     world.run_until(world.clock.time + ATTEMPT_CLAIM_MS - 1_000)
     assert delivered(world) == [0]
@@ -208,17 +208,17 @@ def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_pause
 
 
 def slot_of(world: World) -> StoredLine:
-    slot = world.lines.get(key_of())
-    assert slot is not None
-    return slot
+    stored_line = world.lines.get(key_of())
+    assert stored_line is not None
+    return stored_line
 
 
-def slot_taken_just_before(world: World, due_at: int) -> None:
+def take_line_just_before(world: World, due_at: int) -> None:
     """Let a trigger hold the line whose delivery function died before it claimed the run."""
     job = stored(world)
     message = message_of(job, (due_at - NOON) // 1_000)
-    slot = StoredLine(job.key, job.uid, "taken", Line(Holder(message, world.clock.time)))
-    assert world.lines.put(slot, None)
+    stored_line = StoredLine(job.key, job.uid, "taken", Line(Holder(message, world.clock.time)))
+    assert world.lines.put(stored_line, None)
 
 
 def test_what_a_pause_holds_keeps_its_place_until_the_resume_however_long_that_takes() -> None:

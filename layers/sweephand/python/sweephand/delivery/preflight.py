@@ -7,7 +7,7 @@ from typing import Final
 from sweephand.ports import Answer, always
 
 #: Asked in the thread of a request, before a byte of it leaves.
-is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=always)
+may_send: ContextVar[Callable[[], bool]] = ContextVar("may_send", default=always)
 
 #: What comes of an attempt that was not.
 WITHDRAWN: Final = Answer(succeeded=False, error="The attempt was called off.", was_withdrawn=True)
@@ -19,5 +19,5 @@ class WithdrawnError(Exception):
 
 def check() -> None:
     """WithdrawnError if the request of this thread is not wanted any more; StoreError: nobody knows."""
-    if not is_wanted.get()():
+    if not may_send.get()():
         raise WithdrawnError

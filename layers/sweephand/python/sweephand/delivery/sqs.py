@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.preflight import WITHDRAWN, WithdrawnError, is_wanted
+from sweephand.delivery.preflight import WITHDRAWN, WithdrawnError, may_send
 from sweephand.delivery.sqs_clients import SEND_S_MAX, SqsClients, UnsentError
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.queue_url import ESCAPES, QueueUrl, group_id, read_queue_url
@@ -62,7 +62,7 @@ class SqsTargets:
         if attempt.within_ms is not None and attempt.within_ms < SEND_S_MAX * SECOND_MS:
             # The SDK takes its own time: what it could not finish is not begun.
             raise WithdrawnError
-        asked = is_wanted.set(attempt.is_wanted)
+        asked = may_send.set(attempt.may_send)
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,
@@ -73,7 +73,7 @@ class SqsTargets:
         except UnsentError as error:
             raise (error.__cause__ or error) from None
         finally:
-            is_wanted.reset(asked)
+            may_send.reset(asked)
 
 
 def adapter(stack: Stack) -> SqsTargets:

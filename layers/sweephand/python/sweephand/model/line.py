@@ -74,7 +74,7 @@ class Line(NamedTuple):
             return self
         return self._replace(holder=self.holder._replace(message=_owed(message)))
 
-    def handed_on(self, now: Instant) -> "Line":
+    def advanced(self, now: Instant) -> "Line":
         """The line when its holder's run is over: the first of those that wait holds it now."""
         return self.held_by(self.waiting[0], now) if self.waiting else Line()
 

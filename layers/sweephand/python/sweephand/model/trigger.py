@@ -94,7 +94,7 @@ class TriggerMessage(NamedTuple):
         return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
 
     @property
-    def begins_anew(self) -> bool:
+    def begins_redrive(self) -> bool:
         """Whether it is the first attempt of a redrive, which alone may follow a run that was given up."""
         return self.redrive is not None and self.attempt == self.redrive.attempt
 

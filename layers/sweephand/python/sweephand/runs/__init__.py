@@ -1,1 +1,1 @@
-"""Runs: one trigger and its attempts, the transition table, retries, delivering. Pure."""
+"""Use cases of triggers and runs: intake, delivery, attempts, notifications, deadlines, callbacks."""

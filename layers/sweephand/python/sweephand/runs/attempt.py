@@ -1,4 +1,4 @@
-"""Making one attempt: the job read lately, its data, and the request that leaves only while it is wanted."""
+"""Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
@@ -12,10 +12,10 @@ from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.targets.registry import attempt_ms_max
 
-#: A job that takes longer to read than a read is good for is read this often; then its trigger is put back.
+#: How often a job is read that takes longer to read than a read may be old. Then its trigger is put back.
 READS_MAX = 5
 
-#: What a job without data sends: JSON, as with data.
+#: The body for a job without data: JSON, as for a job with data.
 NO_DATA = b"null"
 
 
@@ -23,12 +23,12 @@ class Signing(Protocol):
     """Which secrets sign a namespace's deliveries now, newest first."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
-        """At least one; the first is made when it is first needed."""
+        """At least one secret. The first is made when a delivery first needs it."""
         ...
 
 
-class Made(NamedTuple):
-    """An attempt that was made at `sent_at`, by that version of its job, and what came of it."""
+class AttemptMade(NamedTuple):
+    """An attempt that was made: when, by which version of its job, and the consumer's answer."""
 
     job: Job
     sent_at: Instant
@@ -36,20 +36,20 @@ class Made(NamedTuple):
 
 
 class Withdrawn(NamedTuple):
-    """An attempt that was not made: by the latest read of its job the trigger was not alive any more."""
+    """An attempt that was not made, because the trigger was no longer alive by the latest read of its job."""
 
     read: JobRead
 
 
 class Postponed(NamedTuple):
-    """An attempt that could not begin, though its trigger is alive: it is nobody's fault.
+    """An attempt that could not begin, though its trigger is alive. That counts as no fault.
 
     Its job kept changing, or the delivery function has too little time left.
     """
 
 
 class _Sent(NamedTuple):
-    """What came of handing an attempt over, the latest read of its job, and whether a connection stood."""
+    """The answer to a request, the latest read of its job, and whether a connection was made."""
 
     answer: Answer
     latest: JobRead
@@ -57,7 +57,7 @@ class _Sent(NamedTuple):
 
 
 class Attempts:
-    """Makes attempts; several threads may share one."""
+    """Makes attempts. Several threads may share one object."""
 
     def __init__(
         self, *, job_reads: JobReads, payloads: PayloadStore, targets: Targets, signing: Signing, clock: Clock
@@ -70,27 +70,30 @@ class Attempts:
 
     def make(
         self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None, deadline: Instant
-    ) -> Made | Withdrawn | Postponed:
-        """Hand the trigger over by `job`, which is what was read, or by what it has become since.
+    ) -> AttemptMade | Withdrawn | Postponed:
+        """Send the trigger to its job's target, by the latest definition of the job.
 
-        When the request leaves, the job was read a second ago at most, and what leaves was made of what was
-        read. If the job changes while a connection is made, that connection is used for what the job has
-        become. All connections and the request together take no longer than the target's time-out, and end
-        before `deadline`, when the function does. StoreError: it was not made, or nobody knows.
+        `job` is the job in `read`. When the request leaves, the job was read at most a second ago, and the
+        request was made from that read. If the job changes while a connection is being made, the new request
+        uses that connection. All connections and the request together take no longer than the target's
+        time-out. They end before `deadline`, when the function's time is up.
+
+        StoreError: the attempt was not made, or its result is unknown.
         """
         secrets = self._signing.active(message.trigger.key.namespace)
         body = self._body(message, job)
         latest = read
         spent_ms = 0
-        was_called_off = False
+        was_withdrawn_before = False
         for _ in range(READS_MAX + 1):
             latest = self._job_reads.fresh(message.trigger.key, latest)
             if latest is not read:
-                # Something took long.
+                # The read had grown too old and was repeated.
                 if latest.job is None or liveness_of(message, latest) != "alive":
                     return Withdrawn(latest)
                 if latest.job.definition.is_async and run_token is None:
-                    # Its consumer is to report now, and would have nothing to report with.
+                    # The job has become async. Its consumer must call back now, and this attempt has no token
+                    # for that.
                     return Postponed()
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
@@ -113,38 +116,39 @@ class Attempts:
             sent = self._send(attempt, message, read, job.version)
             answer, latest = sent.answer, sent.latest
             if answer.was_withdrawn:
-                was_called_off = True
-            elif was_called_off and not sent.was_connected:
-                # Connecting had only what an earlier connection left of the time.
+                was_withdrawn_before = True
+            elif was_withdrawn_before and not sent.was_connected:
+                # An earlier connection used up time. So a failure to connect in the rest of it is no failed
+                # attempt.
                 return Postponed()
             else:
-                return Made(job, attempt.sent_at, answer)
+                return AttemptMade(job, attempt.sent_at, answer)
             spent_ms += self._clock.now() - attempt.sent_at
-        if was_called_off:
+        if was_withdrawn_before:
             return Postponed()
         raise StoreError(
-            f"{job.key}: {READS_MAX} times no request left within {JOB_READ_AGE_MAX_MS} ms of reading"
+            f"{job.key}: {READS_MAX} times no request was sent within {JOB_READ_AGE_MAX_MS} ms of the read"
         )
 
     def is_time_for(self, target: Mapping[str, Any], deadline: Instant) -> bool:
-        """Whether an attempt at that target, however long it takes, is over and settled by `deadline`."""
+        """Whether the longest attempt at that target, and the writes after it, end before `deadline`."""
         return self._is_time_for(attempt_ms_max(target), deadline)
 
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
 
     def _send(self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str) -> _Sent:
-        """What came of it. It is called off if the job has changed by the latest read."""
+        """Send the request, unless the job has changed or the trigger has died by the latest read."""
         latest, was_connected = read, False
 
-        def is_wanted() -> bool:
+        def may_send() -> bool:
             nonlocal latest, was_connected
             was_connected = True
             latest = self._job_reads.fresh(attempt.trigger.key, latest)
             is_same = latest.job is not None and latest.job.version == version
             return is_same and liveness_of(message, latest) == "alive"
 
-        answer = self._targets.deliver(attempt._replace(is_wanted=is_wanted))
+        answer = self._targets.deliver(attempt._replace(may_send=may_send))
         return _Sent(answer, latest, was_connected)
 
     def _body(self, message: TriggerMessage, job: Job) -> bytes:
@@ -160,11 +164,11 @@ class Attempts:
 
 
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
-    """Whether a queue must take this attempt though it may have taken an earlier one (decision 022).
+    """Whether a FIFO queue must take this attempt as a new message (decision 022).
 
-    It must if a consumer may have said of an earlier attempt that it failed, if this attempt has a token of
-    its own, and if a person asked for it. Else nobody but us knows that the earlier attempt failed, and if
-    the queue has taken it, it has not.
+    It must if this attempt has a token of its own, if the consumer could report that an earlier attempt
+    failed, or if a person redrove the run. In all other cases only Sweephand counted the earlier attempt as
+    failed. If the queue took that attempt, it has in fact succeeded.
     """
     is_redriven = message.redrive is not None
     return message.attempt > 1 and (run_token is not None or message.had_token or is_redriven)

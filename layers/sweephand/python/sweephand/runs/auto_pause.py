@@ -1,4 +1,4 @@
-"""How Sweephand pauses a job by itself, because of what became of one of its triggers."""
+"""Pausing a job because a run of it failed: its consumer is gone, or the job pauses on errors."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,14 +12,17 @@ from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 
 class AutoPause:
-    """settle.Pauses over the jobs: the same pause as a caller's, by nobody's wish but the consumer's."""
+    """Pauses jobs in Sweephand's own name, by the same use case as a caller's pause."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
         self._pauser = Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids)
         self._clock = clock
 
     def pause(self, key: JobKey, *, uid: str, reason: str, target: Mapping[str, Any] | None = None) -> None:
-        """Pause the job if it is there, the one of that uid, still of that target, and not paused yet."""
+        """Pause the job, unless it is gone, has another uid or another target, or is paused already.
+
+        With `target` None, any target is accepted.
+        """
         now = self._clock.now()
         with suppress(NotFoundError, PreconditionError):
             self._pauser.pause(key, reason=reason, who=SWEEPHAND, requested_at=now, uid=uid, target=target)

@@ -1,4 +1,4 @@
-"""Reports: what a consumer says of a run that it has accepted, and what a person says of one."""
+"""Callbacks on a run: what its consumer reports after accepting it, and a person's cancellation."""
 
 import hmac
 from collections.abc import Callable
@@ -21,21 +21,26 @@ from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.notification import notification_of
 
-#: Others can change a run between reading and changing it; a heartbeat and a deadline do once, at most.
+#: How often a run is read and written until no other writer came between. A heartbeat and a deadline come
+#: between at most once.
 _READS_MAX: Final = 5
 
-_NOT_THIS_ONE: Final = (
+_NOT_CURRENT: Final = (
     "This is not the token of an attempt that goes on: it has counted as failed and another was made, or "
     "there is no such run. Stop."
 )
 
 
 class Callbacks:
-    """Takes reports, each with the token of its attempt, or by whoever may write the job (token None).
+    """Handles callbacks. Each has the token of its attempt, or None if the caller's key may write the job.
 
-    Each answers the run as it then is. Raises NotFoundError (there is no such run), GoneError (the token is
-    not that of the latest attempt, or the run was cancelled: stop), ConflictError (it came too late, or
-    there is nothing to report on), and UnavailableError (ask again).
+    Each method returns the run as it is afterwards. Errors:
+
+    - NotFoundError: there is no such run.
+    - GoneError: the token is not that of the latest attempt, or the run was cancelled. The consumer should
+      stop.
+    - ConflictError: the callback came too late, or the run takes no callbacks.
+    - UnavailableError: nothing changed; the caller should ask again.
     """
 
     def __init__(
@@ -57,22 +62,24 @@ class Callbacks:
         self._ids = ids
 
     def heartbeat(self, key: JobKey, run_id: str, token: str | None) -> Run:
-        """The consumer goes on: its next report may come one heartbeat's time-out later.
+        """Record that the consumer is still working.
 
-        GoneError if the run is not to go on, whatever it is by now.
+        Its next callback may now come one heartbeat time-out later. GoneError for a run that is over,
+        whatever its state.
         """
 
-        def beaten(run: Run) -> Run:
-            # Until its acceptance is recorded there is no deadline, and then it begins anew.
+        def extended(run: Run) -> Run:
+            # Before the acceptance is recorded there is no deadline. The record of it starts the heartbeat's
+            # time-out.
             if run.state != "running" or run.heartbeat_ms is None or run.heartbeat_by is None:
                 return run
             return replace(run, heartbeat_by=max(run.heartbeat_by, self._clock.now() + run.heartbeat_ms))
 
-        read = partial(self._reported, key, run_id, token, "heartbeat", _is_never_repeated)
-        return self._changed(read, beaten)
+        read = partial(self._read_for_callback, key, run_id, token, "heartbeat", _is_never_repeated)
+        return self._change(read, extended)
 
     def complete(self, key: JobKey, run_id: str, token: str | None, *, result: str | None = None) -> Run:
-        """The consumer is done: the run has succeeded, with that JSON text as its result. Repeating is safe.
+        """Record that the run has succeeded, with that JSON text as its result. Repeating the call is safe.
 
         ConflictError also for a repetition with another result.
         """
@@ -80,20 +87,21 @@ class Callbacks:
         def succeeded(run: Run, job: Job | None) -> Run:
             if run.state == "succeeded":
                 return run
-            return self._ended(replace(run, state="succeeded", result=result), job)
+            return self._with_end(replace(run, state="succeeded", result=result), job)
 
-        def was_said(run: Run) -> bool:
+        def is_repetition(run: Run) -> bool:
             return run.state == "succeeded" and (result is None or run.result == result)
 
-        read = partial(self._reported, key, run_id, token, "complete", was_said)
-        return self._brought_to_end(read, succeeded)
+        read = partial(self._read_for_callback, key, run_id, token, "complete", is_repetition)
+        return self._end(read, succeeded)
 
     def fail(self, key: JobKey, run_id: str, token: str | None, *, reason: str, is_final: bool) -> Run:
-        """The attempt has failed: the retry policy decides what follows, unless it `is_final`.
+        """Record that the attempt has failed.
 
-        The failure is recorded at once, and no later report changes it. The state changes a moment later,
-        when the delivery function has sent what follows. Repeating is safe; ConflictError also for a
-        repetition that says something else.
+        The retry policy decides what follows, unless the failure `is_final`. The failure is recorded at once,
+        and no later callback changes it. The state changes a moment later, when the delivery function has
+        sent the retry or given up. Repeating the call is safe. ConflictError also for a repetition with
+        another reason or another `is_final`.
         """
 
         def failing(run: Run) -> Run:
@@ -101,20 +109,24 @@ class Callbacks:
             if run.last_failure == failure:
                 return run
             now = self._clock.now()
-            # Sent first: if the record is refused, another report was first, and the message finds that.
+            # Send first. If the write is then refused, another callback was faster, and the handler of the
+            # message finds that out.
             self._queue.send([(FailureMessage(trigger_of(run), run.attempts, reason, is_final, now), 0)])
             return replace(run, ended_at=now, last_failure=failure)
 
-        def was_said(run: Run) -> bool:
+        def is_repetition(run: Run) -> bool:
             return run.last_failure == Failure(run.attempts, reason, is_final=is_final)
 
-        return self._changed(partial(self._reported, key, run_id, token, "fail", was_said), failing)
+        return self._change(
+            partial(self._read_for_callback, key, run_id, token, "fail", is_repetition), failing
+        )
 
     def cancel(self, key: JobKey, run_id: str, who: str) -> Run:
-        """End a run that its consumer works on or that is to be tried again. `who` is the caller's key.
+        """End a run that its consumer works on or that is to be retried.
 
-        ConflictError for a run that is cancelled already: what follows the end is done again all the same,
-        since whoever cancelled it may have died before.
+        `who` is the name of the caller's key. ConflictError for a run that is cancelled already. What follows
+        the end is done again all the same, since the invocation that cancelled the run may have crashed
+        before that.
         """
         was_cancelled = False
 
@@ -135,15 +147,17 @@ class Callbacks:
             was_cancelled = run.state == "cancelled"
             if was_cancelled:
                 return run
-            return self._ended(replace(run, state="cancelled", reason=f"Cancelled with the key {who}."), job)
+            return self._with_end(
+                replace(run, state="cancelled", reason=f"Cancelled with the key {who}."), job
+            )
 
-        run = self._brought_to_end(read, cancelled)
+        run = self._end(read, cancelled)
         if was_cancelled:
             raise ConflictError("The run is cancelled already.")
         return run
 
-    def _brought_to_end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
-        """Change a run to its end, and do what follows it; said again, all of it is done again."""
+    def _end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
+        """Write the end of a run and do what follows from it. A repeated call does all of that again."""
         job: Job | None = None
 
         def changed(seen: Run) -> Run:
@@ -151,13 +165,13 @@ class Callbacks:
             job = self._jobs.get(seen.key)
             return change(seen, job)
 
-        run = self._changed(read, changed)
+        run = self._change(read, changed)
         self._overlap_queue.advance(trigger_of(run))
         self._expiry.ended(job)
         return run
 
-    def _changed(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
-        """Read a run and change it, until nobody came in between."""
+    def _change(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
+        """Read a run and write the changed run, until no other writer came between."""
         for _ in range(_READS_MAX):
             seen = read()
             changed = change(seen)
@@ -168,27 +182,30 @@ class Callbacks:
                 return written
         raise UnavailableError("Others keep changing this run; it was not changed. Ask again.")
 
-    def _reported(
-        self, key: JobKey, run_id: str, token: str | None, report: str, was_said: Callable[[Run], bool]
+    def _read_for_callback(
+        self, key: JobKey, run_id: str, token: str | None, callback: str, is_repetition: Callable[[Run], bool]
     ) -> Run:
-        """The run, if that report on it may be made, or was made already."""
+        """The run, if this callback may be made now, or was made already."""
         run = self._runs.get(key, run_id)
         if token is None and run is None:
             raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
         if run is None or (token is not None and not _is_of(run, token)):
-            # Whether there is such a run is not for everybody to know.
-            raise GoneError(_NOT_THIS_ONE)
+            # A caller without a valid token must not learn whether there is such a run.
+            raise GoneError(_NOT_CURRENT)
         if run.token is None:
             raise ConflictError("Nothing is reported on this run: its job's completion is not async.")
         goes_on = run.state in _GOING_ON and not run.is_ending
-        if not goes_on and not was_said(run):
-            _refuse(run, report)
+        if not goes_on and not is_repetition(run):
+            _refuse(run, callback)
         return run
 
-    def _ended(self, run: Run, job: Job | None) -> Run:
-        """The run with its end, which is now and is told of, kept for as long as its job asks."""
+    def _with_end(self, run: Run, job: Job | None) -> Run:
+        """The run as ended now, to be kept for as long as its job asks.
+
+        The job's notification is sent before.
+        """
         now = self._clock.now()
-        # An attempt may be on its way for so long, and has to find that the run is cancelled.
+        # A retry may be on its way for so long, and must then still find that the run is cancelled.
         needed_until = (run.next_attempt_at or 0) + TIMER_RETENTION_MS
         run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
         if job is None or job.uid != run.uid:
@@ -198,7 +215,7 @@ class Callbacks:
         return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 
 
-#: The states in which a consumer may have the trigger.
+#: The states in which a consumer may be working on the trigger.
 _GOING_ON: Final = ("claimed", "running")
 
 
@@ -206,13 +223,13 @@ def _is_of(run: Run, token: str) -> bool:
     return run.token is not None and hmac.compare_digest(run.token, token)
 
 
-def _refuse(run: Run, report: str) -> NoReturn:
+def _refuse(run: Run, callback: str) -> NoReturn:
     state = "The attempt has failed" if run.is_ending else f"The run is {run.state}"
-    if run.state == "cancelled" or report == "heartbeat":
+    if run.state == "cancelled" or callback == "heartbeat":
         raise GoneError(f"{state}: stop.")
     raise ConflictError(f"{state} already: this report came too late.")
 
 
 def _is_never_repeated(_: Run) -> bool:
-    """A heartbeat says that the run goes on now: none was said before."""
+    """No heartbeat is a repetition: each extends the time that the run has."""
     return False

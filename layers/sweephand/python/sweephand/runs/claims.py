@@ -1,4 +1,4 @@
-"""Claims: an attempt is claimed before it is made, and a claim whose attempt is not made is let go of."""
+"""Claiming an attempt before it is made, and releasing the claim of an attempt that is not made."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from sweephand.ports import Clock, Ids, RunStore
 
 
 class Claims:
-    """Writes and releases claims; several threads may share one."""
+    """Writes and releases claims. Several threads may share one object."""
 
     def __init__(self, *, runs: RunStore, clock: Clock, ids: Ids) -> None:
         self._runs = runs
@@ -19,7 +19,7 @@ class Claims:
         self._ids = ids
 
     def run_of(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
-        """The run of an attempt about to be made, as it is claimed, or as it is if it needs no claim."""
+        """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim."""
         trigger = message.trigger
         return Run(
             key=trigger.key,
@@ -40,52 +40,54 @@ class Claims:
             last_failure=message.last_failure,
         )
 
-    def claim(self, run: Run, *, is_reported: bool) -> tuple[Run, Run | None]:
-        """The run as it was claimed, and what refuses the claim, if something does.
+    def claim(self, run: Run, *, is_async: bool) -> tuple[Run, Run | None]:
+        """Claim an attempt.
 
-        If its consumer is to report on it, it gets a token.
+        Returns the run as it was claimed, and the stored run that refuses the claim, if any. If the job is
+        async, the run gets a token for the consumer's callbacks.
         """
-        if is_reported:
+        if is_async:
             run = replace(run, token=run_token(self._ids.secret()))
         now = self._clock.now()
         refused_by = self._runs.claim(run, now)
         if refused_by is not None and refused_by.token != run.token and _is_abandoned(refused_by, run, now):
-            # The consumer may have the token of this attempt from whoever claimed it before.
+            # A crashed invocation had claimed this attempt, and may have sent its token to the consumer.
             run = replace(run, token=refused_by.token)
             refused_by = self._runs.claim(run, now)
         return run, refused_by
 
-    def held_until(self, message: TriggerMessage) -> Instant | None:
-        """Until when somebody has claimed this very attempt; None if nobody has."""
+    def claim_ends_at(self, message: TriggerMessage) -> Instant | None:
+        """When the claim of this attempt ends; None if the attempt is not claimed."""
         run = self._runs.of(message.trigger)
         is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
         return run.claimed_until if run is not None and is_claimed else None
 
     def release(self, run: Run, message: TriggerMessage, *, is_job_there: bool) -> None:
-        """Undo the claim of an attempt that was not made: no request left.
+        """Undo the claim of an attempt that was not made: no request was sent.
 
-        If its job was deleted, the run is cancelled. Else no record of a first attempt stays, and a later
-        attempt is to be made as before the claim. If a function may have crashed over this attempt, the claim
-        stays until it ends: that function may have sent the request. A claim that somebody else has changed
-        stays as it is.
+        If the job was deleted, the run is cancelled. Otherwise the record goes back to what it was before the
+        claim: a first attempt leaves no record, and a later attempt is to be made again. If a function may
+        have crashed during this attempt, the claim stays until it ends, since that function may have sent the
+        request. A claim that another invocation has changed stays as it is.
         """
-        if _may_be_claimed_before(message):
+        if _may_have_been_started(message):
             return
         if not is_job_there:
             self._runs.move(self._cancelled(run, message.attempt - 1), run)
         elif message.attempt == 1:
             self._runs.release(run)
-        elif message.begins_anew:
-            self._runs.move(self._back(run, message, "failed"), run)
+        elif message.begins_redrive:
+            self._runs.move(self._before_claim(run, message, "failed"), run)
         else:
-            self._runs.move(self._back(run, message, "retrying"), run)
+            self._runs.move(self._before_claim(run, message, "retrying"), run)
 
-    def end_with_job(self, message: TriggerMessage) -> Instant | None:
-        """Record as cancelled what is not over of a job that was deleted; when to look again, None if done.
+    def cancel_with_job(self, message: TriggerMessage) -> Instant | None:
+        """Cancel the unfinished run of a deleted job.
 
-        A run that was to be tried again ends at once, and a claim when its holder is gone.
+        Returns when to look again; None if nothing is left to do. A run that was to be retried ends at once.
+        A claimed run ends when its claim has ended.
         """
-        if message.attempt == 1 and not _may_be_claimed_before(message):
+        if message.attempt == 1 and not _may_have_been_started(message):
             return None
         run, now = self._runs.of(message.trigger), self._clock.now()
         if run is None:
@@ -95,7 +97,7 @@ class Claims:
                 return run.claimed_until
         elif (run.state, run.attempts) != ("retrying", message.attempt - 1):
             return None
-        # Refused, somebody else has ended it.
+        # If the write is refused, another invocation has ended the run.
         self._runs.move(self._cancelled(run, run.attempts), run)
         return None
 
@@ -110,8 +112,8 @@ class Claims:
             version=self._ids.token(),
         )
 
-    def _back(self, run: Run, message: TriggerMessage, state: State) -> Run:
-        """The run as it was before the claim, as far as the message of the attempt tells."""
+    def _before_claim(self, run: Run, message: TriggerMessage, state: State) -> Run:
+        """The run as it was before the claim, as far as the message of the attempt shows."""
         failure = message.last_failure
         return replace(
             run,
@@ -125,8 +127,8 @@ class Claims:
         )
 
 
-def _may_be_claimed_before(message: TriggerMessage) -> bool:
-    """Whether somebody may have begun this attempt who did not live, or could not learn, to tell of it."""
+def _may_have_been_started(message: TriggerMessage) -> bool:
+    """Whether an invocation may have started this attempt and then crashed, or failed to learn its result."""
     return message.crashes > 0 or message.faults > 0
 
 

@@ -1,4 +1,4 @@
-"""Watching runs that their consumers work on: whether one was silent for too long, or says that it failed."""
+"""Ending attempts that consumers accepted: those whose deadline passed, and those reported as failed."""
 
 from dataclasses import replace
 
@@ -14,12 +14,15 @@ from sweephand.runs.follow_up import FollowUp, deadline_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 
-#: Reports can come between reading a run and changing it; after so many the message comes again.
+#: Callbacks can change a run between a read and a write. After so many tries the message comes again.
 _READS_MAX = 5
 
 
 class Deadlines:
-    """Settles attempts that no delivery function has in hand any more; several threads may share one."""
+    """Ends accepted attempts, which no delivery function handles any more.
+
+    Several threads may share one object.
+    """
 
     def __init__(
         self,
@@ -42,29 +45,31 @@ class Deadlines:
         self._clock = clock
         self._ids = ids
 
-    def look(self, message: DeadlineMessage) -> Outcome:
-        """Look at a run whose deadline may have passed, and hand its job's line on if it is over.
+    def check(self, message: DeadlineMessage) -> Outcome:
+        """Check a run whose deadline may have passed, and advance its job's overlap queue if the run is over.
+
+        If the consumer has sent a heartbeat, the run is checked again at its next deadline. A run that is
+        over needs no further check. Another attempt of the run has its own message.
+
+        A check can come twice, because the answer of the queue was lost or the function crashed. So that
+        checks do not multiply, the run records when the next check comes, once that is sent. An earlier check
+        then sends none.
 
         StoreError: the message must come again.
-
-        Extended, it is looked at again when it should have reported next. What is over, or is another's
-        acceptance by now, has a message of its own or needs none.
-
-        A look can come twice: the answer of the queue was lost, or the function died. So that looks do not
-        multiply, the run records the next look once that is sent, and an earlier look sends none.
         """
-        looked = self._looked(message)
-        self._have_gone_on(message.trigger)
-        return looked
+        checked = self._check(message)
+        self._follow_end(message.trigger)
+        return checked
 
-    def _looked(self, message: DeadlineMessage) -> Outcome:
+    def _check(self, message: DeadlineMessage) -> Outcome:
         following: DeadlineMessage | None = None
         for _ in range(_READS_MAX):
             run, now = self._runs.of(message.trigger), self._clock.now()
             if run is None or (run.attempts, run.owner) != (message.attempt, message.owner):
                 return Outcome("watched")
             if run.state == "claimed" and run.claimed_until is not None and now < run.claimed_until:
-                # Its acceptance is about to be recorded. If its holder died instead, another will claim it.
+                # Another invocation is about to record the acceptance. If that invocation crashed, the
+                # attempt will be claimed again.
                 self._requeue.put_back(message, max(run.claimed_until, now + SECOND_MS))
                 return Outcome("watched")
             if run.state != "running" and not run.is_ending:
@@ -73,36 +78,37 @@ class Deadlines:
                 if run.next_look_at is not None and message.not_before < run.next_look_at:
                     return Outcome("watched")
                 if following is None:
-                    following = self._next_look(run, message.shard)
-                    # Sent first: if the function dies before the record, this look comes again.
+                    following = self._next_check(run, message.shard)
+                    # Send first: if the function crashes before it records the next check, this message comes
+                    # again.
                     self._requeue.send_at(following, message.shard)
-                looked = replace(run, next_look_at=following.not_before, version=self._ids.token())
-                if self._runs.move(looked, run):
+                checked = replace(run, next_look_at=following.not_before, version=self._ids.token())
+                if self._runs.move(checked, run):
                     return Outcome("watched")
                 continue
             outcome = self._fail(run, _failure_of(run))
             if outcome is not None:
                 return Outcome(outcome)
         raise StoreError(
-            f"run {message.trigger.run_id} of {message.trigger.key} changed too often to be judged"
+            f"run {message.trigger.run_id} of {message.trigger.key} kept changing between read and write"
         )
 
-    def _next_look(self, run: Run, shard: int) -> DeadlineMessage:
-        """The look at a run when it should have reported next, somewhat spread."""
+    def _next_check(self, run: Run, shard: int) -> DeadlineMessage:
+        """The check at the run's next deadline. A random delay keeps checks from coming all at once."""
         look = deadline_of(run, shard)
         return look._replace(not_before=look.not_before + int(self._ids.fraction() * LOOKS_SPREAD_MS))
 
     def fail(self, message: FailureMessage) -> Outcome:
-        """Settle an attempt that has failed by its consumer's word, unless it is over by now.
+        """Record the failure of an attempt that its consumer reported, unless the attempt is over by now.
 
-        If its run is over then, hand its job's line on.
+        If the run is over then, advance its job's overlap queue. StoreError: the message must come again.
         """
         failed = self._failed(message)
-        self._have_gone_on(message.trigger)
+        self._follow_end(message.trigger)
         return failed
 
-    def _have_gone_on(self, trigger: Trigger) -> None:
-        """What follows the end of a run, if it has one by now: its line goes on, and its job may go."""
+    def _follow_end(self, trigger: Trigger) -> None:
+        """Do what follows a run that has ended: advance the overlap queue, and let its job expire."""
         self._overlap_queue.advance(trigger)
         self._expiry.ended(self._jobs.get(trigger.key))
 
@@ -116,11 +122,11 @@ class Deadlines:
             if outcome is not None:
                 return Outcome(outcome)
         raise StoreError(
-            f"run {message.trigger.run_id} of {message.trigger.key} changed too often to be judged"
+            f"run {message.trigger.run_id} of {message.trigger.key} kept changing between read and write"
         )
 
     def _fail(self, seen: Run, answer: Answer) -> OutcomeName | None:
-        """Settle the failure of a run that was read; None if it has changed since."""
+        """Record the failure of a run that was read; None if the run has changed since."""
         job = self._jobs.get(seen.key)
         if job is not None and job.uid != seen.uid:
             job = None
@@ -128,7 +134,7 @@ class Deadlines:
         def close(run: Run) -> bool:
             nonlocal seen
             if seen.is_ending:
-                # Its consumer's report has closed it.
+                # The consumer's callback has already closed the run.
                 return True
             if not self._runs.move(run, seen):
                 return False
@@ -143,16 +149,16 @@ class Deadlines:
 
 
 def _failure_of(run: Run) -> Answer:
-    """How an attempt failed that nobody else settles: by its record, if it says so, else by silence."""
+    """How the attempt failed: as its record says, or else by the consumer's silence."""
     if not run.is_ending or run.last_failure is None:
         return Answer(succeeded=False, error=_silence(run))
-    # Whoever recorded the failure may have died before the retry or the dead letter was sent.
+    # The invocation that recorded the failure may have crashed before it sent the retry or the dead letter.
     _, reason, code, is_final = run.last_failure
     return Answer(succeeded=False, code=code, error=reason, is_final=is_final)
 
 
 def _silence(run: Run) -> str:
-    """What a consumer that has not reported in time is told to have failed by."""
+    """The reason of a failure in which the consumer did not call back in time."""
     assert run.run_until is not None, "it is running"
     assert run.heartbeat_by is not None, "it is running"
     if run.run_until <= run.heartbeat_by:

@@ -1,4 +1,4 @@
-"""Delivering: what becomes of one message, from the queue to its consumer and into the record."""
+"""Delivering a trigger: from its message, through an attempt, to the record of its run."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import Attempts, Postponed, Withdrawn
 from sweephand.runs.claims import Claims
-from sweephand.runs.flow.overlap import TurnOutcome, is_over
+from sweephand.runs.flow.overlap import AdmissionOutcome, is_over
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
@@ -30,26 +30,26 @@ from sweephand.runs.outcome import Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 
-#: What becomes of a trigger that neither goes now nor waits for the end of another run.
-NO_TURNS: Final[Mapping[TurnOutcome, OutcomeName]] = {
+#: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
+NOT_ADMITTED: Final[Mapping[AdmissionOutcome, OutcomeName]] = {
     "skip": "skipped",
     "over": "repeated",
     "gone": "dropped",
 }
 
-#: After these outcomes the trigger may have been the last of its job, and nobody has asked yet: nobody was
-#: there to ask, or the function that asked has died.
-UNASKED: Final[frozenset[OutcomeName]] = frozenset({"skipped", "repeated"})
+#: After these outcomes the trigger may have been the last of its job, and nothing has checked yet whether the
+#: job may expire. The function that should have checked may have crashed.
+EXPIRY_UNCHECKED: Final[frozenset[OutcomeName]] = frozenset({"skipped", "repeated"})
 
 #: After these outcomes the run of the trigger is over.
 ENDED: Final[frozenset[OutcomeName]] = frozenset({"succeeded", "failed", "repeated"})
 
 
 class Deliverer:
-    """Handles one message at a time, from any number of threads; the caller acknowledges what returns.
+    """Handles one trigger at a time, from any number of threads. The caller acknowledges what returns.
 
-    Whatever has to wait is sent as a new message (or a timer, further ahead) before this one is
-    acknowledged. So a crash anywhere repeats, with the same trigger id, and loses nothing.
+    A trigger that has to wait is sent again, or becomes a timer if it has to wait for long, before its
+    message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
     """
 
     def __init__(
@@ -78,47 +78,51 @@ class Deliverer:
         self._clock = clock
 
     def deliver(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
-        """Deliver a trigger that is due, or do what else becomes of it. StoreError: it must come again.
+        """Deliver a trigger that is due, or find out that it must wait or needs no attempt.
 
-        `read` is a fresh read of its job. At `deadline` the function's time is up: an attempt that could
-        outlast it is not begun, but its message put back.
+        `read` is a fresh read of its job. At `deadline` the function's time is up. If the attempt could take
+        longer than that, the message is put back. StoreError: the message must come again.
         """
-        message = self._job_reads.marked(message, read)
+        message = self._job_reads.mark_owed(message, read)
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
             read = self._job_reads.reread(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
-        takes_turns = read.job.definition.overlap.is_limited
-        if message.is_owed and not takes_turns:
+        overlap_is_limited = read.job.definition.overlap.is_limited
+        if message.is_owed and not overlap_is_limited:
             self._overlap_queue.remove(message.trigger)
-        outcome = (self._in_turn if takes_turns else self._attempt)(message, read, read.job, deadline)
-        if outcome.name in UNASKED:
+        outcome = (self._through_overlap_queue if overlap_is_limited else self._attempt)(
+            message, read, read.job, deadline
+        )
+        if outcome.name in EXPIRY_UNCHECKED:
             self._expiry.ended(read.job)
         return outcome
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
 
-    def held_until(self, message: TriggerMessage) -> Instant | None:
-        """Until when somebody has claimed this very attempt; None if nobody has."""
-        return self._claims.held_until(message)
+    def claim_ends_at(self, message: TriggerMessage) -> Instant | None:
+        """When the claim of this attempt ends; None if the attempt is not claimed."""
+        return self._claims.claim_ends_at(message)
 
     def give_up(self, message: TriggerMessage, reason: str) -> None:
-        """Record that a run which Sweephand could not handle has failed, so that it can be redriven.
+        """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
 
-        If it was claimed, is over or has got further in the meantime, nothing changes. Of a job that is not
-        there, deleted or never committed, only what was claimed has a run that failed.
+        Nothing changes if another invocation has claimed the run, ended it or begun a later attempt in the
+        meantime. If the job is not there (deleted, or never committed), a failed run is recorded only for an
+        attempt that was claimed.
         """
         now = self._clock.now()
-        # What has failed until now may fail at this, too: then record and letter alone tell of it.
+        # The store that failed so far may fail here too. The run's record and the dead letter must still be
+        # written.
         job, is_read = None, False
         with suppress(Exception):
             job, is_read = self._job_reads.reread(message.trigger.key).job, True
         if is_read and (job is None or job.uid != message.trigger.uid):
             job = None
-            if self.held_until(message) is None:
-                self._claims.end_with_job(message)
+            if self.claim_ends_at(message) is None:
+                self._claims.cancel_with_job(message)
                 return
         run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
         if self._runs.claim(run, now) is None:
@@ -136,68 +140,75 @@ class Deliverer:
         return Outcome(why)
 
     def _postponed(self, message: TriggerMessage) -> Outcome:
-        """Put back what could not begin. That is no fault of the trigger's, so nothing is counted."""
+        """Put back a trigger whose attempt could not begin.
+
+        That is not the trigger's fault, so nothing is counted.
+        """
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
     def _not_alive(self, message: TriggerMessage, read: JobRead) -> Outcome:
-        message = self._job_reads.marked(message, read)
+        message = self._job_reads.mark_owed(message, read)
         now, liveness = self._clock.now(), liveness_of(message, read)
         if liveness == "alive":
-            # Its job was read again meanwhile, and has forgotten the revision that owes it.
+            # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
             return self._postponed(message)
-        # The job of a later attempt has been there: no commit of it is in flight.
+        # A later attempt proves that its job was committed. So only a first attempt can wait for a commit.
         may_be_to_come = message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
         if liveness == "unknown" and may_be_to_come:
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
-            if self._is_over_meanwhile(message, read.job, lasted_ms):
+            if self._has_ended_while_held(message, read.job, lasted_ms):
                 return Outcome("repeated")
-            # What falls due during a pause is for the resume to decide.
+            # The resume decides about triggers that fall due during the pause.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
         return self._dropped(message, read)
 
-    def _is_over_meanwhile(self, message: TriggerMessage, job: Job, lasted_ms: int) -> bool:
-        """Whether the run of a trigger that is held is over; if not, what it needs later is kept.
+    def _has_ended_while_held(self, message: TriggerMessage, job: Job, lasted_ms: int) -> bool:
+        """Whether the run of a trigger that a pause holds back is over.
 
-        A pause can be longer than the record of the run is kept: whoever comes after it could not tell.
+        If it is not, its record and line are kept. A pause can last longer than the record of a run is kept.
+        Without the record, a later message could not tell that the run is over.
         """
         run = self._runs.of(message.trigger)
-        takes_turns = job.definition.overlap.is_limited
+        overlap_is_limited = job.definition.overlap.is_limited
         if is_over(message, run):
-            if takes_turns:
-                self._overlap_queue.forget(message.trigger)
+            if overlap_is_limited:
+                self._overlap_queue.remove_ended(message.trigger)
             return True
         self._retention.keep_run(run)
-        if takes_turns and lasted_ms >= DAY_MS:
-            self._overlap_queue.keep(message.trigger)
+        if overlap_is_limited and lasted_ms >= DAY_MS:
+            self._overlap_queue.extend(message.trigger)
         return False
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:
-        """Let go of a trigger that its job does not owe any more, and of its place in the job's line."""
+        """Drop a trigger that its job does not owe any more, together with its place in the job's line."""
         job = read.job
         if job is None or job.uid != message.trigger.uid:
-            until = self._claims.end_with_job(message)
+            until = self._claims.cancel_with_job(message)
             if until is not None:
                 return self._put_back(message, until, "claimed")
         elif job.definition.overlap.is_limited:
-            until = self._overlap_queue.leave(message, job)
+            until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
         return Outcome("dropped")
 
-    def _in_turn(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Outcome:
-        """Deliver a trigger of a job whose runs take turns, if it is its turn."""
-        turn = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
-        if turn.outcome == "wait":
-            self._retention.keep_job(job, turn.look_again_at + job.definition.owing_ms)
-            return self._put_back(message.waiting(), turn.look_again_at, "waiting")
-        if turn.outcome != "go":
-            return Outcome(NO_TURNS[turn.outcome])
+    def _through_overlap_queue(
+        self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant
+    ) -> Outcome:
+        """Deliver a trigger of a job that limits overlap, if the overlap queue admits it now."""
+        admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
+        if admission.outcome == "wait":
+            self._retention.keep_job(job, admission.recheck_at + job.definition.owing_ms)
+            return self._put_back(message.waiting(), admission.recheck_at, "waiting")
+        if admission.outcome != "go":
+            return Outcome(NOT_ADMITTED[admission.outcome])
         outcome = self._attempt(message, read, job, deadline)
         if outcome.name in ENDED:
-            # Before the message is acknowledged: after a crash it comes again, is refused, and hands on.
+            # The line must advance before the message is acknowledged. After a crash the message comes again,
+            # its claim is refused, and it advances the line.
             self._overlap_queue.advance(message.trigger)
         return outcome
 
@@ -207,43 +218,45 @@ class Deliverer:
             return self._postponed(message)
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
-        # A function that crashed over it may have left a claim, by what the job was then, and one that waited
-        # may have another copy: the claim shows both.
+        # A function that crashed may have left a claim, made under an older definition of the job. A trigger
+        # that waited may have a second copy. The claim shows both.
         is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
         is_claimed = is_claimed or self._is_left_by_a_fault(message)
         expires_at = self._clock.now() + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
-            run = _begun(run, message, self._clock.now())
-            run, refused_by = self._claims.claim(run, is_reported=is_async)
+            run = _started(run, message, self._clock.now())
+            run, refused_by = self._claims.claim(run, is_async=is_async)
             if refused_by is not None:
                 return self._refused(message, refused_by, job)
-        made = self._attempts.make(message, read, job, run.token, deadline)
-        if isinstance(made, Postponed):
+        attempted = self._attempts.make(message, read, job, run.token, deadline)
+        if isinstance(attempted, Postponed):
             if is_claimed:
                 self._claims.release(run, message, is_job_there=True)
             return self._postponed(message)
-        if isinstance(made, Withdrawn):
+        if isinstance(attempted, Withdrawn):
             if is_claimed:
-                is_job_there = made.read.job is not None and made.read.job.uid == message.trigger.uid
+                is_job_there = (
+                    attempted.read.job is not None and attempted.read.job.uid == message.trigger.uid
+                )
                 self._claims.release(run, message, is_job_there=is_job_there)
-            return self._not_alive(message, made.read)
-        message = message._replace(first_attempt_at=message.first_attempt_at or made.sent_at)
-        run = _begun(
+            return self._not_alive(message, attempted.read)
+        message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
+        run = _started(
             run,
             message,
-            made.sent_at,
+            attempted.sent_at,
             ended_at=self._clock.now(),
-            response_code=made.answer.code,
-            answer=made.answer.text,
+            response_code=attempted.answer.code,
+            answer=attempted.answer.text,
         )
-        return self._follow_up.after(message, made.job, run, made.answer, is_claimed=is_claimed)
+        return self._follow_up.after(message, attempted.job, run, attempted.answer, is_claimed=is_claimed)
 
     def _is_left_by_a_fault(self, message: TriggerMessage) -> bool:
-        """Whether a run is stored of a first attempt that was put back because a call failed.
+        """Whether a first attempt that was put back after a fault has left the record of a run.
 
-        The job may have asked for claims when that attempt began, and ask for none now. Its consumer may have
-        reported on it since. Only a claim shows what became of it.
+        The job may have asked for claims when that attempt began, and may ask for none now. The consumer may
+        have called back since. Only a claim shows what became of the attempt.
         """
         return message.faults > 0 and self._runs.of(message.trigger) is not None
 
@@ -252,17 +265,18 @@ class Deliverer:
             return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
-            # A second at least: the queue rounds less down to none, and would show it again at once.
+            # At least one second: SQS rounds a shorter delay down to zero and would deliver the message at
+            # once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
             self._retention.keep_job(job, ended_at + job.definition.owing_ms)
             return self._put_back(message, ended_at, "claimed")
         return Outcome("repeated")
 
     def _overtaken(self, message: TriggerMessage, stored: Run) -> Outcome:
-        """Wait for the end of the attempt before, which its consumer works on.
+        """Put the message back until the attempt before, which its consumer works on, is over.
 
-        Normally it is about to be recorded that it failed. If a report came first, the attempt may go on for
-        long, and this one may never be needed.
+        Usually another invocation is about to record that attempt as failed. If a callback came first, the
+        earlier attempt may go on for long, and this one may never be needed.
         """
         now = self._clock.now()
         is_recent = now - message.not_before < OVERTAKEN_TIME_LIMIT_MS
@@ -270,10 +284,11 @@ class Deliverer:
         return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
 
 
-def _begun(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
-    """The run with its beginning: that of its very first attempt, which may be this one, at `now`.
+def _started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
+    """The run with the start of its first attempt, which is `now` if this is the first attempt.
 
-    And with the `outcome` of an attempt: a run has many fields, of which each copy takes its time.
+    It also sets the fields in `outcome`. One call sets them all, because copying a run with many fields takes
+    time.
     """
     started_at = message.started_at or now
     return replace(
@@ -286,7 +301,10 @@ def _begun(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> R
 
 
 def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
-    """From the due time to the first attempt; None for what was asked for when its due time was past."""
+    """The time from the due time to the first attempt, in milliseconds.
+
+    None for a backfilled or chained trigger, whose due time was already past when it was sent.
+    """
     trigger = message.trigger
     is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
     return None if is_late_by_nature else started_at - trigger.due_at

@@ -1,4 +1,4 @@
-"""What follows an attempt: its record, and before that the next attempt or a dead letter."""
+"""What follows an attempt: the retry, the dead letter or the notification, and then the record."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,16 +22,16 @@ from sweephand.runs.notification import notification_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
-from sweephand.runs.retry import GiveUp, after_failure, said_of
+from sweephand.runs.retry import GiveUp, after_failure, failure_text
 
-#: 202 Accepted (RFC 9110, 15.3.3); a queue has no status and always gives the work to somebody else.
+#: 202 Accepted (RFC 9110, 15.3.3). A queue has no status: a consumer always takes its work later.
 _ACCEPTED: Final = (202, None)
 
 
 class FollowUp:
-    """Sends what follows an attempt, then records it: a crash between the two repeats the attempt.
+    """Sends what follows an attempt, then records the attempt. A crash between the two repeats the attempt.
 
-    The claim of the next attempt sees to it that a chain that was sent twice does not double.
+    A crash can therefore send the next attempt twice. Only one of the two copies can claim it.
     """
 
     def __init__(
@@ -58,29 +58,29 @@ class FollowUp:
     def after(
         self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
     ) -> Outcome:
-        """Deal with the answer to an attempt; `is_claimed` says whether its run is stored as claimed."""
+        """Handle the answer to an attempt. `is_claimed` says whether the run is stored as claimed."""
         outcome: OutcomeName
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
             outcome = self._accepted(run, job)
         elif answer.succeeded:
             succeeded = replace(run, state="succeeded")
-            self._have_told(succeeded, job)
+            self._notify(succeeded, job)
             outcome = self._succeeded(succeeded, job, is_claimed=is_claimed)
         else:
             failed = self.fail(message, job, run, answer, self._runs.record)
             if failed is None:
-                # Its consumer's report came first: that one rules.
+                # A callback of the consumer was recorded first, and the first callback rules.
                 outcome = "repeated"
             else:
                 self._runs.record(failed)
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
-        # How late a redrive is says nothing of how late Sweephand was.
+        # The lateness of a redrive says nothing about Sweephand's own lateness.
         return Outcome(outcome, None if run.is_redriven else run.lateness_ms)
 
     def _accepted(self, run: Run, job: Job) -> OutcomeName:
-        """Have the run looked at when its consumer should have reported, then record that it was accepted."""
+        """Send the message that checks the run's deadline, then record that the consumer has accepted."""
         now, definition = self._clock.now(), job.definition
         run_until = now + definition.max_run_time_ms
         running = replace(
@@ -90,13 +90,13 @@ class FollowUp:
             heartbeat_ms=definition.heartbeat_timeout_ms,
             heartbeat_by=now + definition.heartbeat_timeout_ms,
             run_until=run_until,
-            # What is not over must not be forgotten, however short its history is to be.
+            # A run that is not over must keep its record, however short the job's history retention is.
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._retention.keep_job(job, run_until)
         look = deadline_of(running, job.shard)
         self._requeue.send_at(look, job.shard)
-        # A report may have been faster: then what it wrote stands.
+        # A callback may have been recorded before. It stands, and this write is refused.
         self._runs.record(replace(running, next_look_at=look.not_before))
         return "running"
 
@@ -109,8 +109,9 @@ class FollowUp:
         if is_claimed:
             self._runs.record(run)
         elif job.definition.records_successes or is_last(job, run):
-            # A history that is throttled must not multiply deliveries: what arrived is not sent again only
-            # because it could not be written down. What was claimed has a claim to end.
+            # When writes of history are throttled, a trigger that was delivered must not be delivered again
+            # only because its record could not be written. A claimed run needs the write, because it ends the
+            # claim.
             try:
                 self._runs.record(run)
             except StoreError:
@@ -125,13 +126,13 @@ class FollowUp:
         answer: Answer,
         close: Callable[[Run], bool],
     ) -> Run | None:
-        """Send what follows a failed attempt, and return its run as it is to be recorded.
+        """Send what follows a failed attempt, and return the run as the caller has to record it.
 
-        `job` is None if it was deleted: then nothing follows, and nobody is told. A run that its consumer can
-        report on is closed to reports before it is given up: `close` writes it so, and says whether it was.
-        If not, the run has changed: nothing was sent, and None is returned.
+        `job` is None if the job was deleted. Then nothing follows, and no notification is sent. A run that
+        takes callbacks is closed to them before it is given up: `close` writes that and returns whether it
+        was written. If it was not, the run has changed; nothing was sent, and None is returned.
         """
-        reason = f"{said_of(answer)}." if answer.error is None else answer.error
+        reason = f"{failure_text(answer)}." if answer.error is None else answer.error
         failure = Failure(run.attempts, reason, answer.code, answer.is_final)
         run = replace(run, ended_at=run.ended_at or self._clock.now(), last_failure=failure)
         over = replace(run, state="failed", heartbeat_by=None, run_until=None)
@@ -155,7 +156,8 @@ class FollowUp:
             failed = replace(over, reason=decision.reason, version=run.version)
             self.give_up(failed, job, pauses=decision.is_gone)
             return failed
-        # Never early: whoever made the attempt may have had a clock ahead of this one.
+        # The clock of the function that made the attempt may have been ahead. No attempt is made before its
+        # due time.
         at = max(decision.at, message.trigger.due_at)
         following = message._replace(
             attempt=message.attempt + 1,
@@ -168,21 +170,25 @@ class FollowUp:
         )
         self._retention.keep_job(job, at + job.definition.owing_ms - job.definition.retry.age_max_ms)
         self._requeue.send_at(following, job.shard)
-        # As with one that is running: what is not over must not be forgotten.
+        # A run that is to be retried is not over, so it must keep its record.
         expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)
         retrying = replace(over, state="retrying", next_attempt_at=at, ended_at=None)
         return replace(retrying, reason=answer.error, expires_at=expires_at)
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
-        """Do what its job wants when a run has failed for good, before that is recorded."""
+        """Do what the job asks for when a run has failed for good: pause the job, and send the notification.
+
+        The caller records the failure afterwards.
+        """
         if pauses or job.definition.pauses_on_error:
             reason = f"Run {failed.run_id} failed. {failed.reason}"
-            # That a consumer is gone says nothing of another, which somebody may have named meanwhile.
+            # 410 says that this consumer is gone. A caller may have given the job another target in the
+            # meantime, so only a job with this target is paused.
             target = None if job.definition.pauses_on_error else job.definition.target
             self._auto_pause.pause(job.key, uid=job.uid, reason=reason, target=target)
-        self._have_told(failed, job)
+        self._notify(failed, job)
 
-    def _have_told(self, run: Run, job: Job) -> None:
+    def _notify(self, run: Run, job: Job) -> None:
         if job.definition.on_complete is not None:
             self._queue.send([(notification_of(run), 0)])
 
@@ -199,7 +205,7 @@ class FollowUp:
 
 
 def deadline_of(run: Run, shard: int) -> DeadlineMessage:
-    """The look at a run that its consumer works on, when it should have reported by everybody's clock."""
+    """The message that checks a run's deadline. It comes after the deadline by every function's clock."""
     assert run.owner is not None, "it was claimed"
     not_before = run.deadline_at + DEADLINE_GRACE_MS
     return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before)

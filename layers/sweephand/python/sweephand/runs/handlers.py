@@ -1,4 +1,4 @@
-"""Which handler deals with a message: one handler for each kind."""
+"""Which handler handles a message: there is one for each kind of message."""
 
 from typing import assert_never
 
@@ -43,7 +43,7 @@ from sweephand.runs.trigger_ranges import TriggerRanges
 class Handlers:
     """Handles one message at a time, from any number of threads. The caller acknowledges what returns.
 
-    What has to wait is sent as a new message, or becomes a timer if it has to wait for long, before the old
+    A message that has to wait is sent again, or becomes a timer if it has to wait for long, before the old
     message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
     """
 
@@ -123,9 +123,10 @@ class Handlers:
         )
 
     def handle(self, message: Message, read: JobRead, deadline: Instant = INSTANT_MAX) -> Outcome:
-        """Deal with a message. When this returns, the message may be acknowledged. StoreError: it must not.
+        """Handle a message. When this returns, the message may be acknowledged.
 
         `read` is what the caller knows of the message's job. `deadline` is when the function's time is up.
+        StoreError: the message must come again.
         """
         if isinstance(message, RangeMessage):
             return self._ranges.handle(message)
@@ -139,7 +140,7 @@ class Handlers:
                 fresh = self._job_reads.fresh(message.trigger.key, read)
                 return self.triggers.deliver(message, fresh, deadline)
             case DeadlineMessage():
-                return self._deadlines.look(message)
+                return self._deadlines.check(message)
             case FailureMessage():
                 return self._deadlines.fail(message)
             case NotifyMessage():

@@ -1,4 +1,4 @@
-"""What is known of a message's job: read lately enough, and whether its trigger is alive by what was read."""
+"""Reading the job of a message recently enough, and whether its trigger is alive by that read."""
 
 from typing import NamedTuple
 
@@ -19,39 +19,40 @@ from sweephand.ports import Clock, JobStore
 
 
 class JobRead(NamedTuple):
-    """A job as it was read at that instant; None if it was not there."""
+    """A job and the instant at which it was read. `job` is None if the job did not exist."""
 
     job: Job | None
     at: Instant
 
 
 class JobReads:
-    """Reads jobs again when what is known of them has grown old."""
+    """Reads jobs again when the last read has grown too old."""
 
     def __init__(self, *, jobs: JobStore, clock: Clock) -> None:
         self._jobs = jobs
         self._clock = clock
 
     def fresh(self, key: JobKey, read: JobRead) -> JobRead:
-        """The same read if it is a second old at most, else a new one."""
+        """The same read if it is at most a second old, otherwise a new one."""
         return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.reread(key)
 
     def reread(self, key: JobKey) -> JobRead:
-        """A new read, however good another would be."""
+        """A new read, even if the last one is recent."""
         now = self._clock.now()
         return JobRead(self._jobs.get(key), now)
 
     def revision(self, of: OfRevision, job: Job | None, due_at: Instant) -> Revision | None:
-        """The revision of what is given, in that job or filed apart; None if there is none that owes it.
+        """The revision of a trigger or range, from its job or from where it was filed; None if none owes it.
 
-        `due_at` is when the first of it falls due. It costs a read only if the job may have forgotten it.
+        `due_at` is the due time of the first trigger. The job may have forgotten the revision; only then does
+        this cost a read.
         """
         if not may_be_filed(job, of.uid, of.rev, due_at):
             return ruling(job, of.uid, of.rev)
         name = RevisionName(of.key, of.uid, of.rev)
         return self._jobs.filed([name]).get(name)
 
-    def marked(self, message: TriggerMessage, read: JobRead) -> TriggerMessage:
+    def mark_owed(self, message: TriggerMessage, read: JobRead) -> TriggerMessage:
         """The message, marked as owed if its job has forgotten the revision that owes it."""
         trigger = message.trigger
         if liveness_of(message, read) != "unknown":
@@ -70,6 +71,6 @@ def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
         return live_again(read.job, uid=trigger.uid)
     liveness = live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
     if liveness == "unknown" and message.is_owed:
-        # What its revision owed it still owes, though by now the job has forgotten that revision.
+        # The job has forgotten the revision, but the job still owes what that revision owed.
         return live_again(read.job, uid=trigger.uid)
     return liveness

@@ -1,4 +1,4 @@
-"""What is told of a run's end (`onComplete`), and whether the run has ended so."""
+"""The notification that a run has ended (`onComplete`): its content, and whether the end is recorded."""
 
 import json
 from typing import Any, Final
@@ -7,14 +7,15 @@ from sweephand.base.instants import Instant, rfc3339
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import NotifyMessage
 
-#: Without a result, a notice is the data of a chained trigger that travels in its message: 2 KB at most.
+#: A notification can be the data of a chained trigger. With a reason of this length and no result, it stays
+#: within the 2 KB that travel in a message.
 _REASON_LENGTH_MAX: Final = 200
 
 
 def notification_of(run: Run) -> NotifyMessage:
-    """The message that has the end of a run told; `run` is as its end is about to be recorded."""
-    assert run.is_over, "what goes on has no end to tell of"
-    assert run.ended_at is not None, "an end has its instant"
+    """The message that a run has ended. `run` is the run as the caller is about to record it."""
+    assert run.is_over, "only a run that is over has an end"
+    assert run.ended_at is not None, "a run that is over has an end time"
     return NotifyMessage(
         trigger=trigger_of(run),
         state=run.state,
@@ -28,41 +29,41 @@ def notification_of(run: Run) -> NotifyMessage:
     )
 
 
-def is_recorded(notice: NotifyMessage, run: Run | None) -> bool:
-    """Whether a run has ended as a notice says, by its record.
+def is_recorded(notification: NotifyMessage, run: Run | None) -> bool:
+    """Whether the run's record shows the end that the notification is about.
 
-    A notice is sent before the end is recorded, and a report or a deadline can come in between: then the end
-    is another, or none. A run without a record is one that succeeded at once: nothing else ends without one.
+    A notification is sent before the end is recorded. A callback or a deadline can come in between, so that
+    the run ends otherwise or goes on. Only a run that succeeded at its first attempt can lack a record.
     """
     if run is None:
-        return notice.state == "succeeded"
-    if (run.state, run.attempts) == (notice.state, notice.attempts):
+        return notification.state == "succeeded"
+    if (run.state, run.attempts) == (notification.state, notification.attempts):
         return True
-    # Redriven since: it had ended, and will end again.
-    return notice.state == "failed" and run.round_from > notice.attempts
+    # The run was redriven since. It had ended as the notification says, and it will end again.
+    return notification.state == "failed" and run.round_from > notification.attempts
 
 
-def body_of(notice: NotifyMessage) -> bytes:
-    """What is told, as JSON: whose run it is, how it ended, when, and with which result.
+def body_of(notification: NotifyMessage) -> bytes:
+    """The notification as JSON: which run ended, how, when, and with which result.
 
-    The result stands in it byte for byte as the consumer sent it.
+    The result is the consumer's own JSON text, unchanged.
     """
-    trigger = notice.trigger
-    told = {
+    trigger = notification.trigger
+    fields = {
         "namespace": trigger.key.namespace,
         "job": trigger.key.name,
         "runId": trigger.run_id,
         "triggerId": trigger.id,
-        "state": notice.state,
+        "state": notification.state,
         "dueAt": rfc3339(trigger.due_at),
-        "startedAt": _time(notice.started_at),
-        "endedAt": rfc3339(notice.ended_at),
-        "attempts": notice.attempts,
-        "responseCode": notice.response_code,
-        "reason": notice.reason,
+        "startedAt": _time(notification.started_at),
+        "endedAt": rfc3339(notification.ended_at),
+        "attempts": notification.attempts,
+        "responseCode": notification.response_code,
+        "reason": notification.reason,
     }
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    return f'{text[:-1]},"result":{notice.result or "null"}}}'.encode(errors="replace")
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return f'{text[:-1]},"result":{notification.result or "null"}}}'.encode(errors="replace")
 
 
 def _time(instant: Instant | None) -> Any:

@@ -1,4 +1,4 @@
-"""Telling of a run's end: the second target of a job, at least once, tried again until it has taken it."""
+"""Sending the notification that a run has ended to the job's second target, with retries."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -28,21 +28,23 @@ from sweephand.runs.retry import GiveUp, after_failure
 from sweephand.targets.job import WHEN, WHEN_DEFAULT
 from sweephand.targets.registry import attempt_ms_max
 
-#: By the defaults of a retry policy, whatever the job's own says of its triggers.
+#: Notifications use the default retry policy. The job's own policy is for its triggers.
 _POLICY: Final = RetryPolicy()
 
-#: An end is recorded a moment after its notice was sent. If whoever ended it died before, it will end again,
-#: with a notice of its own; this one is looked at for as long as that one could have lived.
+#: The end is recorded a moment after the notification is sent. If the invocation crashed between the two, the
+#: run ends again and sends another notification. This notification waits as long as that invocation's claim
+#: could have lasted.
 _PATIENCE_MS: Final = ATTEMPT_CLAIM_MS
 
-#: As much of a digest as a run's name has room for: 128 bits.
+#: The length of a digest in a run's name: 128 bits.
 _TOKEN_LENGTH: Final = 32
 
 
 class Notifier:
-    """Tells of ends; several threads may share one.
+    """Sends notifications, at least once each. Several threads may share one object.
 
-    A pause does not hold it back: nothing new begins by it, and often the pause is what is told of.
+    A paused job still sends notifications. A notification begins no new run, and often it is about the very
+    failure that paused the job.
     """
 
     def __init__(
@@ -68,82 +70,87 @@ class Notifier:
         self._clock = clock
         self._ids = ids
 
-    def notify(self, notice: NotifyMessage, read: JobRead, deadline: Instant) -> Outcome:
-        """Tell the job's second target, as the job is now. StoreError: the message must come again.
+    def notify(self, message: NotifyMessage, read: JobRead, deadline: Instant) -> Outcome:
+        """Send the notification to the job's second target, as the job is now.
 
-        A request that could outlast `deadline`, when the function's time is up, is put back.
-        Of a job that is deleted, or has nobody to be told, nothing is told.
+        If the request could take longer than `deadline`, when the function's time is up, the message is put
+        back. Nothing is sent for a job that was deleted or has no `onComplete`. StoreError: the message must
+        come again.
         """
-        key = notice.trigger.key
+        key = message.trigger.key
         read = self._job_reads.fresh(key, read)
         job = read.job
-        if job is None or job.uid != notice.trigger.uid or job.definition.on_complete is None:
+        if job is None or job.uid != message.trigger.uid or job.definition.on_complete is None:
             return Outcome("dropped")
-        if not is_recorded(notice, self._runs.of(notice.trigger)):
-            return self._unrecorded(notice)
+        if not is_recorded(message, self._runs.of(message.trigger)):
+            return self._unrecorded(message)
         spec, sent_at = job.definition.on_complete, self._clock.now()
         if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
-            self._requeue.put_back(notice, sent_at + POSTPONED_MS)
+            self._requeue.put_back(message, sent_at + POSTPONED_MS)
             return Outcome("postponed")
         if spec["type"] == "job":
-            answer = self._trigger(notice, spec)
+            answer = self._trigger(message, spec)
         else:
-            answer = self._deliver(notice, spec, read, sent_at)
+            answer = self._deliver(message, spec, read, sent_at)
         if answer.was_withdrawn:
             return Outcome("dropped")
         if answer.succeeded:
             return Outcome("notified")
-        first_attempt_at = notice.first_attempt_at or sent_at
-        return self._again(notice._replace(first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
+        first_attempt_at = message.first_attempt_at or sent_at
+        return self._retry(message._replace(first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
 
     def _deliver(
-        self, notice: NotifyMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
+        self, message: NotifyMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
     ) -> Answer:
         latest = read
 
-        def is_wanted() -> bool:
+        def may_send() -> bool:
             nonlocal latest
-            latest = self._job_reads.fresh(notice.trigger.key, latest)
-            return latest.job is not None and latest.job.uid == notice.trigger.uid
+            latest = self._job_reads.fresh(message.trigger.key, latest)
+            return latest.job is not None and latest.job.uid == message.trigger.uid
 
         return self._targets.deliver(
             Attempt(
-                trigger=notice.trigger,
-                number=notice.attempt,
+                trigger=message.trigger,
+                number=message.attempt,
                 spec=spec,
-                body=body_of(notice),
-                secrets=self._signing.active(notice.trigger.key.namespace),
+                body=body_of(message),
+                secrets=self._signing.active(message.trigger.key.namespace),
                 sent_at=sent_at,
-                is_wanted=is_wanted,
-                ended_after=notice.attempts,
+                may_send=may_send,
+                ended_after=message.attempts,
             )
         )
 
-    def _trigger(self, notice: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
-        """Trigger another job of the namespace, if the end is one that it waits for."""
-        if notice.state not in WHEN[spec.get("when", WHEN_DEFAULT)]:
+    def _trigger(self, message: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
+        """Trigger another job of the namespace, if `when` names the state in which the run ended."""
+        if message.state not in WHEN[spec.get("when", WHEN_DEFAULT)]:
             return Answer(succeeded=True)
-        link = 1 if notice.trigger.demand is None else notice.trigger.demand.link + 1
+        link = 1 if message.trigger.demand is None else message.trigger.demand.link + 1
         if link > CHAIN_LENGTH_MAX:
             error = f"Its chain has {CHAIN_LENGTH_MAX} links, as many as one may have (chainLengthMax)."
             return Answer(succeeded=False, error=error, is_final=True)
-        key = JobKey(notice.trigger.key.namespace, spec["name"])
+        key = JobKey(message.trigger.key.namespace, spec["name"])
         job = self._job_reads.fresh(key, JobRead(None, 0)).job
         if job is None:
             return Answer(succeeded=False, error=f"There is no job {key.name}.")
         now = self._clock.now()
-        # Named after what it follows, its due time included: told twice, it is one trigger. When an end was
-        # recorded differs from one telling to the next if whoever recorded it first died over it.
-        follows = end_id(notice.trigger, notice.attempts)
+        # The name is made from what the trigger follows. So a notification that is sent twice makes one
+        # trigger. The time at which the end was recorded would not do: it differs if the end is recorded
+        # again after a crash.
+        follows = end_id(message.trigger, message.attempts)
         demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH], link)
-        due_at = notice.trigger.due_at
+        due_at = message.trigger.due_at
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
-        payload = self._kept(job, Payload.of(body_of(notice).decode()), demand)
-        self._queue.send([(TriggerMessage(trigger, notice.ended_at, payload=payload), 0)])
+        payload = self._stored_payload(job, Payload.of(body_of(message).decode()), demand)
+        self._queue.send([(TriggerMessage(trigger, message.ended_at, payload=payload), 0)])
         return Answer(succeeded=True)
 
-    def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
-        """The payload as it travels: one over 2 KB is in the store for two weeks, as that of one by hand."""
+    def _stored_payload(self, job: Job, payload: Payload, demand: Demand) -> Payload:
+        """The payload as it travels.
+
+        One over 2 KB goes to the payload store for two weeks, as for a manual trigger.
+        """
         if payload.is_inline or payload.text is None:
             return payload
         ref = f"{payload.digest[:32]}-{demand.token}"
@@ -151,36 +158,36 @@ class Notifier:
         self._payloads.discard(job.uid, ref)
         return payload._replace(text=None, ref=ref)
 
-    def _unrecorded(self, notice: NotifyMessage) -> Outcome:
+    def _unrecorded(self, message: NotifyMessage) -> Outcome:
         now = self._clock.now()
-        waited_ms = now - notice.ended_at
+        waited_ms = now - message.ended_at
         if waited_ms >= _PATIENCE_MS:
             return Outcome("dropped")
-        self._requeue.put_back(notice, now + max(waited_ms, SECOND_MS))
+        self._requeue.put_back(message, now + max(waited_ms, SECOND_MS))
         return Outcome("premature")
 
-    def _again(self, notice: NotifyMessage, job: Job, answer: Answer, first_attempt_at: Instant) -> Outcome:
+    def _retry(self, message: NotifyMessage, job: Job, answer: Answer, first_attempt_at: Instant) -> Outcome:
         now = self._clock.now()
         decision = after_failure(
             _POLICY,
             answer,
-            attempt=notice.attempt,
+            attempt=message.attempt,
             first_attempt_at=first_attempt_at,
             now=now,
             fraction=self._ids.fraction(),
         )
         if isinstance(decision, GiveUp):
             letter = DeadLetter(
-                body=encode(notice),
-                reason=f"Its end could not be told to onComplete. {decision.reason}",
-                trigger=notice.trigger,
-                attempts=notice.attempts,
+                body=encode(message),
+                reason=f"The onComplete target could not be notified. {decision.reason}",
+                trigger=message.trigger,
+                attempts=message.attempts,
                 response_code=answer.code,
                 answer=answer.text,
             )
             self._queue.bury([(letter, job.definition.dead_letter_queue)])
         else:
-            following = notice._replace(attempt=notice.attempt + 1, not_before=decision.at, faults=0)
-            # Beyond the queue's reach it is received early, and put back.
+            following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
+            # A delay beyond the queue's maximum is cut. The message is then received early and put back.
             self._requeue.put_back(following, decision.at)
         return Outcome("unnotified")

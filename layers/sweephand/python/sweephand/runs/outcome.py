@@ -1,11 +1,11 @@
-"""What became of a message that the delivery function received."""
+"""What became of a message that the delivery function received, and the metric that counts it."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from sweephand.model.run import State
 
-#: Everything that can become of a message. The states of a run that an attempt leads to are among them.
+#: Everything that can become of a message. The states in which an attempt leaves its run are among them.
 OutcomeName = Literal[
     # An attempt was made.
     "succeeded",
@@ -17,7 +17,7 @@ OutcomeName = Literal[
     "skipped",
     "repeated",
     "dropped",
-    # The message has to wait. A copy of it was sent.
+    # The message has to wait. A copy of the message was sent.
     "early",
     "unknown",
     "held",
@@ -27,7 +27,7 @@ OutcomeName = Literal[
     "overtaken",
     "postponed",
     "newer",
-    # The message was no trigger.
+    # The message carried no trigger.
     "split",
     "watched",
     "notified",
@@ -38,7 +38,7 @@ OutcomeName = Literal[
     "buried",
 ]
 
-#: The metric that counts each outcome (docs/operations.md says what each means).
+#: The metric that counts each outcome. docs/operations.md explains each outcome.
 METRICS: Final[Mapping[OutcomeName, str]] = {
     "succeeded": "Succeeded",
     "retrying": "Retrying",
@@ -71,7 +71,8 @@ class Outcome(NamedTuple):
     """What became of a message.
 
     `lateness_ms` is the time from the due time to the first request of the run, in milliseconds. It is None
-    if no attempt was made, and for a redrive, which says nothing about how late Sweephand was.
+    if no attempt was made. It is also None for a redrive, because a redrive says nothing about Sweephand's
+    own lateness.
     """
 
     name: OutcomeName
@@ -79,9 +80,9 @@ class Outcome(NamedTuple):
 
 
 def outcome_of_failure(state: State) -> OutcomeName:
-    """The outcome of an attempt that failed, by the state in which it left its run.
+    """The outcome of a failed attempt that left its run in that state.
 
-    Raises AssertionError for a state that no failed attempt leads to.
+    Raises AssertionError for a state to which no failed attempt leads.
     """
     match state:
         case "retrying" | "failed":

@@ -1,4 +1,4 @@
-"""What is known of a trigger that has no record: derived from its job when it is asked for, never stored."""
+"""The state of a trigger that has no record yet. It is derived from the job on request and never stored."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,13 +9,13 @@ from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.run_id import RunName
 
-#: `scheduled`: due later; `enqueued`: due, and on its way; `waiting`: held back, and why.
+#: `scheduled`: due in the future. `enqueued`: due and on its way. `waiting`: held back; the reason says why.
 PendingState = Literal["scheduled", "enqueued", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A trigger to come; `reason` says what holds it back if it is `waiting`."""
+    """A trigger that is still to be delivered. If it is `waiting`, `reason` says what holds it back."""
 
     trigger_id: str
     run_id: str
@@ -25,7 +25,7 @@ class Pending:
     reason: str | None = None
 
 
-def in_line(line: Line) -> list[Pending]:
+def waiting_in_line(line: Line) -> list[Pending]:
     """The triggers that wait in a job's line, in the order of their due times."""
     if line.holder is None:
         return []
@@ -43,11 +43,11 @@ def in_line(line: Line) -> list[Pending]:
     ]
 
 
-def by_hand(job: Job, name: RunName, now: Instant) -> Pending | None:
-    """The trigger by hand of that name, of which there is no record; None if none can be on its way.
+def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
+    """The manual trigger of that name, which has no record; None if there can be none on its way.
 
-    Its name is all that is kept of it before its first attempt is over. Another function's clock may have
-    named it.
+    Before its first attempt is over, nothing but its name exists of a manual trigger. The clock of the
+    function that made the name may differ from this one's.
     """
     if name.demand is None or name.demand.kind != "manual" or name.index:
         return None
@@ -58,10 +58,10 @@ def by_hand(job: Job, name: RunName, now: Instant) -> Pending | None:
 
 
 def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:
-    """The trigger of that job due at that instant, of which there is no record; None if none is to come.
+    """The trigger of that job and due time, which has no record; None if the job has none to deliver.
 
-    What should have been delivered an hour ago and left no record was not kept, or is lost in an outage of
-    ours: nobody can say which.
+    None also for a trigger that was due an hour ago: its record was not kept, or an outage lost it. Nothing
+    tells the two cases apart.
     """
     coming = job.series.next_after(due_at - 1)
     if coming is None or coming.due_at != due_at or not job.current.owns(due_at):
@@ -71,8 +71,8 @@ def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:
     state: PendingState = "scheduled" if due_at > now else "enqueued"
     reason = None
     if job.paused_at is not None:
-        told = f": {job.pause_reason}" if job.pause_reason else "."
-        state, reason = "waiting", f"The job is paused{told}"
+        cause = f": {job.pause_reason}" if job.pause_reason else "."
+        state, reason = "waiting", f"The job is paused{cause}"
     return Pending(
         trigger_id=f"{job.uid}-{due_at}-0",
         run_id=f"{due_at}-0",

@@ -1,4 +1,4 @@
-"""Redriving: what was given up is tried anew, in a round of attempts of its own."""
+"""Redriving: a failed run gets a new round of attempts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports import Clock, JobStore, Queue, RunStore
 
-#: Jobs or runs that are read at once.
+#: How many jobs or runs one read asks for.
 _PAGE_MAX: Final = 100
 
 
 class Progress(NamedTuple):
-    """How far a bulk redrive has come: through the job `name`, or in it up to the position `before`.
+    """How far a bulk redrive has come: the job `name`, and the position `before` within its runs.
 
-    Positions are those of RunStore.page; empty if all of the job was looked at.
+    Positions are those of RunStore.page. `before` is empty if all runs of the job were examined.
     """
 
     name: str = ""
@@ -28,8 +28,8 @@ class Progress(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Redriven:
-    """How many runs were redriven, and how far that was; None if that was all."""
+class RedriveResult:
+    """How many runs were redriven, and how far the call came; `reached` is None if it examined everything."""
 
     count: int
     reached: Progress | None
@@ -37,7 +37,7 @@ class Redriven:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Runs to redrive, how many jobs and runs it took to find them, and how far that was."""
+    """Runs to redrive, how many jobs and runs were examined to find them, and how far that was."""
 
     runs: Sequence[Run]
     examined: int
@@ -45,9 +45,9 @@ class _Step:
 
 
 class Redriver:
-    """Sends the first attempt of a new round; a run stays `failed` until that has been claimed.
+    """Sends the first attempt of a new round. A run stays `failed` until that attempt is claimed.
 
-    Two redrives of one failure make one round: both send the same attempt, which one message claims.
+    Two redrives of one failure make one round: both send the same attempt, and only one message can claim it.
     """
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, queue: Queue, clock: Clock) -> None:
@@ -57,7 +57,11 @@ class Redriver:
         self._clock = clock
 
     def redrive(self, key: JobKey, run_id: str) -> Run:
-        """Redrive a run and return it as it still is; NotFoundError, ConflictError if it cannot be."""
+        """Redrive a run, and return it as stored: it is still `failed`.
+
+        Raises NotFoundError if there is no such run, and ConflictError if the run has not failed or its job
+        was deleted.
+        """
         run = self._runs.get(key, run_id)
         if run is None:
             raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
@@ -71,11 +75,11 @@ class Redriver:
 
     def redrive_many(
         self, namespace: str, *, prefix: str, labels: Mapping[str, str], since: Progress
-    ) -> Redriven:
-        """Redrive what has failed of the jobs with that prefix and those labels, by name.
+    ) -> RedriveResult:
+        """Redrive the failed runs of the jobs with that prefix and those labels, ordered by the jobs' names.
 
-        Looks at 1,000 jobs and runs, or fewer if that takes long. StoreError: any of them may have been
-        redriven, and asking again is safe.
+        One call examines up to 1,000 jobs and runs, and fewer if the time is up. StoreError: any of them may
+        have been redriven. Repeating the call is safe.
         """
         until = self._clock.now() + BULK_TIME_LIMIT_MS
         found: list[Run] = []
@@ -87,7 +91,7 @@ class Redriver:
                 reached = step.reached
                 break
         self._send(found)
-        return Redriven(len(found), reached)
+        return RedriveResult(len(found), reached)
 
     def _steps(
         self, namespace: str, prefix: str, labels: Mapping[str, str], since: Progress
@@ -106,9 +110,9 @@ class Redriver:
 
     def _jobs_from(self, namespace: str, prefix: str, since: Progress) -> Iterator[Job]:
         if since.before:
-            begun = self._jobs.get(JobKey(namespace, since.name))
-            if begun is not None:
-                yield begun
+            partly_examined = self._jobs.get(JobKey(namespace, since.name))
+            if partly_examined is not None:
+                yield partly_examined
         after: str | None = since.name
         while after is not None:
             page = self._jobs.page(namespace, prefix, after, _PAGE_MAX)
@@ -117,17 +121,18 @@ class Redriver:
 
     def _send(self, runs: Sequence[Run]) -> None:
         now = self._clock.now()
-        messages = [_again(run, now) for run in runs]
+        messages = [_first_attempt_of_round(run, now) for run in runs]
         if messages:
             self._queue.send([(message, 0) for message in messages])
 
 
-def _again(run: Run, now: Instant) -> TriggerMessage:
-    """The first attempt of a new round."""
+def _first_attempt_of_round(run: Run, now: Instant) -> TriggerMessage:
+    """The message of the first attempt of a new round."""
     attempt = run.attempts + 1
     return TriggerMessage(
         trigger_of(run),
-        # Never early: whoever made the attempts may have had a clock ahead of this one.
+        # The clock of the function that made the attempts may have been ahead. No attempt is made before its
+        # due time.
         max(now, run.due_at),
         attempt,
         redrive=Redrive(attempt, run.started_at),

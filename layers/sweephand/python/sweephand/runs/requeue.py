@@ -1,4 +1,4 @@
-"""Where what has to wait waits: in the queue up to a quarter of an hour, in the wheel beyond."""
+"""Where a message waits: in the queue for up to 15 minutes, and as a timer in the wheel for longer."""
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
@@ -13,7 +13,7 @@ from sweephand.ports import Clock, Queue, TimerStore
 
 
 class Requeue:
-    """Sends messages for later; the message that they follow may be acknowledged when this returns."""
+    """Sends messages that wait. When a method returns, the message that it replaces may be acknowledged."""
 
     def __init__(self, *, queue: Queue, timers: TimerStore, clock: Clock) -> None:
         self._queue = queue
@@ -21,10 +21,10 @@ class Requeue:
         self._clock = clock
 
     def put_back(self, message: Message, until: Instant) -> None:
-        """Send a copy that is looked at again at that instant, or in 900 s if it lies beyond.
+        """Send a copy of the message that is received at that instant, or in 900 s if that is earlier.
 
-        One that is not early waits a second at least: the queue rounds less down to none, and would show it
-        again at once, and so on until that instant.
+        A message that is not early waits at least one second. SQS rounds a shorter delay down to zero, so it
+        would deliver the message again and again until that instant.
         """
         is_early = not isinstance(message, RangeMessage) and until <= message.not_before
         delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
@@ -32,7 +32,10 @@ class Requeue:
         self._queue.send([(message, delay_ms)])
 
     def send_at(self, message: TriggerMessage | DeadlineMessage, shard: int) -> None:
-        """Have the message received when it may be handled, however far ahead; `shard` is its job's."""
+        """Send a message so that it is received when it may be handled, however far ahead that is.
+
+        `shard` is the shard of its job.
+        """
         delay_ms = message.not_before - self._clock.now()
         if delay_ms <= QUEUE_DELAY_MAX_MS:
             self._queue.send([(message, max(0, delay_ms))])

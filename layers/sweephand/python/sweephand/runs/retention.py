@@ -1,4 +1,4 @@
-"""Keeping what a trigger needs for as long as the trigger waits: its job, and the record of its run."""
+"""Keeping a job and the record of a run for as long as a trigger that waits needs them."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,12 +11,12 @@ from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.ports import Clock, Ids, JobStore, RunStore
 
-#: Others can write a job between reading and writing it; after so many the message comes again.
+#: Others can write a job between a read and a write. After so many tries the message comes again.
 _WRITES_MAX: Final = 5
 
 
 class Retention:
-    """Puts off the end of what would go too early; several threads may share one."""
+    """Extends the retention of jobs and runs. Several threads may share one object."""
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
         self._jobs = jobs
@@ -25,13 +25,14 @@ class Retention:
         self._ids = ids
 
     def keep_job(self, job: Job, until: Instant) -> None:
-        """Have a job whose end is known, and its name, stay for an hour after that instant at least.
+        """Keep a job that is going to expire, and its name, for at least an hour after that instant.
 
-        The hour is for an attempt that begins late.
+        The hour is for an attempt that begins late. The stored `expires_at` counts one run after the last due
+        time, but runs that may not overlap come one after the other. One write adds a day more than needed,
+        or the job's retention if that is longer. A job that is gone, or replaced by another of its name, is
+        left alone.
 
-        `expires_at` counts one run from the last due time, but runs that take turns come one after the other.
-        One write puts it off for a day more than is needed, or for the job's retention if that is longer. A
-        job that is gone or another one by now is left alone. StoreError: it may go too early.
+        StoreError: the job may expire too early.
         """
         stored: Job | None = job
         until = until + ATTEMPT_DELAY_MAX_MS
@@ -45,12 +46,13 @@ class Retention:
             if self._jobs.put(kept, stored.version):
                 return
             stored = self._jobs.get(job.key)
-        raise StoreError(f"{job.key} was written by others {_WRITES_MAX} times")
+        raise StoreError(f"{job.key} was changed {_WRITES_MAX} times between a read and a write")
 
     def keep_run(self, run: Run | None) -> None:
-        """Have the record of a run whose next attempt is held stay for two weeks more, if it would go sooner.
+        """Keep the record of a run whose next attempt a pause holds back, for two weeks from now.
 
-        Where somebody else changes it at the same moment, nothing is written.
+        It writes only when less than half of that time is left. If another invocation changes the run at the
+        same moment, nothing is written.
         """
         if run is None or run.state != "retrying" or run.expires_at is None:
             return

@@ -1,4 +1,4 @@
-"""What becomes of a span: many triggers of one revision in one message."""
+"""Splitting a range, which is many triggers of one revision in one message, into single triggers."""
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
@@ -21,7 +21,7 @@ from sweephand.wheel.misfires import record_skipped
 
 
 class TriggerRanges:
-    """Splits spans until their triggers are single, or records those that do not fire."""
+    """Splits ranges until their triggers are single. For skipped misfires it writes the record."""
 
     def __init__(
         self,
@@ -40,48 +40,51 @@ class TriggerRanges:
         self._requeue = requeue
         self._clock = clock
 
-    def handle(self, span: RangeMessage) -> Outcome:
-        """Deal with a span; returns when it may be acknowledged. StoreError: it must come again."""
-        now = self._clock.now()
-        return self._skip(span, now) if span.are_skipped else self._split(span, now)
+    def handle(self, message: RangeMessage) -> Outcome:
+        """Handle a range. When this returns, its message may be acknowledged.
 
-    def _split(self, span: RangeMessage, now: Instant) -> Outcome:
-        """Split a span that is alive: what could not be delivered now would come round a million times."""
-        read = self._job_reads.reread(span.key)
-        revision = self._job_reads.revision(span, read.job, span.first.due_at)
-        job, liveness = read.job, _liveness_of(span, read, revision)
+        StoreError: the message must come again.
+        """
+        now = self._clock.now()
+        return self._skip(message, now) if message.are_skipped else self._split(message, now)
+
+    def _split(self, message: RangeMessage, now: Instant) -> Outcome:
+        """Split a range that is alive. Otherwise up to a million triggers would be put back one by one."""
+        read = self._job_reads.reread(message.key)
+        revision = self._job_reads.revision(message, read.job, message.first.due_at)
+        job, liveness = read.job, _liveness_of(message, read, revision)
         if liveness == "unknown":
-            return self._unknown(span, now)
+            return self._unknown(message, now)
         if liveness == "held" and job is not None and job.paused_at is not None:
-            self._requeue.put_back(span, now + now - job.paused_at)
+            self._requeue.put_back(message, now + now - job.paused_at)
             return Outcome("held")
-        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(span)])
+        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(message)])
         return Outcome("split")
 
-    def _skip(self, span: RangeMessage, now: Instant) -> Outcome:
-        """Record misfires that do not fire, if the revision that skips them was committed.
+    def _skip(self, message: RangeMessage, now: Instant) -> Outcome:
+        """Record misfires that are skipped, if the revision that skips them was committed.
 
-        They may have been the last that the job had to come: then it may go.
+        They may have been the last triggers of the job, so the job may expire then.
         """
-        job = self._job_reads.reread(span.key).job
-        if job is None or self._job_reads.revision(span, job, span.first.due_at) is None:
-            return self._unknown(span, now)
-        skipped = OccurrenceRange(span.first, span.series.last_through(span.until, span.first))
-        record_skipped(self._runs, span, skipped, span.series, job, decided_at=span.armed_at)
+        job = self._job_reads.reread(message.key).job
+        if job is None or self._job_reads.revision(message, job, message.first.due_at) is None:
+            return self._unknown(message, now)
+        skipped = OccurrenceRange(message.first, message.series.last_through(message.until, message.first))
+        record_skipped(self._runs, message, skipped, message.series, job, decided_at=message.armed_at)
         self._expiry.ended(job)
         return Outcome("skipped")
 
-    def _unknown(self, span: RangeMessage, now: Instant) -> Outcome:
-        if now - span.armed_at >= UNKNOWN_GRACE_MS:
+    def _unknown(self, message: RangeMessage, now: Instant) -> Outcome:
+        if now - message.armed_at >= UNKNOWN_GRACE_MS:
             return Outcome("dropped")
-        self._requeue.put_back(span, now + UNKNOWN_DELAY_MS)
+        self._requeue.put_back(message, now + UNKNOWN_DELAY_MS)
         return Outcome("unknown")
 
 
-def _liveness_of(span: RangeMessage, read: JobRead, revision: Revision | None) -> Liveness:
-    """Whether there is anything to deliver in a span; each of its triggers is asked for itself again."""
-    if is_exempt(span.demand):
-        return live_by_hand(read.job, uid=span.uid)
-    if not span.is_owed and revision is None:
+def _liveness_of(message: RangeMessage, read: JobRead, revision: Revision | None) -> Liveness:
+    """Whether a range has anything to deliver. Each of its triggers is checked again by itself."""
+    if is_exempt(message.demand):
+        return live_by_hand(read.job, uid=message.uid)
+    if not message.is_owed and revision is None:
         return "unknown"
-    return live_again(read.job, uid=span.uid)
+    return live_again(read.job, uid=message.uid)

@@ -35,38 +35,38 @@ class DynamoLines:
         raw = self._table.get(_key(key))
         return None if raw is None else _line(raw)
 
-    def put(self, slot: StoredLine, replacing: str | None) -> bool:
+    def put(self, stored: StoredLine, replacing: str | None) -> bool:
         """Write it if the stored version is `replacing`, or this one already."""
         absent = LineItem.pk.does_not_exist()
         unchanged = LineItem.version == replacing
-        refusal = self._table.put(_item(slot), absent if replacing is None else unchanged)
+        refusal = self._table.put(_item(stored), absent if replacing is None else unchanged)
         if refusal is None or refusal.stored is None:
             return refusal is None
-        return _line(refusal.stored).version == slot.version
+        return _line(refusal.stored).version == stored.version
 
-    def delete(self, slot: StoredLine) -> bool:
+    def delete(self, stored: StoredLine) -> bool:
         """Remove it if it is in that version or gone already."""
         absent = LineItem.pk.does_not_exist()
-        unchanged = LineItem.version == slot.version
-        return self._table.delete(_key(slot.key), absent | unchanged) is None
+        unchanged = LineItem.version == stored.version
+        return self._table.delete(_key(stored.key), absent | unchanged) is None
 
 
 def _key(key: JobKey) -> ItemKey:
     return f"overlap#{key.namespace}#{key.name}", _SORT_KEY
 
 
-def _item(slot: StoredLine) -> LineItem:
-    holder = slot.line.holder
+def _item(stored: StoredLine) -> LineItem:
+    holder = stored.line.holder
     assert holder is not None, "a line that nobody holds is not stored"
     return LineItem(
-        *_key(slot.key),
-        uid=slot.uid,
-        version=slot.version,
+        *_key(stored.key),
+        uid=stored.uid,
+        version=stored.version,
         holder=encode_in_line(holder.message),
         since=holder.since,
-        waiting=[encode_in_line(each) for each in slot.line.waiting] or None,
-        gone_at=slot.expires_at,
-        expires_at=expiry(slot.expires_at),
+        waiting=[encode_in_line(each) for each in stored.line.waiting] or None,
+        gone_at=stored.expires_at,
+        expires_at=expiry(stored.expires_at),
     )
 
 

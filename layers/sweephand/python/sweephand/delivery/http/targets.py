@@ -83,7 +83,7 @@ class HttpTargets:
         """What comes of the request over that connection, which is kept if it can be used again."""
         can_be_kept = True  # as long as nothing has been sent
         try:
-            if not attempt.is_wanted():
+            if not attempt.may_send():
                 return WITHDRAWN
             can_be_kept = False
             connection.sock.settimeout(_left_s(ends))

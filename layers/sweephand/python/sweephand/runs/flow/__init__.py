@@ -1,1 +1,1 @@
-"""Which trigger of a job goes, waits or is skipped while another one runs. Pure."""
+"""Which trigger of a job is delivered, waits or is skipped while another trigger of the job runs."""

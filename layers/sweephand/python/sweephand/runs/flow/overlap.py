@@ -1,8 +1,8 @@
-"""Whose turn it is among the triggers of one job that may not run beside each other.
+"""Which trigger of a job may run when the job limits overlap: the decisions about its line.
 
-A job whose `overlap` is not `allow` has a line: one trigger holds it, from before its first request until its
-run is over, and others may wait in the order in which they are due. What is decided here is returned; the
-store's condition sees to it that nobody else has decided meanwhile (runs/flow/overlap_queue.py).
+A job whose `overlap` is not `allow` has a line. One trigger holds the line, from before its first request
+until its run is over. Other triggers may wait in the order of their due times. The functions return
+decisions. runs/flow/overlap_queue.py writes them, on the condition that the line has not changed meanwhile.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -16,84 +16,92 @@ from sweephand.model.run import Run
 from sweephand.model.run_id import is_exempt
 from sweephand.model.trigger import TriggerMessage
 
-#: A holder of which nothing was seen for so long is not waited for any more: its message went to the
-#: dead-letter queue after crashes. Longer than a message is ever put back for, so that its turn is not
-#: taken from one that is only held up; should it come all the same, it waits for another turn.
+#: A holder that has shown no sign of life for so long is given up: after crashes its message went to the
+#: dead-letter queue. The time is longer than any delay of a message, so that a holder whose message merely
+#: waits keeps the line. If the message comes later all the same, its trigger waits like any other.
 ABANDONED_MS: Final = HOUR_MS
 
-#: A line is kept so long after it was last written. Whoever waits in it or is held writes it in time.
+#: How long a line is kept after its last write. A trigger that waits in it, or is held back, writes it in
+#: time.
 LINE_RETENTION_MS: Final = 60 * DAY_MS
 
-#: What becomes of one that arrives: its turn, or not yet, or never.
+#: Whether a trigger that arrives is delivered now, waits, or is skipped.
 Verdict = Literal["go", "wait", "skip"]
 
-#: The same, or `over`: it has had its turn, and this is a duplicate; or `gone`: its job is.
-TurnOutcome = Literal["go", "wait", "skip", "over", "gone"]
+#: The same, or `over`: the trigger's run has ended, and this is a duplicate; or `gone`: its job was deleted.
+AdmissionOutcome = Literal["go", "wait", "skip", "over", "gone"]
 
 
-class Arrival(NamedTuple):
-    """What becomes of a trigger that arrives, and of the line.
+class ArrivalDecision(NamedTuple):
+    """What a trigger that arrives does, and the line as it is then to be written.
 
-    `woken` holds the line now and may not know it: it has to be sent before the line is written. `replaced`
-    wait no more: they have to be recorded as skipped before that.
+    `new_holder` is a trigger that has just become the holder and may not know it: its message must be sent
+    before the line is written. `replaced` triggers wait no more: they must be recorded as skipped before the
+    line is written.
     """
 
     verdict: Verdict
     line: Line
-    woken: TriggerMessage | None = None
+    new_holder: TriggerMessage | None = None
     replaced: tuple[TriggerMessage, ...] = ()
 
 
-def arrived(
+def decide_arrival(
     line: Line, message: TriggerMessage, rule: OverlapRule, *, has_ended: bool, has_begun: bool, now: Instant
-) -> Arrival:
-    """What becomes of a trigger that arrives at a line; `has_ended` says whether its holder's turn has.
+) -> ArrivalDecision:
+    """Decide about a trigger that arrives at a line. `has_ended` says whether its holder's run is over.
 
-    One that `has_begun` before is not skipped any more, nor is one that was asked for: it waits, whatever
-    the rule. Where no more may wait, it does so without a place in the line, and comes round again.
+    A trigger that `has_begun` before is never skipped, and neither is one that was requested by hand.
+    Whatever the rule is, such a trigger waits. If the line is full, it waits without a place, and its message
+    comes again.
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
-        # The turn of one that is redriven is over, and whoever should have handed the line on is dead: if it
-        # were not taken anew, somebody else would take it just now.
-        is_anew = message.begins_anew and line.holder.message.attempt < message.attempt
-        return Arrival("go", line.held_by(message, now) if is_anew else line.taken_over_by(message))
-    woken = None
+        # The invocation that should have advanced the line has crashed, and a redrive of the holder arrives.
+        # Take the line anew for it. Otherwise another trigger could take it at this moment, as the last round
+        # is over.
+        is_redriven = message.begins_redrive and line.holder.message.attempt < message.attempt
+        return ArrivalDecision(
+            "go", line.held_by(message, now) if is_redriven else line.taken_over_by(message)
+        )
+    new_holder = None
     if line.holder is None or has_ended:
         if not line.waiting or place_of(message) <= place_of(line.waiting[0]):
-            return Arrival("go", line.held_by(message, now))
-        line = line.handed_on(now)
-        woken = line.holder.message if line.holder else None
+            return ArrivalDecision("go", line.held_by(message, now))
+        line = line.advanced(now)
+        new_holder = line.holder.message if line.holder else None
     must_wait = has_begun or message.trigger.demand is not None
     has_place = line.has(message) or (len(line.waiting) < rule.wait_max and line.has_room_for(message))
     if has_place and (must_wait or rule.mode == "wait" or line.has(message)):
-        return Arrival("wait", line.joined_by(message), woken)
+        return ArrivalDecision("wait", line.joined_by(message), new_holder)
     if must_wait:
-        return Arrival("wait", line, woken)
+        return ArrivalDecision("wait", line, new_holder)
     if rule.mode == "waitLatest":
         fresh = tuple(each for each in line.waiting if is_replaceable(each))
         if all(place_of(each) < place_of(message) for each in fresh):
             rest = tuple(each for each in line.waiting if each not in fresh)
-            return Arrival("wait", line._replace(waiting=rest).joined_by(message), woken, fresh)
-    return Arrival("skip", line, woken)
+            return ArrivalDecision("wait", line._replace(waiting=rest).joined_by(message), new_holder, fresh)
+    return ArrivalDecision("skip", line, new_holder)
 
 
 def is_over(message: TriggerMessage, run: Run | None) -> bool:
-    """Whether a trigger's turn has ended with its run, `run` being what is stored of it."""
+    """Whether a trigger's run is over. `run` is the stored run of the trigger."""
     if run is None or not run.is_over:
         return False
-    # One that is redriven goes on from `failed`: until its claim it looks as if it were over.
-    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_anew
+    # A redrive follows a run that is `failed`. Until the redrive is claimed, the run looks as if it were
+    # over.
+    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_redrive
 
 
 def gives_up_at(holder: Holder, run: Run | None, job: Job) -> Instant:
-    """When a holder whose run is not over is not waited for any more.
+    """When a holder whose run is not over is given up.
 
-    Counted from the last that was to be seen of it. A resume gives it its time anew: the pause held its
-    message up. No other write of the job does: a job may be written every hour.
+    The time counts from the holder's last sign of life. A resume starts it again, because the pause held the
+    holder's message back. Other writes of the job do not, because a job may be written every hour.
     """
     last_seen_at = max(holder.since, job.cut if job.resumed_at is None else job.resumed_at)
     if run is not None and run.state == "running":
-        # Its consumer reports, or its deadline ends it: unless the look at it went to the dead-letter queue.
+        # A callback or the deadline ends the run, unless the message that checks the deadline was lost to the
+        # dead-letter queue.
         return run.deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS
     if run is not None:
         last_seen_at = max(last_seen_at, run.claimed_until or 0, run.next_attempt_at or 0)
@@ -101,9 +109,9 @@ def gives_up_at(holder: Holder, run: Run | None, job: Job) -> Instant:
 
 
 def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
-    """When a holder whose next attempt a pause holds back makes way for one that was asked for by hand.
+    """When a holder that a pause holds back makes way for a trigger that was requested by hand.
 
-    None if it does not. Whoever took the line for it, or read the job, just before the pause is gone by then.
+    None if it does not make way. By that time, any delivery that began just before the pause is over.
     """
     if job.paused_at is None:
         return None
@@ -114,12 +122,12 @@ def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
 
 
 def leaves_at(message: TriggerMessage, run: Run | None, job: Job) -> Instant | None:
-    """When a holder that `job` does not owe any more may give the line on; None if that is not its to do.
+    """When a holder that `job` does not owe any more may give up the line; None if its run does that.
 
-    Whoever read the job when it was still owed, and may be delivering it, is gone by then.
+    By that time, any delivery that read the job while it still owed the trigger is over.
     """
     if run is not None and (run.state != "claimed" or run.attempts > message.attempt):
-        # It was begun in time, and its end hands the line on.
+        # The run began in time, and its end advances the line.
         return None
     revision = job.revision(message.trigger.rev)
     cut = revision.until if revision is not None and revision.until is not None else job.cut

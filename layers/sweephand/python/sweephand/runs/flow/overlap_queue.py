@@ -1,4 +1,4 @@
-"""Taking turns: a trigger's way into its job's line, and out of it when its run is over."""
+"""A trigger's way into the line of its job, and out of the line when its run is over."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -19,9 +19,9 @@ from sweephand.ports import (
 )
 from sweephand.runs.flow.overlap import (
     LINE_RETENTION_MS,
-    Arrival,
-    TurnOutcome,
-    arrived,
+    AdmissionOutcome,
+    ArrivalDecision,
+    decide_arrival,
     gives_up_at,
     is_over,
     leaves_at,
@@ -29,36 +29,38 @@ from sweephand.runs.flow.overlap import (
 )
 from sweephand.runs.notification import notification_of
 
-#: So often somebody else may change a line between reading and writing it; then the message comes again.
+#: How often another invocation may change a line between a read and a write. Then the message comes again.
 TRIES_MAX = 20
 
-#: Why a run was skipped, in its record.
+#: The reason in the record of a run that was skipped.
 OVERLAP = "overlap"
 
 
-class Turn(NamedTuple):
-    """What became of a trigger that arrived: one that waits is looked at again at `look_again_at`."""
+class Admission(NamedTuple):
+    """What became of a trigger that arrived. A trigger that waits arrives again at `recheck_at`."""
 
-    outcome: TurnOutcome
-    look_again_at: Instant
+    outcome: AdmissionOutcome
+    recheck_at: Instant
 
 
 class _State(NamedTuple):
-    """What is known of a line's holder and of the trigger that arrives."""
+    """What the stored runs show of a line's holder and of the trigger that arrives."""
 
     has_ended: bool
     yields: bool
     has_begun: bool
-    look_again_at: Instant
+    recheck_at: Instant
 
 
 class OverlapQueue:
-    """The lines of jobs; any number of delivery functions may work on one.
+    """The lines of jobs. Any number of delivery functions may work on one line at once.
 
-    Whoever waits stays in the queue as well: the line gives the order and the prompt wake-up, the message
-    sees to it that nothing is lost, whoever dies holding the line. A line is written on the condition that
-    it is as it was read. Whom a write makes the holder is sent before it, whom it lets go is recorded before
-    it: a crash between leaves a duplicate that finds its run over, or one that is still in its place.
+    A trigger that waits in a line also has a message in the queue. The line decides the order and wakes the
+    next trigger at once. The message makes sure that nothing is lost when the holder's function crashes.
+
+    A line is written on the condition that it has not changed since it was read. The new holder's message is
+    sent before that write, and a skipped trigger is recorded before it. A crash in between leaves a
+    duplicate, which finds its run over, or a trigger that is still in its place.
     """
 
     def __init__(self, *, lines: LineStore, runs: RunStore, queue: Queue, clock: Clock, ids: Ids) -> None:
@@ -68,168 +70,182 @@ class OverlapQueue:
         self._clock = clock
         self._ids = ids
 
-    def arrive(self, message: TriggerMessage, job: Job, look_again: Callable[[], Job | None]) -> Turn:
-        """Take the line for a trigger, have it wait, or record it as skipped.
+    def arrive(self, message: TriggerMessage, job: Job, reread_job: Callable[[], Job | None]) -> Admission:
+        """Give the line to a trigger, let it wait, or record it as skipped.
 
-        `look_again` reads the job anew: where another of its name has a line, that may be the later one.
-        With `go` it is the only trigger of the job whose run is not over, until handed_on() is called after
-        its run or nothing has been seen of it for an hour. StoreError: nothing is decided.
+        `reread_job` reads the job again: if a job of the same name has the line, that job may be the newer
+        one. With `go`, no other trigger of the job has a run that is not over. That holds until advance() is
+        called after its run, or until the holder has shown no sign of life for an hour. StoreError: nothing
+        is decided.
         """
         for _ in range(TRIES_MAX):
-            slot = self._lines.get(job.key)
+            stored = self._lines.get(job.key)
             now = self._clock.now()
-            if slot is not None and slot.uid != job.uid and not _is_same_job(look_again(), job):
-                return Turn("gone", now)
-            line = slot.line if slot is not None and slot.uid == job.uid else Line()
+            if stored is not None and stored.uid != job.uid and not _is_same_job(reread_job(), job):
+                return Admission("gone", now)
+            line = stored.line if stored is not None and stored.uid == job.uid else Line()
             state = self._state(line, message, job, now)
             if state is None:
                 if line.has(message):
-                    # Left there, it would be called when its record may be gone.
-                    self.forget(message.trigger)
-                return Turn("over", now)
+                    # A trigger left in the line would become the holder later, when its record may be gone.
+                    self.remove_ended(message.trigger)
+                return Admission("over", now)
             arrival = _arrival(line, message, job, state, now)
             for each in arrival.replaced:
                 self._skip(each.trigger, job)
-            if not self._is_written(job, slot, line, arrival, now):
+            if not self._is_written(job, stored, line, arrival, now):
                 continue
-            # What has a run cannot be skipped: it began or ended in this very moment.
+            # A trigger with a run cannot be skipped: its run began or ended at this moment.
             if arrival.verdict != "skip" or self._skip(message.trigger, job):
-                return Turn(arrival.verdict, state.look_again_at)
-        raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+                return Admission(arrival.verdict, state.recheck_at)
+        raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
 
-    def leave(self, message: TriggerMessage, job: Job) -> Instant | None:
-        """Take a trigger that `job` does not owe any more out of its line; when to try again, None if done.
+    def withdraw(self, message: TriggerMessage, job: Job) -> Instant | None:
+        """Remove a trigger that `job` no longer owes from its line. Returns when to try again; None if done.
 
-        Its run stays as it is: a later revision may owe a trigger of the same name, whose message comes by
-        itself, and takes the line over from this one.
+        Its run stays as it is. A later revision may owe a trigger of the same name. That trigger has its own
+        message, and takes over the place in the line.
         """
         trigger = message.trigger
         for _ in range(TRIES_MAX):
-            slot = self._lines.get(job.key)
-            if slot is None or slot.uid != job.uid:
+            stored = self._lines.get(job.key)
+            if stored is None or stored.uid != job.uid:
                 return None
             now = self._clock.now()
-            line = slot.line.without_exactly(message)
+            line = stored.line.without_exactly(message)
             if line.is_held_by(message):
                 until = leaves_at(message, self._runs.of(trigger), job)
                 if until is None:
                     self.advance(trigger)
                     return None
                 if until > now:
-                    # A second at least: the queue rounds less down to none, and would show it again at once.
+                    # At least one second: SQS rounds a shorter delay down to zero and would deliver the
+                    # message at once.
                     return max(until, now + SECOND_MS)
-                line = line.handed_on(now)
-            woken = line.holder.message if line.holder and line.holder != slot.line.holder else None
-            if line == slot.line:
+                line = line.advanced(now)
+            new_holder = line.holder.message if line.holder and line.holder != stored.line.holder else None
+            if line == stored.line:
                 return None
-            if self._is_changed(slot.key, slot.uid, slot, line, woken):
-                if woken is not None:
-                    # It may have come before the write: then it found the line held, by a run that had not
-                    # ended, and waits.
-                    self._queue.send([(woken, 0)])
+            if self._is_changed(stored.key, stored.uid, stored, line, new_holder):
+                if new_holder is not None:
+                    # The message sent before the write may have been received too early. Its handler then
+                    # found the line still held, by a run that had not ended, and put the message back.
+                    self._queue.send([(new_holder, 0)])
                 return None
-        raise StoreError(f"the line of {job.key} was changed by others {TRIES_MAX} times")
+        raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
 
     def remove(self, trigger: Trigger) -> None:
-        """Take a trigger that may run beside all others now out of its job's line, where it may have waited.
+        """Remove a trigger from its job's line, because the job now allows overlap.
 
-        Left there, it would be called when runs take turns again, though its record may be gone by then. If
-        it holds the line, the next one is called at once: it need not wait any more either.
+        If it stayed, it would become the holder when the job limits overlap again, and its record may be gone
+        by then. If the trigger holds the line, the next trigger gets the line at once: that trigger need not
+        wait any more either.
         """
         for _ in range(TRIES_MAX):
-            slot = self._lines.get(trigger.key)
-            if slot is None or slot.uid != trigger.uid:
+            stored = self._lines.get(trigger.key)
+            if stored is None or stored.uid != trigger.uid:
                 return
-            line, woken = slot.line.without(trigger), None
+            line, new_holder = stored.line.without(trigger), None
             if line.holder is not None and line.holder.id == trigger.id:
-                line = line.handed_on(self._clock.now())
-                woken = line.holder.message if line.holder else None
-            if line == slot.line or self._is_changed(slot.key, slot.uid, slot, line, woken):
+                line = line.advanced(self._clock.now())
+                new_holder = line.holder.message if line.holder else None
+            if line == stored.line or self._is_changed(stored.key, stored.uid, stored, line, new_holder):
                 return
-        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+        raise StoreError(
+            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
+        )
 
-    def forget(self, trigger: Trigger) -> None:
-        """Take a trigger whose run is over out of its job's line; if it holds the line, hand it on."""
+    def remove_ended(self, trigger: Trigger) -> None:
+        """Remove a trigger whose run is over from its job's line. If it is the holder, advance the line."""
         for _ in range(TRIES_MAX):
-            slot = self._lines.get(trigger.key)
-            if slot is None or slot.uid != trigger.uid:
+            stored = self._lines.get(trigger.key)
+            if stored is None or stored.uid != trigger.uid:
                 return
             run = self._runs.of(trigger)
             left = tuple(
-                each for each in slot.line.waiting if each.trigger.id != trigger.id or not is_over(each, run)
+                each
+                for each in stored.line.waiting
+                if each.trigger.id != trigger.id or not is_over(each, run)
             )
-            if left == slot.line.waiting:
+            if left == stored.line.waiting:
                 self.advance(trigger)
                 return
-            if self._is_changed(slot.key, slot.uid, slot, slot.line._replace(waiting=left), None):
+            if self._is_changed(stored.key, stored.uid, stored, stored.line._replace(waiting=left), None):
                 self.advance(trigger)
                 return
-        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+        raise StoreError(
+            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
+        )
 
-    def keep(self, trigger: Trigger) -> None:
-        """Have the line of a trigger that is held stay, if it would be removed within a month.
+    def extend(self, trigger: Trigger) -> None:
+        """Keep the line of a trigger that a pause holds back, if the line would be removed within a month.
 
-        Where another writes the line at the same moment, that one keeps it.
+        If another invocation writes the line at the same moment, that write keeps it.
         """
-        slot = self._lines.get(trigger.key)
-        if slot is not None and slot.uid == trigger.uid and _is_ageing(slot, self._clock.now()):
-            self._is_changed(slot.key, slot.uid, slot, slot.line, None)
+        stored = self._lines.get(trigger.key)
+        if stored is not None and stored.uid == trigger.uid and _is_ageing(stored, self._clock.now()):
+            self._is_changed(stored.key, stored.uid, stored, stored.line, None)
 
     def advance(self, trigger: Trigger) -> None:
-        """Give the line to the next if the trigger holds it and its run is over; else change nothing."""
+        """Give the line to the next trigger if this trigger holds it and its run is over.
+
+        Otherwise nothing changes. StoreError: other invocations kept changing the line.
+        """
         for _ in range(TRIES_MAX):
-            slot = self._lines.get(trigger.key)
-            holder = slot.line.holder if slot is not None and slot.uid == trigger.uid else None
-            if slot is None or holder is None or holder.id != trigger.id:
+            stored = self._lines.get(trigger.key)
+            holder = stored.line.holder if stored is not None and stored.uid == trigger.uid else None
+            if stored is None or holder is None or holder.id != trigger.id:
                 return
             if not is_over(holder.message, self._runs.of(holder.message.trigger)):
                 return
-            line = slot.line.handed_on(self._clock.now())
-            woken = line.holder.message if line.holder else None
-            if self._is_changed(slot.key, slot.uid, slot, line, woken):
+            line = stored.line.advanced(self._clock.now())
+            new_holder = line.holder.message if line.holder else None
+            if self._is_changed(stored.key, stored.uid, stored, line, new_holder):
                 return
-        raise StoreError(f"the line of {trigger.key} was changed by others {TRIES_MAX} times")
+        raise StoreError(
+            f"the line of {trigger.key} was changed {TRIES_MAX} times between a read and a write"
+        )
 
     def _state(self, line: Line, message: TriggerMessage, job: Job, now: Instant) -> "_State | None":
-        """What the runs of a line's holder and of one that arrives say; None if the latter's is over."""
+        """What the runs show of the holder and the arriving trigger; None if the trigger's run is over."""
         holder = line.holder
         if holder is None or holder.id == message.trigger.id:
-            return _State(has_ended=False, yields=False, has_begun=False, look_again_at=now)
+            return _State(has_ended=False, yields=False, has_begun=False, recheck_at=now)
         own = self._runs.of(message.trigger)
         if is_over(message, own):
             return None
         run = self._runs.of(holder.message.trigger)
         yield_at, give_up_at = yields_at(holder, run, job), gives_up_at(holder, run, job)
-        # A second at least: the queue rounds less down to none, and would show it again at once.
+        # At least one second: SQS rounds a shorter delay down to zero and would deliver the message at once.
         coming = (max(at, now + SECOND_MS) for at in (yield_at, give_up_at) if at is not None)
         return _State(
             has_ended=is_over(holder.message, run) or give_up_at <= now,
             yields=yield_at is not None and yield_at <= now,
             has_begun=own is not None or message.attempt > 1,
-            look_again_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
+            recheck_at=min([now + QUEUE_DELAY_MAX_MS, *coming]),
         )
 
     def _is_written(
-        self, job: Job, slot: StoredLine | None, line: Line, arrival: Arrival, now: Instant
+        self, job: Job, stored: StoredLine | None, line: Line, arrival: ArrivalDecision, now: Instant
     ) -> bool:
-        """Whether the line is now as an arrival makes it."""
-        if arrival.line == line and not (slot is not None and _is_ageing(slot, now)):
+        """Write the line as the decision says. Returns whether the line is now in that state."""
+        if arrival.line == line and not (stored is not None and _is_ageing(stored, now)):
             return True
-        return self._is_changed(job.key, job.uid, slot, arrival.line, arrival.woken)
+        return self._is_changed(job.key, job.uid, stored, arrival.line, arrival.new_holder)
 
     def _is_changed(
-        self, key: JobKey, uid: str, slot: StoredLine | None, line: Line, woken: TriggerMessage | None
+        self, key: JobKey, uid: str, stored: StoredLine | None, line: Line, new_holder: TriggerMessage | None
     ) -> bool:
-        if woken is not None:
-            self._queue.send([(woken, 0)])
+        if new_holder is not None:
+            self._queue.send([(new_holder, 0)])
         if line.holder is None:
-            return slot is None or self._lines.delete(slot)
+            return stored is None or self._lines.delete(stored)
         expires_at = self._clock.now() + LINE_RETENTION_MS
         changed = StoredLine(key, uid, self._ids.token(), line, expires_at)
-        return self._lines.put(changed, slot.version if slot else None)
+        return self._lines.put(changed, stored.version if stored else None)
 
     def _skip(self, trigger: Trigger, job: Job) -> bool:
-        """Record a trigger as skipped; False if it has a run."""
+        """Record a trigger as skipped. Returns False if the trigger has a run."""
         now = self._clock.now()
         run = Run(
             key=trigger.key,
@@ -250,17 +266,17 @@ class OverlapQueue:
         return self._runs.record(run)
 
 
-def _is_ageing(slot: StoredLine, now: Instant) -> bool:
-    """Whether a line has not been written for half of the time that it is kept."""
-    return slot.expires_at is not None and slot.expires_at - now < LINE_RETENTION_MS // 2
+def _is_ageing(stored: StoredLine, now: Instant) -> bool:
+    """Whether a line was last written more than half of its retention ago."""
+    return stored.expires_at is not None and stored.expires_at - now < LINE_RETENTION_MS // 2
 
 
 def _is_same_job(job: Job | None, other: Job) -> bool:
     return job is not None and job.uid == other.uid
 
 
-def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> Arrival:
+def _arrival(line: Line, message: TriggerMessage, job: Job, state: _State, now: Instant) -> ArrivalDecision:
     if state.yields and line.holder is not None:
-        return Arrival("go", line.joined_by(line.holder.message).held_by(message, now))
+        return ArrivalDecision("go", line.joined_by(line.holder.message).held_by(message, now))
     rule = job.definition.overlap
-    return arrived(line, message, rule, has_ended=state.has_ended, has_begun=state.has_begun, now=now)
+    return decide_arrival(line, message, rule, has_ended=state.has_ended, has_begun=state.has_begun, now=now)

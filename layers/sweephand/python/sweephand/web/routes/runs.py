@@ -5,7 +5,7 @@ from typing import Any, Final
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
 from sweephand.model.job import Job
 from sweephand.model.run_id import RunName, read_run_name
-from sweephand.runs.pending import Pending, by_hand, in_line, pending
+from sweephand.runs.pending import Pending, manual_trigger, pending, waiting_in_line
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Gives,
@@ -79,7 +79,7 @@ def _pending(services: Services, request: Request[NoQuery, None], name: RunName)
         if each.run_id == str(name):
             return each
     now = request.requested_at
-    return by_hand(job, name, now) if name.demand else pending(job, name.due_at, now)
+    return manual_trigger(job, name, now) if name.demand else pending(job, name.due_at, now)
 
 
 def _job(services: Services, request: Request[Any, None]) -> Job | None:
@@ -91,8 +91,8 @@ def _job(services: Services, request: Request[Any, None]) -> Job | None:
 
 def _line(services: Services, job: Job) -> list[Pending]:
     """Those that wait for another run of this job, oldest first."""
-    slot = services.lines.get(job.key) if job.definition.overlap.is_limited else None
-    return [] if slot is None or slot.uid != job.uid else in_line(slot.line)
+    stored = services.lines.get(job.key) if job.definition.overlap.is_limited else None
+    return [] if stored is None or stored.uid != job.uid else waiting_in_line(stored.line)
 
 
 def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
