@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
-from sweephand.base.instants import DAY_MS, INSTANT_MAX, Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.payload_audit import ref_of
@@ -110,16 +110,11 @@ def _kept_for_what_waits(
         former = expiry(stored.series, stored.definition)
         if former is None or stored.expires_at > former:
             # It was put off, by more than was needed.
-            needed_until = stored.expires_at - put_off_ms(stored.definition)
+            needed_until = stored.expires_at - stored.definition.put_off_ms
             waiting_until = max(waiting_until, needed_until)
     if expires_at >= waiting_until:
         return expires_at
-    return min(waiting_until + put_off_ms(definition), INSTANT_MAX)
-
-
-def put_off_ms(definition: Definition) -> int:
-    """For how much longer than is needed a job is kept whose end is put off, so that it is seldom written."""
-    return max(definition.retention_ms, DAY_MS)
+    return min(waiting_until + definition.put_off_ms, INSTANT_MAX)
 
 
 def _end_of(series: Series) -> Instant | None:

@@ -223,6 +223,11 @@ class Definition:
         return self._duration_ms("retention", RETENTION_DEFAULT_MS)
 
     @property
+    def put_off_ms(self) -> int:
+        """How much longer than needed a job is kept once its end is put off, so that it is seldom written."""
+        return max(self.retention_ms, DAY_MS)
+
+    @property
     def retry(self) -> RetryPolicy:
         """The retry policy, defaults filled in."""
         written: Mapping[str, Any] = self.written.get("retry", {})

@@ -6,7 +6,6 @@ from typing import Final
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, TIMER_RETENTION_MS
-from sweephand.jobs.draft import put_off_ms
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.ports import Clock, Ids, JobStore, RunStore
@@ -41,7 +40,7 @@ class Retention:
                 return
             if stored.expires_at >= until:
                 return
-            expires_at = min(until + put_off_ms(stored.definition), INSTANT_MAX)
+            expires_at = min(until + stored.definition.put_off_ms, INSTANT_MAX)
             kept = replace(stored, version=self._ids.token(), expires_at=expires_at)
             if self._jobs.put(kept, stored.version):
                 return
