@@ -146,7 +146,7 @@ def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
     headers = _lower(answer["headers"])
     if operation is None:
         assert answer["statusCode"] in (404, 405), answer
-        _validate({"$ref": "#/components/schemas/ProblemResource"}, answer["body"])
+        _validate({"$ref": "#/components/schemas/ProblemResponse"}, answer["body"])
         return
     responses = operation["responses"]
     assert str(answer["statusCode"]) in responses, f"{method} {path}: {answer['statusCode']} is not described"

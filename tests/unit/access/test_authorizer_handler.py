@@ -8,7 +8,7 @@ from tests.fakes.http_events import fixture
 
 from sweephand.access.run_token import run_token
 from sweephand.model.api_key import Caller
-from sweephand.web.http.admission import caller_of
+from sweephand.web.http.authorization import caller_of
 
 
 @pytest.fixture

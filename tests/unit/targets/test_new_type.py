@@ -95,9 +95,9 @@ def test_the_openapi_document_describes_it(client: Client) -> None:
     assert described["description"] == "A courier: it carries `data` to a street."
     assert list(described["properties"]) == ["type", "street", "bell"]
     assert described["required"] == ["type", "street"]
-    for document_name, field in (("JobDocument", "target"), ("JobPatchDocument", "target")):
+    for document_name, field in (("JobRequest", "target"), ("JobPatchRequest", "target")):
         assert "courier" in str(schema[document_name]["properties"][field])
-    assert "courier" in str(schema["JobDocument"]["properties"]["onComplete"])
+    assert "courier" in str(schema["JobRequest"]["properties"]["onComplete"])
     jsonschema.validate(COURIER, described)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"type": "courier"}, described)

@@ -7,11 +7,11 @@ from sweephand.targets.registry import end_target_types
 from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi
 from sweephand.web.http.operation import (
-    Gives,
     NoQuery,
     Operation,
     Reply,
     Request,
+    Returns,
 )
 from sweephand.web.routes import (
     bulk_verbs,
@@ -69,6 +69,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="open",
         summary="Show this description as OpenAPI",
         run=_show_description,
-        gives={200: Gives("OpenAPI 3.1", dict[str, Any])},
+        returns={200: Returns("OpenAPI 3.1", dict[str, Any])},
     ),
 )

@@ -20,7 +20,7 @@ from sweephand.base.errors import (
 from sweephand.base.names import name_violations
 from sweephand.model.api_key import Caller
 from sweephand.web.http import json_text, problems
-from sweephand.web.http.admission import admit, caller_of
+from sweephand.web.http.authorization import authorize, caller_of
 from sweephand.web.http.body import body_violations, read_body
 from sweephand.web.http.operation import Operation, Reply, Request
 from sweephand.web.http.preconditions import precondition_violations
@@ -45,7 +45,7 @@ class Resolver(APIGatewayHttpResolver):
     def _compile_regex(rule: str, base_regex: str = r"\A{}\Z") -> re.Pattern[str]:
         if rule == ".*":  # Powertools asks for this route if no other matches
             return re.compile(rule)
-        return _pattern(rule, base_regex)
+        return _path_pattern(rule, base_regex)
 
 
 def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Handler:
@@ -58,7 +58,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
             return app.resolve(event, context)
         except Exception:
             log.exception("an event that could not be resolved")
-            return _encoded(_failed(_INTERNAL))
+            return _lambda_response(_problem_reply(_INTERNAL))
 
     return handle
 
@@ -68,24 +68,24 @@ def build_app(
 ) -> APIGatewayHttpResolver:
     """The resolver: a route for each operation, and a problem for any other path or method."""
     app = Resolver()
-    exchange = _Exchange(services, app, Logger())
+    dispatcher = _Dispatcher(services, app, Logger())
     for operation in operations:
         rule = re.sub(r"{(\w+)}", r"<\1>", operation.path)
         # Powertools writes a path's parameters in angle brackets.
-        app.route(rule, method=operation.method)(exchange.answering(operation))
-    app.not_found(exchange.without_route(tuple(operations)))
+        app.route(rule, method=operation.method)(dispatcher.route_handler(operation))
+    app.not_found(dispatcher.no_route_handler(tuple(operations)))
     return app
 
 
-class _Exchange:
-    """Answers one request: admit it, validate it, run the operation, write one line of log."""
+class _Dispatcher:
+    """Answers one request: authorize it, validate it, run the operation, write one line of log."""
 
     def __init__(self, services: Services, app: APIGatewayHttpResolver, log: Logger) -> None:
         self._services = services
         self._app = app
         self._log = log
 
-    def answering(self, operation: Operation[Any, Any]) -> Callable[..., Response[str]]:
+    def route_handler(self, operation: Operation[Any, Any]) -> Callable[..., Response[str]]:
         """The function that Powertools calls with the path's parameters."""
 
         def answer(**path: str) -> Response[str]:
@@ -93,9 +93,9 @@ class _Exchange:
 
         return answer
 
-    def without_route(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[str]]:
+    def no_route_handler(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[str]]:
         """The function that Powertools calls for a path or method that has no route."""
-        compiled = [(_pattern(each.path), each.method) for each in operations]
+        compiled = [(_path_pattern(each.path), each.method) for each in operations]
 
         def refuse(_: NoRouteError) -> Response[str]:
             event = self._app.current_event
@@ -114,8 +114,8 @@ class _Exchange:
         """The reply of the operation. It runs only if the whole request is valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
-        admitted = admit(operation, caller, path, event.headers.get("authorization"))
-        violations = [each for name in ("namespace", "name") for each in _check_name(path, name)]
+        caller = authorize(operation, caller, path, event.headers.get("authorization"))
+        violations = [each for name in ("namespace", "name") for each in _name_violations(path, name)]
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)
         violations += found
@@ -132,12 +132,12 @@ class _Exchange:
                 types=operation.accepts.types,
                 may_be_empty=not operation.accepts.required,
             )
-            taken = operation.accepts.read(document, services, now)
-            violations += taken.violations
-            value = taken.value
+            parsed = operation.accepts.read(document, services, now)
+            violations += parsed.violations
+            value = parsed.value
         if violations:
             raise InvalidError(violations)
-        return operation.run(services, Request(admitted, path, query, value, headers, now))
+        return operation.run(services, Request(caller, path, query, value, headers, now))
 
     def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[str]:
         event = self._app.current_event
@@ -146,7 +146,7 @@ class _Exchange:
         try:
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - the one place where errors become statuses
-            reply = _failed(error)
+            reply = _problem_reply(error)
             if not isinstance(error, BadRequestError | UnavailableError):
                 self._log.exception("a request failed")
         self._log.info(
@@ -161,32 +161,32 @@ class _Exchange:
         )
         if reply.status == HTTPStatus.NO_CONTENT:
             return Response(reply.status, None, "", dict(reply.headers))
-        return Response(reply.status, reply.content_type, _written(reply), dict(reply.headers))
+        return Response(reply.status, reply.content_type, _body_text(reply), dict(reply.headers))
 
 
-def _pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:
+def _path_pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:
     parts = re.split(r"[<{](\w+)[>}]", path)
     made = (f"(?P<{part}>[^/]+)" if at % 2 else re.escape(part) for at, part in enumerate(parts))
     return re.compile(base.format("".join(made)))
 
 
-def _check_name(path: Mapping[str, str], parameter: str) -> list[Violation]:
+def _name_violations(path: Mapping[str, str], parameter: str) -> list[Violation]:
     return name_violations(f"/{parameter}", path[parameter]) if parameter in path else []
 
 
-def _failed(error: Exception) -> Reply:
-    document = problems.document(error)
+def _problem_reply(error: Exception) -> Reply:
+    document = problems.problem_of(error)
     return Reply(document["status"], document, problems.headers(error), problems.CONTENT_TYPE)
 
 
-def _written(reply: Reply) -> str:
+def _body_text(reply: Reply) -> str:
     return reply.body if reply.content_type.startswith("text/") else json_text.write(reply.body)
 
 
-def _encoded(reply: Reply) -> dict[str, Any]:
+def _lambda_response(reply: Reply) -> dict[str, Any]:
     return {
         "statusCode": reply.status,
         "headers": {"content-type": reply.content_type, **reply.headers},
-        "body": _written(reply),
+        "body": _body_text(reply),
         "isBase64Encoded": False,
     }

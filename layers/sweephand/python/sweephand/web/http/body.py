@@ -17,8 +17,8 @@ from sweephand.base.errors import (
 from sweephand.base.limits import BODY_BYTES_MAX
 from sweephand.web.http import json_text
 
-_SAYS_NOTHING: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
-_EMPTY: Final = "The body is empty; give a JSON object."
+_EMPTY_OBJECT: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
+_EMPTY_MESSAGE: Final = "The body is empty; give a JSON object."
 
 
 def read_body(
@@ -37,9 +37,9 @@ def read_body(
     if not event.get("body") and may_be_empty:
         return {}
     if not event.get("body") and content_type is None:
-        raise MalformedError(_EMPTY)
+        raise MalformedError(_EMPTY_MESSAGE)
     _check_type(content_type, types)
-    value = json_text.read(_text(event))
+    value = json_text.read(_text_of(event))
     if not isinstance(value, Mapping):
         raise InvalidError([Violation("", "Give a JSON object.")])
     return value
@@ -51,7 +51,7 @@ def body_violations(event: Mapping[str, Any]) -> list[Violation]:
     That one says nothing, and many clients send it with every POST; no type is asked of it. Raises
     TooLargeError, and MalformedError for what is no UTF-8.
     """
-    is_empty = _SAYS_NOTHING.fullmatch(_decoded(event)) is not None
+    is_empty = _EMPTY_OBJECT.fullmatch(_decode(event)) is not None
     return [] if is_empty else [Violation("", "This call takes no body; leave it out.")]
 
 
@@ -70,14 +70,14 @@ def _check_type(written: str | None, types: Collection[str] | None) -> None:
         raise UnsupportedError("Send UTF-8: JSON on the network is written in nothing else (RFC 8259).")
 
 
-def _text(event: Mapping[str, Any]) -> str:
-    text = _decoded(event)
+def _text_of(event: Mapping[str, Any]) -> str:
+    text = _decode(event)
     if not text.strip():
-        raise MalformedError(_EMPTY)
+        raise MalformedError(_EMPTY_MESSAGE)
     return text
 
 
-def _decoded(event: Mapping[str, Any]) -> str:
+def _decode(event: Mapping[str, Any]) -> str:
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:

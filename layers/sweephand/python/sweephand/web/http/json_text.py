@@ -18,7 +18,7 @@ from sweephand.base.limits import JSON_DEPTH_MAX
 _DIGITS_MAX: Final = 30
 
 # How much of a name a message repeats.
-_SHOWN_MAX: Final = 64
+_QUOTED_MAX: Final = 64
 
 
 class Number(simplejson.RawJSON):
@@ -55,7 +55,7 @@ def read(text: str) -> Any:
             parse_int=Number,
             parse_float=Number,
             parse_constant=_refuse_constant,
-            object_pairs_hook=_object,
+            object_pairs_hook=_object_without_duplicates,
             allow_nan=True,  # so that parse_constant is asked
         )
     except simplejson.JSONDecodeError as error:
@@ -83,14 +83,14 @@ def raw(text: str) -> Any:
     return simplejson.RawJSON(text)
 
 
-def plain(value: Any) -> Any:
+def with_plain_numbers(value: Any) -> Any:
     """The same with every Number replaced by its value."""
     if isinstance(value, Number):
         return value.value()
     if isinstance(value, Mapping):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: with_plain_numbers(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [with_plain_numbers(each) for each in value]
     return value
 
 
@@ -99,13 +99,13 @@ _TOO_DEEP: Final = f"The body is nested too deeply: at most {JSON_DEPTH_MAX} lev
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         # One pass: a body has room for over a hundred thousand names.
         times = Counter(name for name, _ in pairs)
         twice = next(name for name, count in times.items() if count > 1)
-        raise MalformedError(f"The name {_shown(twice)} stands twice in one object; give it once.")
+        raise MalformedError(f"The name {_quoted(twice)} stands twice in one object; give it once.")
     return found
 
 
@@ -137,5 +137,5 @@ def _check_unicode(value: Any) -> None:
         ) from None
 
 
-def _shown(name: str) -> str:
-    return ascii(name) if len(name) <= _SHOWN_MAX else ascii(name[:_SHOWN_MAX] + "...")
+def _quoted(name: str) -> str:
+    return ascii(name) if len(name) <= _QUOTED_MAX else ascii(name[:_QUOTED_MAX] + "...")

@@ -10,11 +10,11 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import core_schema
 
 from sweephand import __version__
-from sweephand.web.http.operation import Gives, NoQuery, Operation
+from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS
 from sweephand.web.schemas import formats, target_schemas
-from sweephand.web.schemas.job_requests import NamedJobDocument
-from sweephand.web.schemas.responses import GatewayRefusal, ProblemResource
+from sweephand.web.schemas.job_requests import NamedJobRequest
+from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 
 _REFS: Final = "#/components/schemas/{model}"
 
@@ -52,7 +52,7 @@ _ROLES: Final[Mapping[str, str]] = {
     "read": "Needs the role `read`, `write` or `admin`.",
     "write": "Needs the role `write` or `admin`.",
     "admin": "Needs the role `admin`.",
-    "report": "Needs the token of the run's latest attempt, or the role `write` or `admin`.",
+    "callback": "Needs the token of the run's latest attempt, or the role `write` or `admin`.",
     "any": "Needs any key.",
     "open": "Open to everybody.",
 }
@@ -60,7 +60,7 @@ _ROLES: Final[Mapping[str, str]] = {
 #: The credentials that an operation takes, where it does not take just a key.
 _SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
     "open": [],
-    "report": [{"runToken": []}, {"key": []}],
+    "callback": [{"runToken": []}, {"key": []}],
 }
 
 
@@ -135,15 +135,15 @@ class _Schemas:
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
         models: dict[Any, JsonSchemaMode] = {
-            NamedJobDocument: "validation",
-            ProblemResource: "serialization",
+            NamedJobRequest: "validation",
+            ProblemResponse: "serialization",
             GatewayRefusal: "serialization",
         }
         for each in operations:
             if each.accepts:
                 models[each.accepts.model] = "validation"
             models |= {
-                gives.model: "serialization" for gives in each.gives.values() if gives.model is not None
+                gives.model: "serialization" for gives in each.returns.values() if gives.model is not None
             }
         adapters = [(model, mode, _adapter(model)) for model, mode in models.items()]
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
@@ -182,7 +182,7 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
             "required": each.accepts.required,
             "content": dict.fromkeys(each.accepts.types or ("application/json",), body),
         }
-    answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.gives.items())}
+    answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.returns.items())}
     problems = {
         str(status): {"$ref": f"#/components/responses/{_problem_name(status)}"} for status in statuses(each)
     }
@@ -197,7 +197,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
     found = set(operation.problems) | {500}
     if operation.access != "open":
         found |= {401, 503}
-    if operation.access in ("read", "write", "admin", "report"):
+    if operation.access in ("read", "write", "admin", "callback"):
         found.add(403)
     if "{namespace}" in operation.path:
         found |= {404, 422}
@@ -231,7 +231,7 @@ def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     )
     found = []
     for name, schema in properties.items():
-        told = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
+        kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         default = {"default": schema["default"]} if schema.get("default") else {}
         found.append(
             {
@@ -239,13 +239,13 @@ def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
                 "in": "query",
                 "required": False,
                 "description": schema["description"],
-                "schema": _given(told) | default,
+                "schema": _without_null(kept) | default,
             }
         )
     return found
 
 
-def _given(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a parameter without `null`, which stands for a parameter that is left out."""
     kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     return kinds[0] if len(kinds) == 1 else schema
@@ -264,7 +264,7 @@ def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _answer(gives: Gives, schemas: _Schemas) -> dict[str, Any]:
+def _answer(gives: Returns, schemas: _Schemas) -> dict[str, Any]:
     found: dict[str, Any] = {"description": gives.meaning}
     if gives.headers:
         found["headers"] = {
@@ -282,7 +282,7 @@ def _problem_name(status: int) -> str:
 def _problem(status: int) -> dict[str, Any]:
     kind, title = KINDS[status]
     described = f"{title} (`urn:sweephand:problem:{kind}`)"
-    content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResource")}}}
+    content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResponse")}}}
     if status in _GATEWAY:
         refusal = _refusal(status)
         described += f"; or {refusal['description']}"
@@ -296,9 +296,9 @@ def _refusal_name(status: int) -> str:
 
 def _refusal(status: int) -> dict[str, Any]:
     """The response that the gateway gives by itself, before it calls a function."""
-    why, message = _GATEWAY[status]
+    reason, message = _GATEWAY[status]
     schema = {"$ref": _REFS.format(model="GatewayRefusal")}
     return {
-        "description": f"the gateway's own answer: {why}",
+        "description": f"the gateway's own answer: {reason}",
         "content": {"application/json": {"schema": schema, "example": {"message": message}}},
     }

@@ -17,7 +17,7 @@ Body = TypeVar("Body")
 
 #: `any` needs any key, and `open` needs none. `report` needs the role `write`, or the token of a run. The
 #: operation itself checks that token.
-Access: TypeAlias = Role | Literal["any", "open", "report"]
+Access: TypeAlias = Role | Literal["any", "open", "callback"]
 
 
 class NoQuery(BaseModel):
@@ -62,7 +62,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Generic[Body]):
+class Parsed(Generic[Body]):
     """The value of a JSON body, or what is wrong with it. With violations, `value` means nothing."""
 
     value: Body | None
@@ -79,14 +79,14 @@ class Accepts(Generic[Body]):
     """
 
     model: type[BaseModel]
-    read: Callable[[Mapping[str, Any], Services, Instant], Taken[Body]]
+    read: Callable[[Mapping[str, Any], Services, Instant], Parsed[Body]]
     examples: Mapping[str, Any] = field(default_factory=dict)
     types: tuple[str, ...] | None = None
     required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Gives:
+class Returns:
     """A successful answer: its meaning, its model (None: no body) and its headers by name and meaning."""
 
     meaning: str
@@ -107,7 +107,7 @@ class Operation(Generic[Query, Body]):
     access: Access
     summary: str
     run: Callable[[Services, Request[Query, Body]], Reply]
-    gives: Mapping[int, Gives]
+    returns: Mapping[int, Returns]
     description: str = ""
     query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
     accepts: Accepts[Body] | None = None

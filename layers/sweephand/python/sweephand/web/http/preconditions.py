@@ -37,7 +37,7 @@ def etag(rev: str) -> str:
     return f'"{rev}"'
 
 
-def revisions(if_match: str | None) -> tuple[str, ...] | None:
+def parse_if_match(if_match: str | None) -> tuple[str, ...] | None:
     """The revisions of which one must rule (`*`: any); None if nothing is asked.
 
     A weak tag matches nothing, as RFC 9110 has it for If-Match; PreconditionError if all are weak.
@@ -55,7 +55,7 @@ def revisions(if_match: str | None) -> tuple[str, ...] | None:
     return strong
 
 
-def asks_for_absence(if_none_match: str | None) -> bool:
+def requires_absence(if_none_match: str | None) -> bool:
     """Whether there must be no job; InvalidError for anything but `*`."""
     if if_none_match is None:
         return False

@@ -22,7 +22,7 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.spelling import printable
-from sweephand.web.schemas.responses import ProblemResource, ViolationResource
+from sweephand.web.schemas.responses import ProblemResponse, ViolationResponse
 
 CONTENT_TYPE: Final = "application/problem+json"
 
@@ -85,7 +85,7 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     UnavailableError: 503,
 }
 
-_SILENT: Final[Mapping[int, str]] = {
+_FIXED_DETAILS: Final[Mapping[int, str]] = {
     500: "Sweephand failed at this request; its log has the reason under the request's id.",
     503: "A store did not answer, and what was to be written may have been. Asking again is safe; only "
     "triggers by hand and backfills are then made anew.",
@@ -97,7 +97,7 @@ def status_of(error: Exception) -> int:
     return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)
 
 
-def document(error: Exception) -> ProblemResource:
+def problem_of(error: Exception) -> ProblemResponse:
     """The problem document of an error. It does not repeat the message of a store or of a fault."""
     status = status_of(error)
     if isinstance(error, InvalidError):
@@ -105,25 +105,28 @@ def document(error: Exception) -> ProblemResource:
         detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted."
         if count > ERRORS_MAX:
             detail += f" The first {ERRORS_MAX} are named."
-        return problem(status, detail, error.violations)
+        return build_problem(status, detail, error.violations)
     if isinstance(error, DataTooLargeError):
-        return problem(status, str(error), [error.violation])
-    tells = isinstance(error, SweephandError) and not isinstance(error, StoreError)
-    return problem(
-        status, str(error) if tells and status != HTTPStatus.INTERNAL_SERVER_ERROR else _SILENT[status]
+        return build_problem(status, str(error), [error.violation])
+    shows_message = isinstance(error, SweephandError) and not isinstance(error, StoreError)
+    return build_problem(
+        status,
+        str(error)
+        if shows_message and status != HTTPStatus.INTERNAL_SERVER_ERROR
+        else _FIXED_DETAILS[status],
     )
 
 
-def problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResource:
+def build_problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResponse:
     """A problem document. Each status has one type, which is a name and not an address."""
     kind, title = KINDS[status]
-    found: ProblemResource = {
+    found: ProblemResponse = {
         "type": f"urn:sweephand:problem:{kind}",
         "title": title,
         "status": status,
         "detail": printable(detail),
     }
-    errors: list[ViolationResource] = [
+    errors: list[ViolationResponse] = [
         {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in islice(violations, ERRORS_MAX)
     ]
     if errors:

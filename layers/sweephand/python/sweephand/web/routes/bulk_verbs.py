@@ -10,67 +10,67 @@ from sweephand.jobs.bulk import Done, Filter
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
-from sweephand.web.schemas.filter_requests import FilterDocument, PauseManyDocument, ResumeManyDocument
-from sweephand.web.schemas.filters import RULE, read_filter
+from sweephand.web.schemas.filter_requests import BulkPauseRequest, BulkResumeRequest, FilterRequest
+from sweephand.web.schemas.filters import SELECTION_RULE, read_filter
 from sweephand.web.schemas.query import DeleteQuery
-from sweephand.web.schemas.responses import CountResource
+from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.services import Services
 
 
-def pause_jobs(services: Services, request: Request[NoQuery, PauseManyDocument]) -> Reply:
+def pause_jobs(services: Services, request: Request[NoQuery, BulkPauseRequest]) -> Reply:
     """Pause many jobs."""
     done = services.bulk.pause(
-        _filter(request, "pause"), reason=request.body.reason, who=request.caller.key_id
+        _filter_of(request, "pause"), reason=request.body.reason, who=request.caller.key_id
     )
-    return _shown("pause", done)
+    return _count_reply("pause", done)
 
 
-def resume_jobs(services: Services, request: Request[NoQuery, ResumeManyDocument]) -> Reply:
+def resume_jobs(services: Services, request: Request[NoQuery, BulkResumeRequest]) -> Reply:
     """Resume many jobs."""
     done = services.bulk.resume(
-        _filter(request, "resume"), mode=request.body.catchup, who=request.caller.key_id
+        _filter_of(request, "resume"), mode=request.body.catchup, who=request.caller.key_id
     )
-    return _shown("resume", done)
+    return _count_reply("resume", done)
 
 
 def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Reply:
     """Delete many jobs."""
     query = request.query
     if not query.prefix and not query.label:
-        raise InvalidError([Violation("", RULE)])
+        raise InvalidError([Violation("", SELECTION_RULE)])
     labels = dict(each.split(":", 1) for each in query.label)
     if len(labels) < len(set(query.label)):
         raise InvalidError([Violation("/label", "A job has one value of a label: give each name once.")])
-    wanted = Filter(request.namespace, query.prefix, labels, query.cursor)
-    return _shown("delete", services.bulk.delete(wanted, who=request.caller.key_id))
+    filters = Filter(request.namespace, query.prefix, labels, query.cursor)
+    return _count_reply("delete", services.bulk.delete(filters, who=request.caller.key_id))
 
 
-def _filter(request: Request[NoQuery, Any], kind: str) -> Filter:
-    wanted: FilterDocument = request.body
-    after = cursor.decode(kind, wanted.cursor) if wanted.cursor else ""
-    return Filter(request.namespace, wanted.prefix or "", wanted.labels, after)
+def _filter_of(request: Request[NoQuery, Any], kind: str) -> Filter:
+    filters: FilterRequest = request.body
+    after = cursor.decode(kind, filters.cursor) if filters.cursor else ""
+    return Filter(request.namespace, filters.prefix or "", filters.labels, after)
 
 
-def _shown(kind: str, done: Done) -> Reply:
-    shown: CountResource = {"count": done.count}
+def _count_reply(kind: str, done: Done) -> Reply:
+    response: CountResponse = {"count": done.count}
     if done.reached is not None:
-        shown["nextCursor"] = cursor.encode(kind, done.reached)
-    return Reply(200, shown)
+        response["nextCursor"] = cursor.encode(kind, done.reached)
+    return Reply(200, response)
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[PauseManyDocument]:
-    return read_filter(PauseManyDocument, "pause", document)
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BulkPauseRequest]:
+    return read_filter(BulkPauseRequest, "pause", document)
 
 
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[ResumeManyDocument]:
-    return read_filter(ResumeManyDocument, "resume", document)
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BulkResumeRequest]:
+    return read_filter(BulkResumeRequest, "resume", document)
 
 
 _ABOUT: Final = (
@@ -89,11 +89,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description=f"{_ABOUT} Jobs that are paused already stay as they are, and are not counted.",
         run=pause_jobs,
         accepts=Accepts(
-            PauseManyDocument,
+            BulkPauseRequest,
             _read_pause,
             {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
         ),
-        gives={200: Gives("The number of jobs that were paused", CountResource)},
+        returns={200: Returns("The number of jobs that were paused", CountResponse)},
     ),
     Operation(
         method="POST",
@@ -104,8 +104,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Resume many jobs",
         description=f"{_ABOUT} Jobs that are not paused stay as they are, and are not counted.",
         run=resume_jobs,
-        accepts=Accepts(ResumeManyDocument, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
-        gives={200: Gives("The number of jobs that were resumed", CountResource)},
+        accepts=Accepts(BulkResumeRequest, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
+        returns={200: Returns("The number of jobs that were resumed", CountResponse)},
     ),
     Operation(
         method="DELETE",
@@ -117,6 +117,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description=_ABOUT,
         run=delete_jobs,
         query=DeleteQuery,
-        gives={200: Gives("The number of jobs that were deleted", CountResource)},
+        returns={200: Returns("The number of jobs that were deleted", CountResponse)},
     ),
 )

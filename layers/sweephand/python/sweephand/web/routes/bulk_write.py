@@ -20,55 +20,55 @@ from sweephand.model.job import JobKey
 from sweephand.web.http import problems
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.routes.jobs import EXAMPLES, read_job
-from sweephand.web.schemas.job_requests import BulkDocument
-from sweephand.web.schemas.responses import BulkResource, BulkResultResource
+from sweephand.web.schemas.job_requests import BulkWriteRequest
+from sweephand.web.schemas.responses import BulkWriteResponse, BulkWriteResult
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedJob:
     """A valid job of the request, with its name."""
 
     name: str
     definition: Definition
 
 
-def put_many(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
+def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
     """Create or replace many jobs. A job that is refused does not stop the others."""
     seen: set[str] = set()
-    judged = [_judged(services, request, document, seen) for document in request.body]
+    entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
     # No two jobs have the same name, so they may be written in any order.
-    tasks = [partial(_put, services, request, each) for each in judged if isinstance(each, _Named)]
-    written = iter(services.concurrently(tasks))
-    results = [next(written) if isinstance(each, _Named) else each for each in judged]
-    shown: BulkResource = {"results": results}
-    return Reply(200, shown)
+    tasks = [partial(_write_job, services, request, each) for each in entries if isinstance(each, _NamedJob)]
+    results_of_writes = iter(services.concurrently(tasks))
+    results = [next(results_of_writes) if isinstance(each, _NamedJob) else each for each in entries]
+    response: BulkWriteResponse = {"results": results}
+    return Reply(200, response)
 
 
-def _judged(
+def _parse_or_refuse(
     services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
-) -> _Named | BulkResultResource:
+) -> _NamedJob | BulkWriteResult:
     try:
-        return _named(services, document, seen, request.requested_at)
+        return _parse_entry(services, document, seen, request.requested_at)
     except SweephandError as error:
-        return _refused(document.get("name") if isinstance(document, Mapping) else None, error)
+        return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
 
 
-def _named(services: Services, document: Any, seen: set[str], requested_at: Instant) -> _Named:
+def _parse_entry(services: Services, document: Any, seen: set[str], requested_at: Instant) -> _NamedJob:
     """The name and definition in one entry. Raises InvalidError with JSON pointers into that entry."""
     if not isinstance(document, Mapping):
         raise InvalidError([Violation("", "Give an object: a job and its name.")])
     name = document.get("name")
-    taken = read_job(
+    parsed = read_job(
         {field: value for field, value in document.items() if field != "name"}, services, requested_at
     )
     detail = None
@@ -76,15 +76,15 @@ def _named(services: Services, document: Any, seen: set[str], requested_at: Inst
         detail = NAME_RULE
     elif name in seen:
         detail = "An earlier job of this request has this name; give each name once."
-    if detail is not None or taken.value is None:
-        found = [] if detail is None else [Violation("/name", detail)]
-        raise InvalidError([*found, *taken.violations])
+    if detail is not None or parsed.value is None:
+        violations = [] if detail is None else [Violation("/name", detail)]
+        raise InvalidError([*violations, *parsed.violations])
     assert isinstance(name, str), "it has been found valid"
     seen.add(name)
-    return _Named(name, taken.value)
+    return _NamedJob(name, parsed.value)
 
 
-def _put(services: Services, request: Request[NoQuery, list[Any]], each: _Named) -> BulkResultResource:
+def _write_job(services: Services, request: Request[NoQuery, list[Any]], each: _NamedJob) -> BulkWriteResult:
     try:
         if services.clock.now() - request.requested_at > REQUEST_TIME_LIMIT_MS:
             raise UnavailableError("Others of this request took too long; this was not written. Ask again.")
@@ -95,19 +95,19 @@ def _put(services: Services, request: Request[NoQuery, list[Any]], each: _Named)
             requested_at=request.requested_at,
         )
     except SweephandError as error:
-        return _refused(each.name, error)
+        return _refusal(each.name, error)
     status = 201 if written.outcome == "created" else 200
     return {"name": each.name, "status": status, "rev": written.job.rev}
 
 
-def _refused(name: Any, error: SweephandError) -> BulkResultResource:
-    problem = problems.document(error)
+def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:
+    problem = problems.problem_of(error)
     return {"name": name, "status": problem["status"], "problem": problem}
 
 
-def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[list[Any]]:
-    found, violations = check(BulkDocument, document)
-    return Taken(None if found is None else found.jobs, tuple(violations))
+def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[list[Any]]:
+    body, violations = check(BulkWriteRequest, document)
+    return Parsed(None if body is None else body.jobs, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -121,12 +121,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description=f"Writes up to {JOBS_PER_BULK_MAX} jobs. Each is judged by itself, as a PUT of it "
         "would be. A job that is refused does not stop the others. Pointers are relative to each job's "
         "own document.",
-        run=put_many,
+        run=put_jobs,
         accepts=Accepts(
-            BulkDocument,
-            _read,
+            BulkWriteRequest,
+            _read_jobs,
             {"one of many": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
         ),
-        gives={200: Gives("What became of each job, in order", BulkResource)},
+        returns={200: Returns("What became of each job, in order", BulkWriteResponse)},
     ),
 )

@@ -4,24 +4,24 @@ from typing import Any, Final
 
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
-    Gives,
     Operation,
     Reply,
     Request,
+    Returns,
 )
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.schemas.query import ChangesQuery
-from sweephand.web.schemas.responses import ChangePage, change_resource
+from sweephand.web.schemas.responses import ChangePage, change_response
 from sweephand.web.services import Services
 
 
 def list_changes(services: Services, request: Request[ChangesQuery, None]) -> Reply:
     """List the changes of a job, newest first."""
     page = services.changes.page(request.key, request.query.cursor, request.query.limit)
-    shown: ChangePage = {"items": [change_resource(each) for each in page.items]}
+    response: ChangePage = {"items": [change_response(each) for each in page.items]}
     if page.next is not None:
-        shown["nextCursor"] = cursor.encode("changes", page.next)
-    return Reply(200, shown)
+        response["nextCursor"] = cursor.encode("changes", page.next)
+    return Reply(200, response)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -35,7 +35,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="Newest first. Changes are kept for 90 days, also those of a deleted job of this name.",
         run=list_changes,
         query=ChangesQuery,
-        gives={200: Gives("A page of changes", ChangePage)},
+        returns={200: Returns("A page of changes", ChangePage)},
         problems=(404,),
     ),
 )

@@ -10,22 +10,22 @@ from sweephand.model.definition import Definition
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
-from sweephand.web.http.preconditions import asks_for_absence, etag, revisions
+from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
 from sweephand.web.schemas.definition import read_definition
-from sweephand.web.schemas.job_requests import JobDocument
+from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.job_responses import (
     JobPage,
-    JobResource,
-    WholeJobResource,
-    job_resource,
-    whole_job_resource,
+    JobResponse,
+    WholeJobResponse,
+    job_response,
+    whole_job_response,
 )
 from sweephand.web.schemas.query import JobsQuery
 from sweephand.web.services import Services
@@ -33,8 +33,8 @@ from sweephand.web.services import Services
 
 def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
     """Create or replace a job."""
-    if_match = ruling_revision(services, request)
-    if_absent = asks_for_absence(request.headers.get("if-none-match"))
+    if_match = expected_revision(services, request)
+    if_absent = requires_absence(request.headers.get("if-none-match"))
     written = services.writer.put(
         request.key,
         request.body,
@@ -44,14 +44,14 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         if_absent=if_absent,
     )
     job = written.job
-    shown = job_resource(view(job, request.requested_at), request.caller)
-    return Reply(201 if written.outcome == "created" else 200, shown, {"etag": etag(job.rev)})
+    response = job_response(view(job, request.requested_at), request.caller)
+    return Reply(201 if written.outcome == "created" else 200, response, {"etag": etag(job.rev)})
 
 
 def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show a job."""
     found = services.reader.get(request.key, request.requested_at)
-    return Reply(200, whole_job_resource(found, request.caller), {"etag": etag(found.job.rev)})
+    return Reply(200, whole_job_response(found, request.caller), {"etag": etag(found.job.rev)})
 
 
 def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -60,7 +60,7 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
         request.key,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=ruling_revision(services, request),
+        if_match=expected_revision(services, request),
     )
     return Reply(204)
 
@@ -75,25 +75,25 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         limit=query.limit,
         now=request.requested_at,
     )
-    shown: JobPage = {
-        "items": [job_resource(each, request.caller) for each in page.items if _fits(each, query)]
+    response: JobPage = {
+        "items": [job_response(each, request.caller) for each in page.items if _matches(each, query)]
     }
     if page.next is not None:
-        shown["nextCursor"] = cursor.encode("jobs", page.next)
-    return Reply(200, shown)
+        response["nextCursor"] = cursor.encode("jobs", page.next)
+    return Reply(200, response)
 
 
-def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Definition]:
+def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Parsed[Definition]:
     """The definition in a job document, or everything that is wrong with it."""
     return read_definition(document, reach=services.reach, requested_at=requested_at)
 
 
-def ruling_revision(services: Services, request: Request[Any, Any]) -> str | None:
+def expected_revision(services: Services, request: Request[Any, Any]) -> str | None:
     """The revision that If-Match asks for; None if it asks for none.
 
     If it names several, that is the one that rules now. Raises PreconditionError if none of them rules.
     """
-    revs = revisions(request.headers.get("if-match"))
+    revs = parse_if_match(request.headers.get("if-match"))
     if revs is None or len(revs) == 1:
         return revs[0] if revs else None
     try:
@@ -105,7 +105,7 @@ def ruling_revision(services: Services, request: Request[Any, Any]) -> str | Non
     return rev
 
 
-def _fits(found: View, query: JobsQuery) -> bool:
+def _matches(found: View, query: JobsQuery) -> bool:
     labels = found.job.definition.labels
     pairs = (each.partition(":") for each in query.label)
     return query.state in (None, found.state) and all(labels.get(name) == value for name, _, value in pairs)
@@ -148,11 +148,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="The last write wins, unless you send If-Match or If-None-Match. A definition that "
         "equals the stored one changes nothing, so it is safe to send a PUT again.",
         run=put_job,
-        accepts=Accepts(JobDocument, read_job, EXAMPLES),
+        accepts=Accepts(JobRequest, read_job, EXAMPLES),
         headers=IF_MATCH | _ABSENT,
-        gives={
-            200: Gives("The job was replaced, or stays as it was", JobResource, ETAG),
-            201: Gives("The job was created", JobResource, ETAG),
+        returns={
+            200: Returns("The job was replaced, or stays as it was", JobResponse, ETAG),
+            201: Returns("The job was created", JobResponse, ETAG),
         },
         problems=(412, 503),
     ),
@@ -164,7 +164,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="Show a job",
         run=get_job,
-        gives={200: Gives("The job, its data and its last run", WholeJobResource, ETAG)},
+        returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
         problems=(404,),
     ),
     Operation(
@@ -178,7 +178,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "`historyRetention` is over.",
         run=delete_job,
         headers=IF_MATCH,
-        gives={204: Gives("The job is deleted")},
+        returns={204: Returns("The job is deleted")},
         problems=(404, 412, 503),
     ),
     Operation(
@@ -192,6 +192,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "can be short or empty: go on as long as there is a nextCursor.",
         run=list_jobs,
         query=JobsQuery,
-        gives={200: Gives("A page of jobs", JobPage)},
+        returns={200: Returns("A page of jobs", JobPage)},
     ),
 )

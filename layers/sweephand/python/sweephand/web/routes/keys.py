@@ -24,21 +24,21 @@ from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
-from sweephand.web.schemas.key_requests import KeyDocument
+from sweephand.web.schemas.key_requests import KeyRequest
 from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.responses import KeyPage, NewKeyResource, key_resource
+from sweephand.web.schemas.responses import KeyPage, NewKeyResponse, key_response
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
-def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Reply:
+def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
     """Make a key and show it. It is never shown again."""
     asked = request.body
     if not request.caller.sees(asked.namespace):
@@ -57,19 +57,19 @@ def make_key(services: Services, request: Request[NoQuery, KeyDocument]) -> Repl
         description=asked.description,
     )
     services.keys.put(key)
-    shown: NewKeyResource = {**key_resource(key), "key": format_key(key.id, secret)}
-    return Reply(201, shown, {"cache-control": "no-store"})
+    response: NewKeyResponse = {**key_response(key), "key": format_key(key.id, secret)}
+    return Reply(201, response, {"cache-control": "no-store"})
 
 
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     """List the keys that the caller may revoke."""
     query = request.query
-    page = services.keys.page(_reach(request), _position(services, query.cursor), query.limit)
+    page = services.keys.page(_visible_namespace(request), _open_cursor(services, query.cursor), query.limit)
     alive = (key for key in page.items if key.expires_at is None or request.requested_at < key.expires_at)
-    shown: KeyPage = {"items": [key_resource(key) for key in alive]}
+    response: KeyPage = {"items": [key_response(key) for key in alive]}
     if page.next is not None:
-        shown["nextCursor"] = seal(_cursor_secret(services), page.next)
-    return Reply(200, shown)
+        response["nextCursor"] = seal(_cursor_secret(services), page.next)
+    return Reply(200, response)
 
 
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -81,7 +81,7 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(204)
 
 
-def _position(services: Services, sealed: str) -> str:
+def _open_cursor(services: Services, sealed: str) -> str:
     """The position in a sealed cursor. It can be the id of a key of another namespace, so it is sealed."""
     if not sealed:
         return ""
@@ -96,20 +96,22 @@ def _cursor_secret(services: Services) -> str:
     return services.signing.active(EVERY_NAMESPACE)[-1]
 
 
-def _reach(request: Request[Any, Any]) -> str | None:
+def _visible_namespace(request: Request[Any, Any]) -> str | None:
     namespace = request.caller.namespace
     return None if namespace == EVERY_NAMESPACE else namespace
 
 
-def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[KeyDocument]:
-    given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
-    asked, violations = check(KeyDocument, given)
+def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[KeyRequest]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(KeyRequest, given)
     namespace, expires_in = given.get("namespace"), given.get("expiresIn")
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
         violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
-    return Taken(None if violations else asked, tuple(violations))
+    return Parsed(None if violations else asked, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -124,11 +126,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "makes keys for that namespace only.",
         run=make_key,
         accepts=Accepts(
-            KeyDocument,
-            _read,
+            KeyRequest,
+            _read_key,
             {"for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"}},
         ),
-        gives={201: Gives("The new key", NewKeyResource)},
+        returns={201: Returns("The new key", NewKeyResponse)},
     ),
     Operation(
         method="GET",
@@ -141,7 +143,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "of that namespace only.",
         run=list_keys,
         query=KeysQuery,
-        gives={200: Gives("A page of keys", KeyPage)},
+        returns={200: Returns("A page of keys", KeyPage)},
     ),
     Operation(
         method="DELETE",
@@ -152,7 +154,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Revoke an API key",
         description="The gateway may let the key in for up to a minute more.",
         run=revoke_key,
-        gives={204: Gives("The key is revoked")},
+        returns={204: Returns("The key is revoked")},
         problems=(404,),
     ),
 )

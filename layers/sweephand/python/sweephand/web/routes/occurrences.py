@@ -27,22 +27,22 @@ from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.schemas.query import OccurrencesQuery
 from sweephand.web.schemas.responses import (
-    OccurrenceResource,
-    OccurrencesResource,
+    OccurrenceResponse,
+    OccurrencesResponse,
     Reason,
-    SkippedResource,
+    SkippedResponse,
 )
 from sweephand.web.schemas.schedule_description import describe
-from sweephand.web.schemas.schedule_requests import PreviewDocument
+from sweephand.web.schemas.schedule_requests import PreviewRequest
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
@@ -67,48 +67,48 @@ class Preview:
     limit: int
 
 
-def of_job(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
+def list_occurrences(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
     """Show a job's next due times."""
     after = request.requested_at - 1
     if request.query.after is not None:
-        after = instant_of(request.query.after, "/after")
+        after = read_instant(request.query.after, "/after")
     job = services.reader.get(request.key, request.requested_at).job
-    return Reply(200, _shown(Preview(job.series, after, request.query.limit)))
+    return Reply(200, _occurrences_response(Preview(job.series, after, request.query.limit)))
 
 
-def of_schedule(_: Services, request: Request[NoQuery, Preview]) -> Reply:
+def preview_occurrences(_: Services, request: Request[NoQuery, Preview]) -> Reply:
     """Show a schedule's next due times."""
-    return Reply(200, _shown(request.body))
+    return Reply(200, _occurrences_response(request.body))
 
 
-def _shown(preview: Preview) -> OccurrencesResource:
+def _occurrences_response(preview: Preview) -> OccurrencesResponse:
     series = preview.series
     zone = zone_named(series.timezone)
     coming = list(islice(series.occurrences(preview.after), preview.limit))
-    effects = _effects(preview, coming[-1].due_at) if coming else []
+    effects = _clock_effects(preview, coming[-1].due_at) if coming else []
     reasons = {each.instant: _REASONS[each.cause] for each in effects if each.fires}
     end_at = series.last_at()
-    shown: OccurrencesResource = {
+    response: OccurrencesResponse = {
         "occurrences": [_occurrence(each.due_at, zone, reasons.get(each.due_at)) for each in coming],
         "skipped": [_skipped(each, zone) for each in effects if not each.fires][: preview.limit],
         "description": describe(series),
         "end": None if end_at is None else rfc3339(end_at),
     }
-    return shown
+    return response
 
 
-def _effects(preview: Preview, through: Instant) -> list[ClockEffect]:
+def _clock_effects(preview: Preview, through: Instant) -> list[ClockEffect]:
     return list(islice(preview.series.clock_effects(preview.after, through), _EFFECTS_MAX))
 
 
-def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> OccurrenceResource:
-    shown: OccurrenceResource = {"utc": rfc3339(due_at), "local": _local(due_at, zone)}
+def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> OccurrenceResponse:
+    response: OccurrenceResponse = {"utc": rfc3339(due_at), "local": _local(due_at, zone)}
     if reason is not None:
-        shown["reason"] = reason
-    return shown
+        response["reason"] = reason
+    return response
 
 
-def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResource:
+def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResponse:
     if effect.cause == "gap":
         # A local time that does not exist has no offset.
         local = rfc3339(effect.wall_s * SECOND_MS).removesuffix("Z")
@@ -134,7 +134,7 @@ def _local(instant: Instant, zone: Zone) -> str:
     return f"{wall.removesuffix('Z')}{sign}{hours:02d}:{minutes:02d}"
 
 
-def instant_of(text: str, at: str) -> Instant:
+def read_instant(text: str, at: str) -> Instant:
     """The instant that an RFC 3339 text names, cut off to whole milliseconds.
 
     Its offset may lead beyond the years 1 to 9999, since it only bounds a list. Raises InvalidError, with the
@@ -150,21 +150,25 @@ def instant_of(text: str, at: str) -> Instant:
         raise InvalidError([Violation(at, _RULE)]) from None
 
 
-def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Taken[Preview]:
-    given = {name: json_text.plain(value) for name, value in document.items() if value is not None}
-    asked, violations = check(PreviewDocument, given)
-    faulty = {each.pointer.split("/")[1] for each in violations if each.pointer}
-    sound = {name: value for name, value in given.items() if name not in faulty}
+def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Parsed[Preview]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(PreviewRequest, given)
+    invalid = {each.pointer.split("/")[1] for each in violations if each.pointer}
+    valid = {name: value for name, value in given.items() if name not in invalid}
     after = None
-    if "after" in sound:
+    if "after" in valid:
         try:
-            after = instant_of(sound["after"], "/after")
+            after = read_instant(valid["after"], "/after")
         except InvalidError as error:
             violations += error.violations
-    asked_at = requested_at if after is None else _asked_at(sound.get("dueTime"), after, requested_at)
-    violations += timing_violations(given, sound, asked_at)
+    reference_at = (
+        requested_at if after is None else _reference_instant(valid.get("dueTime"), after, requested_at)
+    )
+    violations += timing_violations(given, valid, reference_at)
     if violations or asked is None:
-        return Taken(None, tuple(violations))
+        return Parsed(None, tuple(violations))
     series = series_of(
         schedule=asked.schedule,
         timezone=asked.timezone,
@@ -173,13 +177,13 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Ta
         repeats=asked.repeats,
         dst=given.get("dst"),
         jitter=asked.jitter,
-        requested_at=asked_at,
+        requested_at=reference_at,
     )
     since = requested_at - 1 if after is None else after
-    return Taken(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+    return Parsed(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
 
 
-def _asked_at(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
+def _reference_instant(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
     """The instant from which a schedule that is not stored counts: now, or `after` if that is past.
 
     An absolute `dueTime` before a past `after` is earlier still: then the schedule counts from there.
@@ -199,9 +203,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Occurrences",
         access="read",
         summary="Show a job's next due times",
-        run=of_job,
+        run=list_occurrences,
         query=OccurrencesQuery,
-        gives={200: Gives("The due times in order", OccurrencesResource)},
+        returns={200: Returns("The due times in order", OccurrencesResponse)},
         problems=(404,),
     ),
     Operation(
@@ -211,9 +215,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Occurrences",
         access="any",
         summary="Show the due times of a schedule that is not stored",
-        run=of_schedule,
+        run=preview_occurrences,
         accepts=Accepts(
-            PreviewDocument,
+            PreviewRequest,
             _read,
             {
                 "weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3},
@@ -223,6 +227,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
                 "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
             },
         ),
-        gives={200: Gives("The due times in order", OccurrencesResource)},
+        returns={200: Returns("The due times in order", OccurrencesResponse)},
     ),
 )

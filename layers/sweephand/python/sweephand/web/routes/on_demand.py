@@ -14,19 +14,19 @@ from sweephand.targets.registry import data_violations, target_violations
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.routes.occurrences import instant_of
+from sweephand.web.routes.occurrences import read_instant
 from sweephand.web.schemas.definition import read_payload
-from sweephand.web.schemas.responses import BackfillResource, TriggerResource
+from sweephand.web.schemas.responses import BackfillResponse, TriggerResponse
 from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_requests import BackfillDocument, TriggerDocument
+from sweephand.web.schemas.verb_requests import BackfillRequest, TriggerRequest
 from sweephand.web.services import Services
 
 
@@ -46,12 +46,12 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         requested_at=request.requested_at,
         check_data=partial(_check_data, services, request.body),
     )
-    shown: TriggerResource = {
+    response: TriggerResponse = {
         "id": trigger.run_id,
         "triggerId": trigger.id,
         "dueAt": rfc3339(trigger.due_at),
     }
-    return Reply(202, shown)
+    return Reply(202, response)
 
 
 def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
@@ -59,12 +59,12 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) 
     made = services.on_demand.backfill(
         request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
     )
-    shown: BackfillResource = {
+    response: BackfillResponse = {
         "count": made.count,
         "firstId": None if made.first is None else str(made.first),
         "lastId": None if made.last is None else str(made.last),
     }
-    return Reply(202, shown)
+    return Reply(202, response)
 
 
 def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
@@ -78,23 +78,23 @@ def _check_data(services: Services, payload: Payload | None, definition: Definit
         raise InvalidError(too_much)
 
 
-def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[Payload | None]:
-    violations = check(TriggerDocument, dict.fromkeys(document))[1]
-    return Taken(None, tuple(violations)) if violations else Taken(read_payload(document))
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[Payload | None]:
+    violations = check(TriggerRequest, dict.fromkeys(document))[1]
+    return Parsed(None, tuple(violations)) if violations else Parsed(read_payload(document))
 
 
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[BackfillWindow]:
-    asked, violations = check(BackfillDocument, json_text.plain(document))
+def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BackfillWindow]:
+    asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
     instants: list[Instant] = []
     if asked is not None:
         for at, text in (("/from", asked.from_), ("/to", asked.to)):
             try:
-                instants.append(instant_of(text, at))
+                instants.append(read_instant(text, at))
             except InvalidError as error:
                 violations += error.violations
     if violations:
-        return Taken(None, tuple(violations))
-    return Taken(BackfillWindow(*instants))
+        return Parsed(None, tuple(violations))
+    return Parsed(BackfillWindow(*instants))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -110,12 +110,12 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "job's data.",
         run=trigger_job,
         accepts=Accepts(
-            TriggerDocument,
+            TriggerRequest,
             _read_trigger,
             {"with other data": {"data": {"task": "db-backup"}}},
             required=False,
         ),
-        gives={202: Gives("The trigger is on its way", TriggerResource)},
+        returns={202: Returns("The trigger is on its way", TriggerResponse)},
         problems=(404, 503),
     ),
     Operation(
@@ -131,11 +131,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "409 for a job that fires only on demand, since it has nothing to backfill.",
         run=backfill_job,
         accepts=Accepts(
-            BackfillDocument,
+            BackfillRequest,
             _read_backfill,
             {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
         ),
-        gives={202: Gives("The triggers are on their way", BackfillResource)},
+        returns={202: Returns("The triggers are on their way", BackfillResponse)},
         problems=(404, 409, 503),
     ),
 )

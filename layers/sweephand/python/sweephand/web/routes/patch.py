@@ -11,29 +11,29 @@ from sweephand.model.definition import Definition
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.http.preconditions import etag
 from sweephand.web.routes.jobs import (
     ETAG,
     IF_MATCH,
     JOB_PATH,
-    ruling_revision,
+    expected_revision,
 )
-from sweephand.web.schemas.definition import judged, read_payload
-from sweephand.web.schemas.job_requests import JobPatchDocument
-from sweephand.web.schemas.job_responses import JobResource, job_resource
+from sweephand.web.schemas.definition import read_payload, validate_definition
+from sweephand.web.schemas.job_requests import JobPatchRequest
+from sweephand.web.schemas.job_responses import JobResponse, job_response
 from sweephand.web.services import Services
 
 #: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
-_WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
+_REPLACED_WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
 
-_TIMES: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
+_TIME_FIELDS: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
 
 
 def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
@@ -43,14 +43,14 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=ruling_revision(services, request),
+        if_match=expected_revision(services, request),
     )
     job = written.job
-    shown = job_resource(view(job, request.requested_at), request.caller)
-    return Reply(200, shown, {"etag": etag(job.rev)})
+    response = job_response(view(job, request.requested_at), request.caller)
+    return Reply(200, response, {"etag": etag(job.rev)})
 
 
-def merged(target: Any, patch: Any) -> Any:
+def apply_merge_patch(target: Any, patch: Any) -> Any:
     """A JSON value after a merge patch (RFC 7396): null removes, objects merge, other values replace."""
     if not isinstance(patch, Mapping):
         return patch
@@ -59,42 +59,42 @@ def merged(target: Any, patch: Any) -> Any:
         if value is None:
             found.pop(name, None)
         else:
-            found[name] = merged(found.get(name), value)
+            found[name] = apply_merge_patch(found.get(name), value)
     return found
 
 
-def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Taken[Patch]:
+def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Parsed[Patch]:
     payload = read_payload(document) if document.get("data") is not None else None
-    fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
+    fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
 
     def patch(before: Definition) -> Definition:
-        taken = judged(
-            _patched(before.written, fields),
+        parsed = validate_definition(
+            _patched_fields(before.written, fields),
             payload if "data" in document else before.payload,
             reach=services.reach,
             requested_at=requested_at,
             asked=fields.keys(),
         )
-        if taken.value is None:
-            raise InvalidError(_told(taken.violations, fields))
-        return taken.value
+        if parsed.value is None:
+            raise InvalidError(_relevant_violations(parsed.violations, fields))
+        return parsed.value
 
-    return Taken(patch)
+    return Parsed(patch)
 
 
-def _told(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
+def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
     """The violations that a patch is answered with.
 
     A time that the patch leaves out stays the instant that it was when the job was written. So its violations
     are left out, unless there are no others.
     """
-    kept = {pointer(name) for name in _TIMES - fields.keys()}
+    kept = {pointer(name) for name in _TIME_FIELDS - fields.keys()}
     return [each for each in violations if each.pointer not in kept] or violations
 
 
-def _patched(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in before.items() if name not in _WHOLE & fields.keys()}
-    found: dict[str, Any] = merged(kept, fields)
+def _patched_fields(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in before.items() if name not in _REPLACED_WHOLE & fields.keys()}
+    found: dict[str, Any] = apply_merge_patch(kept, fields)
     return found
 
 
@@ -113,7 +113,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "no revision.",
         run=patch_job,
         accepts=Accepts(
-            JobPatchDocument,
+            JobPatchRequest,
             _read,
             {
                 "another hour": {"schedule": "0 30 3 * * MON-FRI"},
@@ -122,7 +122,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             types=("application/merge-patch+json", "application/json"),
         ),
         headers=IF_MATCH,
-        gives={200: Gives("The job as it is now", JobResource, ETAG)},
+        returns={200: Returns("The job as it is now", JobResponse, ETAG)},
         problems=(404, 412, 503),
     ),
 )

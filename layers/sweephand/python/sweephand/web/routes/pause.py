@@ -10,66 +10,66 @@ from sweephand.model.job import Job
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.http.preconditions import etag
 from sweephand.web.routes.jobs import (
     ETAG,
     IF_MATCH,
     JOB_PATH,
-    ruling_revision,
+    expected_revision,
 )
-from sweephand.web.schemas.job_responses import JobResource, job_resource
+from sweephand.web.schemas.job_responses import JobResponse, job_response
 from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
+from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
 from sweephand.web.services import Services
 
 
-def pause_job(services: Services, request: Request[NoQuery, PauseDocument]) -> Reply:
+def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
     """Pause a job."""
     job = services.pauser.pause(
         request.key,
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=ruling_revision(services, request),
+        if_match=expected_revision(services, request),
     )
-    return _shown(request, job)
+    return _job_reply(request, job)
 
 
-def resume_job(services: Services, request: Request[NoQuery, ResumeDocument]) -> Reply:
+def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> Reply:
     """Resume a job."""
     job = services.resumer.resume(
         request.key,
         who=request.caller.key_id,
         requested_at=request.requested_at,
         mode=request.body.catchup,
-        if_match=ruling_revision(services, request),
+        if_match=expected_revision(services, request),
     )
-    return _shown(request, job)
+    return _job_reply(request, job)
 
 
-def _shown(request: Request[Any, Any], job: Job) -> Reply:
-    shown = job_resource(view(job, request.requested_at), request.caller)
-    return Reply(200, shown, {"etag": etag(job.rev)})
+def _job_reply(request: Request[Any, Any], job: Job) -> Reply:
+    response = job_response(view(job, request.requested_at), request.caller)
+    return Reply(200, response, {"etag": etag(job.rev)})
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[PauseDocument]:
-    return _taken(check(PauseDocument, json_text.plain(document)))
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[PauseRequest]:
+    return _parsed(check(PauseRequest, json_text.with_plain_numbers(document)))
 
 
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[ResumeDocument]:
-    return _taken(check(ResumeDocument, json_text.plain(document)))
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[ResumeRequest]:
+    return _parsed(check(ResumeRequest, json_text.with_plain_numbers(document)))
 
 
-def _taken(checked: tuple[Any, list[Violation]]) -> Taken[Any]:
+def _parsed(checked: tuple[Any, list[Violation]]) -> Parsed[Any]:
     found, violations = checked
-    return Taken(found, tuple(violations))
+    return Parsed(found, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -85,13 +85,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "first pause.",
         run=pause_job,
         accepts=Accepts(
-            PauseDocument,
+            PauseRequest,
             _read_pause,
             {"for maintenance": {"reason": "The database moves tonight."}},
             required=False,
         ),
         headers=IF_MATCH,
-        gives={200: Gives("The paused job", JobResource, ETAG)},
+        returns={200: Returns("The paused job", JobResponse, ETAG)},
         problems=(404, 412, 503),
     ),
     Operation(
@@ -106,10 +106,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "here, or in the job. A job that is not paused stays as it is.",
         run=resume_job,
         accepts=Accepts(
-            ResumeDocument, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False
+            ResumeRequest, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False
         ),
         headers=IF_MATCH,
-        gives={200: Gives("The resumed job", JobResource, ETAG)},
+        returns={200: Returns("The resumed job", JobResponse, ETAG)},
         problems=(404, 412, 503),
     ),
 )

@@ -9,18 +9,18 @@ from sweephand.runs.redrive import Progress
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
-    Gives,
     NoQuery,
     Operation,
+    Parsed,
     Reply,
     Request,
-    Taken,
+    Returns,
 )
 from sweephand.web.routes.runs import RUN_PATH
-from sweephand.web.schemas.filter_requests import FilterDocument
+from sweephand.web.schemas.filter_requests import FilterRequest
 from sweephand.web.schemas.filters import read_filter
-from sweephand.web.schemas.responses import CountResource
-from sweephand.web.schemas.run_responses import RedriveResource
+from sweephand.web.schemas.responses import CountResponse
+from sweephand.web.schemas.run_responses import RedriveResponse
 from sweephand.web.services import Services
 
 #: Between a job's name and a position among its runs; no name has it.
@@ -30,30 +30,30 @@ _SEPARATOR: Final = "#"
 def redrive_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Redrive one run."""
     run = services.redriver.redrive(request.key, request.path["runId"])
-    shown: RedriveResource = {"id": run.run_id, "triggerId": run.trigger_id, "attempt": run.attempts + 1}
-    return Reply(202, shown)
+    response: RedriveResponse = {"id": run.run_id, "triggerId": run.trigger_id, "attempt": run.attempts + 1}
+    return Reply(202, response)
 
 
-def redrive_runs(services: Services, request: Request[NoQuery, FilterDocument]) -> Reply:
+def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -> Reply:
     """Redrive what has failed of many jobs."""
-    wanted = request.body
+    filters = request.body
     name, _, before = (
-        cursor.decode("redrive", wanted.cursor).partition(_SEPARATOR) if wanted.cursor else ("", "", "")
+        cursor.decode("redrive", filters.cursor).partition(_SEPARATOR) if filters.cursor else ("", "", "")
     )
     redriven = services.redriver.redrive_many(
         request.namespace,
-        prefix=wanted.prefix or "",
-        labels=wanted.labels or {},
+        prefix=filters.prefix or "",
+        labels=filters.labels or {},
         since=Progress(name, before),
     )
-    shown: CountResource = {"count": redriven.count}
+    response: CountResponse = {"count": redriven.count}
     if redriven.reached is not None:
-        shown["nextCursor"] = cursor.encode("redrive", _SEPARATOR.join(redriven.reached))
-    return Reply(200, shown)
+        response["nextCursor"] = cursor.encode("redrive", _SEPARATOR.join(redriven.reached))
+    return Reply(200, response)
 
 
-def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Taken[FilterDocument]:
-    return read_filter(FilterDocument, "redrive", document)
+def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[FilterRequest]:
+    return read_filter(FilterRequest, "redrive", document)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -68,7 +68,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "trigger id. It is delivered with the job as it is now, paused or not. It stays `failed` until "
         "the next attempt begins.",
         run=redrive_run,
-        gives={202: Gives("The next attempt is on its way", RedriveResource)},
+        returns={202: Returns("The next attempt is on its way", RedriveResponse)},
         problems=(404, 409, 503),
     ),
     Operation(
@@ -82,7 +82,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         f"labels. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs and runs: go on as long as there "
         "is a nextCursor.",
         run=redrive_runs,
-        accepts=Accepts(FilterDocument, _read, {"of one team": {"labels": {"team": "ops"}}}),
-        gives={200: Gives("The number of runs that were redriven", CountResource)},
+        accepts=Accepts(FilterRequest, _read, {"of one team": {"labels": {"team": "ops"}}}),
+        returns={200: Returns("The number of runs that were redriven", CountResponse)},
     ),
 )

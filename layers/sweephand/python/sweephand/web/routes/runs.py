@@ -8,18 +8,18 @@ from sweephand.model.run_id import RunName, read_run_name
 from sweephand.runs.pending import Pending, manual_trigger, pending, waiting_in_line
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
-    Gives,
     NoQuery,
     Operation,
     Reply,
     Request,
+    Returns,
 )
 from sweephand.web.schemas.query import RunsQuery
 from sweephand.web.schemas.run_responses import (
     RunPage,
-    RunResource,
-    pending_resource,
-    run_resource,
+    RunResponse,
+    pending_run_response,
+    run_response,
 )
 from sweephand.web.services import Services
 
@@ -28,22 +28,22 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
     """List the runs of a job, newest due time first."""
     query = request.query
     if query.state == "waiting":
-        return Reply(200, _page_of_line(services, request))
+        return Reply(200, _page_of_waiting(services, request))
     page = services.runs.page(request.key, query.state, query.cursor, query.limit)
     if not page.items and not query.cursor:
-        _check_known(services, request)
-    shown: RunPage = {"items": [run_resource(run) for run in page.items]}
+        _check_job_or_runs_exist(services, request)
+    response: RunPage = {"items": [run_response(run) for run in page.items]}
     if page.next is not None:
-        shown["nextCursor"] = cursor.encode("runs", page.next)
-    return Reply(200, shown)
+        response["nextCursor"] = cursor.encode("runs", page.next)
+    return Reply(200, response)
 
 
-def _page_of_line(services: Services, request: Request[RunsQuery, None]) -> RunPage:
+def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> RunPage:
     """Those that wait for another run of their job. They have no records; a cursor is a run's name."""
     query = request.query
-    _check_known(services, request)
-    job = _job(services, request)
-    waiting = [] if job is None else _line(services, job)
+    _check_job_or_runs_exist(services, request)
+    job = _job_or_none(services, request)
+    waiting = [] if job is None else _waiting_triggers(services, job)
     if query.cursor:
         last = read_run_name(query.cursor)
         if last is None:
@@ -51,10 +51,10 @@ def _page_of_line(services: Services, request: Request[RunsQuery, None]) -> RunP
         waiting = [each for each in waiting if (each.due_at, each.run_id) < (last.due_at, query.cursor)]
     waiting.sort(key=lambda each: (each.due_at, each.run_id), reverse=True)
     items = waiting[: query.limit]
-    shown: RunPage = {"items": [pending_resource(each) for each in items]}
+    response: RunPage = {"items": [pending_run_response(each) for each in items]}
     if len(waiting) > len(items):
-        shown["nextCursor"] = cursor.encode("runs", items[-1].run_id)
-    return shown
+        response["nextCursor"] = cursor.encode("runs", items[-1].run_id)
+    return response
 
 
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -63,39 +63,39 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     named = read_run_name(run_id)
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
-        return Reply(200, run_resource(run))
-    coming = _pending(services, request, named) if named else None
+        return Reply(200, run_response(run))
+    coming = _find_pending(services, request, named) if named else None
     if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
-    return Reply(200, pending_resource(coming))
+    return Reply(200, pending_run_response(coming))
 
 
-def _pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
+def _find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
     """The trigger whose run is to have that name, if the job is there and it is still to come."""
-    job = _job(services, request)
+    job = _job_or_none(services, request)
     if job is None:
         return None
-    for each in _line(services, job):
+    for each in _waiting_triggers(services, job):
         if each.run_id == str(name):
             return each
     now = request.requested_at
     return manual_trigger(job, name, now) if name.demand else pending(job, name.due_at, now)
 
 
-def _job(services: Services, request: Request[Any, None]) -> Job | None:
+def _job_or_none(services: Services, request: Request[Any, None]) -> Job | None:
     try:
         return services.reader.get(request.key, request.requested_at).job
     except NotFoundError:
         return None
 
 
-def _line(services: Services, job: Job) -> list[Pending]:
+def _waiting_triggers(services: Services, job: Job) -> list[Pending]:
     """Those that wait for another run of this job, oldest first."""
     stored = services.lines.get(job.key) if job.definition.overlap.is_limited else None
     return [] if stored is None or stored.uid != job.uid else waiting_in_line(stored.line)
 
 
-def _check_known(services: Services, request: Request[RunsQuery, None]) -> None:
+def _check_job_or_runs_exist(services: Services, request: Request[RunsQuery, None]) -> None:
     """NotFoundError if there is neither such a job nor a run of one: a mistyped name is told."""
     if not services.runs.page(request.key, None, "", 1).items:
         services.reader.get(request.key, request.requested_at)
@@ -116,7 +116,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "`waiting` the list has instead the triggers that wait for another run of the job.",
         run=list_runs,
         query=RunsQuery,
-        gives={200: Gives("A page of runs", RunPage)},
+        returns={200: Returns("A page of runs", RunPage)},
         problems=(404,),
     ),
     Operation(
@@ -128,7 +128,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Show a run",
         description="A trigger that has no record yet is shown as its job makes one expect.",
         run=get_run,
-        gives={200: Gives("The run", RunResource)},
+        returns={200: Returns("The run", RunResponse)},
         problems=(404,),
     ),
 )

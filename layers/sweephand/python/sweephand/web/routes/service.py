@@ -12,33 +12,33 @@ from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.targets.registry import data_limits
 from sweephand.web.http.operation import (
-    Gives,
     NoQuery,
     Operation,
     Reply,
     Request,
+    Returns,
 )
-from sweephand.web.schemas.responses import HealthResource
+from sweephand.web.schemas.responses import HealthResponse
 from sweephand.web.services import Services
 
 
 def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show the age of tick's heartbeat. Raises UnavailableError if tick does not run."""
-    beaten_at = services.leases.state().heartbeat_at
-    if beaten_at is None:
+    heartbeat_at = services.leases.state().heartbeat_at
+    if heartbeat_at is None:
         raise UnavailableError("The stack has not ticked yet; it does so within a minute of its deployment.")
     # The clocks of two machines differ, so a heartbeat can lie ahead.
-    age_ms = max(0, request.requested_at - beaten_at)
+    age_ms = max(0, request.requested_at - heartbeat_at)
     if age_ms > HEARTBEAT_AGE_MAX_MS:
         raise UnavailableError(
             f"The stack last ticked {age_ms // SECOND_MS} s ago: jobs are kept and fire once it ticks again."
         )
-    shown: HealthResource = {
+    response: HealthResponse = {
         "status": "ok",
-        "heartbeatAt": rfc3339(beaten_at),
+        "heartbeatAt": rfc3339(heartbeat_at),
         "heartbeatAgeSeconds": age_ms / SECOND_MS,
     }
-    return Reply(200, shown, {"cache-control": "no-store"})
+    return Reply(200, response, {"cache-control": "no-store"})
 
 
 def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
@@ -62,12 +62,12 @@ def _page() -> tuple[str, str]:
     text = text.replace("<style>", f"<style>{style}").replace("<script>", f"<script>{script}")
     return text, (
         "default-src 'none'; connect-src 'self'; img-src data:; "
-        f"script-src {_digest(script)}; style-src {_digest(style)}; "
+        f"script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 
 
-def _digest(inner: str) -> str:
+def _csp_hash(inner: str) -> str:
     """The source expression (Content Security Policy 3) of an element that holds this text."""
     return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
 
@@ -83,7 +83,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="503 if the last tick was more than three minutes ago, or if the stack has not ticked "
         "yet.",
         run=show_health,
-        gives={200: Gives("The stack ticks", HealthResource)},
+        returns={200: Returns("The stack ticks", HealthResponse)},
         problems=(503,),
     ),
     Operation(
@@ -94,7 +94,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="any",
         summary="Show every limit with its number",
         run=show_limits,
-        gives={200: Gives("The limits by name. The name has the unit", dict[str, int])},
+        returns={200: Returns("The limits by name. The name has the unit", dict[str, int])},
     ),
     Operation(
         method="GET",
@@ -104,6 +104,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="open",
         summary="Show this description as a page",
         run=show_page,
-        gives={200: Gives("The page", str, content_type="text/html")},
+        returns={200: Returns("The page", str, content_type="text/html")},
     ),
 )

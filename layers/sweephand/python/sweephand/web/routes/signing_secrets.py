@@ -4,13 +4,13 @@ from typing import Any, Final
 
 from sweephand.model.signing_secret import SigningSecrets
 from sweephand.web.http.operation import (
-    Gives,
     NoQuery,
     Operation,
     Reply,
     Request,
+    Returns,
 )
-from sweephand.web.schemas.responses import SecretsResource, secrets_resource
+from sweephand.web.schemas.responses import SecretsResponse, secrets_response
 from sweephand.web.services import Services
 
 
@@ -25,8 +25,8 @@ def rotate_secrets(services: Services, request: Request[NoQuery, None]) -> Reply
 
 
 def _reply(secrets: SigningSecrets, request: Request[NoQuery, None]) -> Reply:
-    shown = secrets_resource(secrets.active(request.requested_at))
-    return Reply(200, shown, {"cache-control": "no-store"})
+    response = secrets_response(secrets.active(request.requested_at))
+    return Reply(200, response, {"cache-control": "no-store"})
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/signing-secrets"
@@ -42,7 +42,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="Deliveries to HTTP targets of this namespace carry one Standard Webhooks signature "
         "for each secret.",
         run=show_secrets,
-        gives={200: Gives("The active secrets, newest first", SecretsResource)},
+        returns={200: Returns("The active secrets, newest first", SecretsResponse)},
     ),
     Operation(
         method="POST",
@@ -54,7 +54,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="A new secret signs from now on. The old one signs beside it for a day. The call "
         "takes no body. 409 while three secrets sign: the problem says when the next rotation is possible.",
         run=rotate_secrets,
-        gives={200: Gives("The active secrets, newest first", SecretsResource)},
+        returns={200: Returns("The active secrets, newest first", SecretsResponse)},
         problems=(409,),
     ),
 )

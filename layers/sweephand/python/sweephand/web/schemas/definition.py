@@ -8,46 +8,48 @@ from sweephand.jobs.validation import TARGETS, job_violations, payload_of, paylo
 from sweephand.model.definition import Definition, Payload
 from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
-from sweephand.web.http.operation import Taken
+from sweephand.web.http.operation import Parsed
 from sweephand.web.http.problems import DataTooLargeError
-from sweephand.web.schemas.job_requests import LATER, JobDocument
-from sweephand.web.schemas.job_responses import WholeJobResource
+from sweephand.web.schemas.job_requests import RESERVED_FIELDS, JobRequest
+from sweephand.web.schemas.job_responses import WholeJobResponse
 from sweephand.web.schemas.shapes import check
 
 #: Fields of a job that cannot be written: fields of later releases, and fields that are only shown.
-_ELSEWHERE: Final = dict.fromkeys(
-    WholeJobResource.__annotations__.keys() - {field.alias for field in JobDocument.model_fields.values()},
+_NOT_WRITABLE: Final = dict.fromkeys(
+    WholeJobResponse.__annotations__.keys() - {field.alias for field in JobRequest.model_fields.values()},
     "It is shown and not written; leave it out.",
-) | dict.fromkeys(LATER, "Not supported yet; leave it out.")
+) | dict.fromkeys(RESERVED_FIELDS, "Not supported yet; leave it out.")
 
 #: The fields whose own fields Sweephand knows. A null in one of them is a field left out.
 _KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup")
 
 
-def read_definition(document: Mapping[str, Any], *, reach: Reach, requested_at: Instant) -> Taken[Definition]:
+def read_definition(
+    document: Mapping[str, Any], *, reach: Reach, requested_at: Instant
+) -> Parsed[Definition]:
     """The definition in a job document, or everything that is wrong with it.
 
     The document is what `json_text.read` has returned. `null` for a field is the field left out. The
     exception is `data`, of which null is a value. Raises DataTooLargeError for `data` over its limit.
     """
     payload = read_payload(document)
-    fields = {name: json_text.plain(value) for name, value in document.items() if name != "data"}
-    return judged(_without_nulls(fields), payload, reach=reach, requested_at=requested_at)
+    fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
+    return validate_definition(_without_nulls(fields), payload, reach=reach, requested_at=requested_at)
 
 
-def judged(
+def validate_definition(
     written: Mapping[str, Any],
     payload: Payload | None,
     *,
     reach: Reach,
     requested_at: Instant,
     asked: Collection[str] | None = None,
-) -> Taken[Definition]:
+) -> Parsed[Definition]:
     """The definition of the fields in `written`, or everything that is wrong with them.
 
     This function checks their shapes, and jobs/validation.py their rules; `asked` is explained there.
     """
-    shapes = check(JobDocument, written, elsewhere=_ELSEWHERE)[1]
+    shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
     # The model has no fields of targets: the rules of the target types judge their shapes.
     shapes = [each for each in shapes if top_field(each) not in TARGETS & written.keys()]
     rules = job_violations(
@@ -59,8 +61,8 @@ def judged(
         asked=asked,
     )
     if shapes or rules:
-        return Taken(None, (*shapes, *rules))
-    return Taken(Definition(written, payload))
+        return Parsed(None, (*shapes, *rules))
+    return Parsed(Definition(written, payload))
 
 
 def read_payload(document: Mapping[str, Any]) -> Payload | None:

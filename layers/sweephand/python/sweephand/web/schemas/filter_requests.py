@@ -6,12 +6,12 @@ from pydantic import ConfigDict, Field
 
 from sweephand.base import limits
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
-from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import CursorText
-from sweephand.web.schemas.verb_requests import PauseDocument, ResumeDocument
+from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
 
 #: A filter needs a prefix or labels.
-_SAYS_SOMETHING: dict[str, Any] = {
+_NEEDS_A_SELECTION: dict[str, Any] = {
     "anyOf": [
         {"required": ["prefix"], "properties": {"prefix": {"type": "string", "minLength": 1}}},
         {"required": ["labels"], "properties": {"labels": {"type": "object", "minProperties": 1}}},
@@ -22,10 +22,10 @@ _SAYS_SOMETHING: dict[str, Any] = {
 _Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
 
 
-class FilterDocument(Document):
+class FilterRequest(RequestBody):
     """Which jobs a call about many is about: a prefix or labels are required."""
 
-    model_config = ConfigDict(json_schema_extra=_SAYS_SOMETHING)
+    model_config = ConfigDict(json_schema_extra=_NEEDS_A_SELECTION)
 
     prefix: str | None = Field(
         None,
@@ -41,9 +41,9 @@ class FilterDocument(Document):
     )
 
 
-class PauseManyDocument(FilterDocument, PauseDocument):
+class BulkPauseRequest(FilterRequest, PauseRequest):
     """Which jobs are paused, and why."""
 
 
-class ResumeManyDocument(FilterDocument, ResumeDocument):
+class BulkResumeRequest(FilterRequest, ResumeRequest):
     """Which jobs are resumed, and how."""

@@ -5,24 +5,24 @@ from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import Violation
 from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import Taken
-from sweephand.web.schemas.filter_requests import FilterDocument
+from sweephand.web.http.operation import Parsed
+from sweephand.web.schemas.filter_requests import FilterRequest
 from sweephand.web.schemas.shapes import check
 
-Document = TypeVar("Document", bound=FilterDocument)
+Document = TypeVar("Document", bound=FilterRequest)
 
-RULE: Final = "Say of which jobs: give a prefix, or labels."
+SELECTION_RULE: Final = "Say of which jobs: give a prefix, or labels."
 
 
-def read_filter(model: type[Document], kind: str, document: Mapping[str, Any]) -> Taken[Document]:
+def read_filter(model: type[Document], kind: str, document: Mapping[str, Any]) -> Parsed[Document]:
     """The filter in a document, or what is wrong with it. `kind` is the kind of the call's cursors."""
-    found, violations = check(model, json_text.plain(document))
-    if found is not None:
-        if not found.prefix and not found.labels:
-            violations.append(Violation("", RULE))
-        if found.cursor is not None:
+    filters, violations = check(model, json_text.with_plain_numbers(document))
+    if filters is not None:
+        if not filters.prefix and not filters.labels:
+            violations.append(Violation("", SELECTION_RULE))
+        if filters.cursor is not None:
             try:
-                cursor.decode(kind, found.cursor)
+                cursor.decode(kind, filters.cursor)
             except ValueError as error:
                 violations.append(Violation("/cursor", str(error)))
-    return Taken(found, tuple(violations))
+    return Parsed(filters, tuple(violations))

@@ -18,13 +18,13 @@ from sweephand.model.definition import (
     OverlapMode,
 )
 from sweephand.targets.registry import either, end_target_types, target_types
-from sweephand.web.schemas.document import DURATION_RULE, Document
 from sweephand.web.schemas.formats import DurationText, Name, UrlText, duration_text
+from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 from sweephand.web.schemas.schedule_requests import Timing
 from sweephand.web.schemas.target_schemas import EndTarget, Target
 
 #: Fields that later releases of Sweephand bring. Their error says so, unlike that of an unknown field.
-LATER: Final = frozenset({"batch", "policy", "priority"})
+RESERVED_FIELDS: Final = frozenset({"batch", "policy", "priority"})
 
 
 def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
@@ -33,7 +33,7 @@ def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
     return Field(None, description=f"{meaning}; {default} by default, at most {days_max}d. {DURATION_RULE}")
 
 
-class Retry(Document):
+class Retry(RequestBody):
     """How often, how long and how far apart a trigger is tried."""
 
     max_attempts: int | None = Field(
@@ -62,7 +62,7 @@ class Retry(Document):
     )
 
 
-class CatchUp(Document):
+class CatchUp(RequestBody):
     """What becomes of occurrences that are found late, after an outage of the stack."""
 
     mode: CatchUpMode | None = Field(
@@ -78,7 +78,7 @@ class CatchUp(Document):
     )
 
 
-class JobDocument(Timing):
+class JobRequest(Timing):
     """A job as its user writes it. With neither `schedule` nor `dueTime` it fires only on demand."""
 
     target: Target = Field(
@@ -172,7 +172,7 @@ class JobDocument(Timing):
     )
 
 
-class JobPatchDocument(JobDocument):
+class JobPatchRequest(JobRequest):
     """The fields of a job that a patch writes; null removes one."""
 
     target: Target | None = Field(  # type: ignore[assignment]  # a patch may leave the target out
@@ -182,20 +182,20 @@ class JobPatchDocument(JobDocument):
     )
 
 
-class NamedJobDocument(JobDocument):
+class NamedJobRequest(JobRequest):
     """A job and its name, as one of many."""
 
     name: Name = Field(description="The job's name.")
 
 
 #: Each job is judged by itself. An entry that is no job becomes a result with a problem.
-_ONE_OF_MANY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobDocument"}, {}]}
+_ANY_ENTRY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobRequest"}, {}]}
 
 
-class BulkDocument(Document):
+class BulkWriteRequest(RequestBody):
     """Many jobs at once."""
 
-    jobs: list[Annotated[Any, WithJsonSchema(_ONE_OF_MANY)]] = Field(
+    jobs: list[Annotated[Any, WithJsonSchema(_ANY_ENTRY)]] = Field(
         min_length=1,
         max_length=limits.JOBS_PER_BULK_MAX,
         description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name, no name twice.",

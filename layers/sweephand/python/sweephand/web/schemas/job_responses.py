@@ -12,13 +12,13 @@ from sweephand.jobs.validation import TARGETS
 from sweephand.model.api_key import Caller
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.job_requests import JobDocument
-from sweephand.web.schemas.run_responses import NextCursor, RunResource, Time, run_resource, time_or_none
+from sweephand.web.schemas.job_requests import JobRequest
+from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
 
 #: What stands in place of a secret value of a target for a caller who may only read.
 HIDDEN = "(hidden)"
 
-_MEANINGS = {field.alias or name: field.description or "" for name, field in JobDocument.model_fields.items()}
+_MEANINGS = {field.alias or name: field.description or "" for name, field in JobRequest.model_fields.items()}
 
 
 def _as_written(name: str) -> FieldInfo:
@@ -27,7 +27,7 @@ def _as_written(name: str) -> FieldInfo:
     return shown
 
 
-class JobResource(TypedDict):
+class JobResponse(TypedDict):
     """A job as it is listed: what was written, and what follows from it."""
 
     namespace: Annotated[str, Field(description="The namespace of the job.")]
@@ -89,23 +89,23 @@ class JobResource(TypedDict):
     description: NotRequired[Annotated[str, _as_written("description")]]
 
 
-class WholeJobResource(JobResource):
+class WholeJobResponse(JobResponse):
     """A job with its data and its last run."""
 
     data: NotRequired[Annotated[Any, _as_written("data")]]
     lastRun: Annotated[
-        RunResource | None, Field(description="The run of the newest due time; null if there is none.")
+        RunResponse | None, Field(description="The run of the newest due time; null if there is none.")
     ]
 
 
 class JobPage(TypedDict):
     """Some jobs by name; `nextCursor` as long as there may be more."""
 
-    items: Annotated[list[JobResource], Field(description="The jobs, in the order of their names.")]
+    items: Annotated[list[JobResponse], Field(description="The jobs, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 
-def job_resource(view: View, caller: Caller) -> JobResource:
+def job_response(view: View, caller: Caller) -> JobResponse:
     """A job as a list shows it. A caller who may only read does not see the secret values of its targets."""
     job = view.job
     written = dict(job.definition.written)
@@ -126,15 +126,15 @@ def job_resource(view: View, caller: Caller) -> JobResource:
         **({} if job.expires_at is None else {"expiresAt": rfc3339(job.expires_at)}),
         **written,
     }
-    resource: JobResource = shown
+    resource: JobResponse = shown
     return resource
 
 
-def whole_job_resource(view: View, caller: Caller) -> WholeJobResource:
+def whole_job_response(view: View, caller: Caller) -> WholeJobResponse:
     """A job with its data, byte for byte as consumers get it, and its last run."""
     payload = view.job.definition.payload
     data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
-    last = None if view.last_run is None else run_resource(view.last_run)
-    shown: Any = {**job_resource(view, caller), **data, "lastRun": last}
-    resource: WholeJobResource = shown
+    last = None if view.last_run is None else run_response(view.last_run)
+    shown: Any = {**job_response(view, caller), **data, "lastRun": last}
+    resource: WholeJobResponse = shown
     return resource

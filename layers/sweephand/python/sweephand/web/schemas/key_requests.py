@@ -4,11 +4,11 @@ from pydantic import Field
 
 from sweephand.base import limits
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.document import DURATION_RULE, Document
 from sweephand.web.schemas.formats import DurationText, NameOrAll
+from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 
 
-class KeyDocument(Document):
+class KeyRequest(RequestBody):
     """A key to be made."""
 
     namespace: NameOrAll = Field(

@@ -37,22 +37,24 @@ class QueryParameters(BaseModel):
     )
 
 
-def _label(text: str) -> str:
+def _check_label(text: str) -> str:
     name, colon, _ = text.partition(":")
     if not name or not colon:
         raise ValueError("Give name:value, as in label=team:ops.")
     return text
 
 
-def _digits(text: object) -> object:
+def _check_digits(text: object) -> object:
     """Refuses a text that is not just digits. pydantic would accept spaces, underscores and `1.0` too."""
     if isinstance(text, str) and not re.fullmatch("-?[0-9]+", text):
         raise PydanticCustomError("int_parsing", "no whole number")
     return text
 
 
-_Label = Annotated[str, AfterValidator(_label), WithJsonSchema({"type": "string", "pattern": "^[^:]+:"})]
-_Whole = Annotated[int, BeforeValidator(_digits)]
+_Label = Annotated[
+    str, AfterValidator(_check_label), WithJsonSchema({"type": "string", "pattern": "^[^:]+:"})
+]
+_Whole = Annotated[int, BeforeValidator(_check_digits)]
 
 
 class JobsQuery(QueryParameters):

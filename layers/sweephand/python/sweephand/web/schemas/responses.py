@@ -16,7 +16,7 @@ from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
 
-class KeyResource(TypedDict):
+class KeyResponse(TypedDict):
     """An API key, without its secret."""
 
     id: Annotated[str, Field(description="The key's id: what `DELETE /v1/keys/{id}` takes.")]
@@ -31,13 +31,13 @@ class KeyResource(TypedDict):
     ]
 
 
-class NewKeyResource(KeyResource):
+class NewKeyResponse(KeyResponse):
     """An API key on the one occasion on which it is shown."""
 
     key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
 
 
-class SecretResource(TypedDict):
+class SecretResponse(TypedDict):
     """A signing secret."""
 
     secret: Annotated[
@@ -49,15 +49,15 @@ class SecretResource(TypedDict):
     ]
 
 
-class SecretsResource(TypedDict):
+class SecretsResponse(TypedDict):
     """The signing secrets that are active, newest first."""
 
     items: Annotated[
-        list[SecretResource], Field(description="The secrets that sign deliveries now, newest first.")
+        list[SecretResponse], Field(description="The secrets that sign deliveries now, newest first.")
     ]
 
 
-class OccurrenceResource(TypedDict):
+class OccurrenceResponse(TypedDict):
     """One due time."""
 
     utc: Annotated[Time, Field(description="The due time in UTC.")]
@@ -74,7 +74,7 @@ class OccurrenceResource(TypedDict):
     ]
 
 
-class SkippedResource(TypedDict):
+class SkippedResponse(TypedDict):
     """A local time of the schedule that is no due time, because the clock changes."""
 
     utc: Annotated[Time, Field(description="The instant of an `overlap-skipped`; of a gap, where it ends.")]
@@ -90,12 +90,12 @@ class SkippedResource(TypedDict):
     ]
 
 
-class OccurrencesResource(TypedDict):
+class OccurrencesResponse(TypedDict):
     """Due times in order, and what the schedule means."""
 
-    occurrences: Annotated[list[OccurrenceResource], Field(description="The due times, earliest first.")]
+    occurrences: Annotated[list[OccurrenceResponse], Field(description="The due times, earliest first.")]
     skipped: Annotated[
-        list[SkippedResource], Field(description="What clock changes dropped before the last of these.")
+        list[SkippedResponse], Field(description="What clock changes dropped before the last of these.")
     ]
     description: Annotated[str, Field(description="The schedule in words, without time zone and bounds.")]
     end: Annotated[
@@ -104,14 +104,14 @@ class OccurrencesResource(TypedDict):
     ]
 
 
-class ViolationResource(TypedDict):
+class ViolationResponse(TypedDict):
     """One field that cannot be accepted."""
 
     pointer: Annotated[str, Field(description="A JSON pointer (RFC 6901) into the body, or a parameter.")]
     detail: Annotated[str, Field(description="A sentence that says what would be valid.")]
 
 
-class ProblemResource(TypedDict):
+class ProblemResponse(TypedDict):
     """A problem document (RFC 9457)."""
 
     type: Annotated[str, Field(description="A name for the kind of problem: `urn:sweephand:problem:…`.")]
@@ -120,7 +120,7 @@ class ProblemResource(TypedDict):
     detail: Annotated[str, Field(description="What was wrong with this request, in a sentence.")]
     errors: NotRequired[
         Annotated[
-            list[ViolationResource],
+            list[ViolationResponse],
             Field(
                 description="Every field or parameter that cannot be accepted. Left out of other problems."
             ),
@@ -136,26 +136,26 @@ class GatewayRefusal(TypedDict):
     ]
 
 
-class BulkResultResource(TypedDict):
+class BulkWriteResult(TypedDict):
     """What became of one job of many: `rev` where it was written, else `problem`."""
 
     name: Annotated[Any, Field(description="The name as it was given.")]
     status: Annotated[int, Field(description="The status that a PUT of this job would have had.")]
     rev: NotRequired[Annotated[str, Field(description="The revision, where the job was written.")]]
     problem: NotRequired[
-        Annotated[ProblemResource, Field(description="The problem, where the job was refused.")]
+        Annotated[ProblemResponse, Field(description="The problem, where the job was refused.")]
     ]
 
 
-class BulkResource(TypedDict):
+class BulkWriteResponse(TypedDict):
     """What became of each job, in the order of the request."""
 
     results: Annotated[
-        list[BulkResultResource], Field(description="One result for each job, in the order of the request.")
+        list[BulkWriteResult], Field(description="One result for each job, in the order of the request.")
     ]
 
 
-class HealthResource(TypedDict):
+class HealthResponse(TypedDict):
     """The age of tick's heartbeat."""
 
     status: Annotated[
@@ -165,7 +165,7 @@ class HealthResource(TypedDict):
     heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
 
 
-class TriggerResource(TypedDict):
+class TriggerResponse(TypedDict):
     """A trigger that was asked for."""
 
     id: Annotated[
@@ -175,7 +175,7 @@ class TriggerResource(TypedDict):
     dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
 
 
-class BackfillResource(TypedDict):
+class BackfillResponse(TypedDict):
     """The triggers of a past span."""
 
     count: Annotated[int, Field(description="How many triggers were made.")]
@@ -183,14 +183,14 @@ class BackfillResource(TypedDict):
     lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
 
 
-class CountResource(TypedDict):
+class CountResponse(TypedDict):
     """What a call about many did; `nextCursor` as long as there may be more."""
 
     count: Annotated[int, Field(description="How many jobs this call changed, or how many runs it redrove.")]
     nextCursor: NotRequired[NextCursor]
 
 
-class FieldChangeResource(TypedDict):
+class FieldChangeResponse(TypedDict):
     """A top-level field that was changed.
 
     `before` and `after` are left out of `target`, `onComplete` and `data`, which may hold secrets, and where
@@ -206,7 +206,7 @@ class FieldChangeResource(TypedDict):
     ]
 
 
-class ChangeResource(TypedDict):
+class ChangeResponse(TypedDict):
     """One write of a job."""
 
     time: Annotated[Time, Field(description="When the job was written.")]
@@ -217,7 +217,7 @@ class ChangeResource(TypedDict):
     reason: Annotated[str | None, Field(description="Why the job was paused, if the caller said it.")]
     fields: NotRequired[
         Annotated[
-            list[FieldChangeResource],
+            list[FieldChangeResponse],
             Field(description="What a replace or patch changed, by name; left out where nobody recorded it."),
         ]
     ]
@@ -226,38 +226,38 @@ class ChangeResource(TypedDict):
 class ChangePage(TypedDict):
     """Some changes, newest first; `nextCursor` as long as there may be more."""
 
-    items: Annotated[list[ChangeResource], Field(description="The changes, newest first.")]
+    items: Annotated[list[ChangeResponse], Field(description="The changes, newest first.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class KeyPage(TypedDict):
     """Some keys by id; `nextCursor` as long as there may be more."""
 
-    items: Annotated[list[KeyResource], Field(description="The keys, in the order of their ids.")]
+    items: Annotated[list[KeyResponse], Field(description="The keys, in the order of their ids.")]
     nextCursor: NotRequired[NextCursor]
 
 
-def change_resource(change: Change) -> ChangeResource:
+def change_response(change: Change) -> ChangeResponse:
     """A change of a job."""
-    shown: ChangeResource = {
+    shown: ChangeResponse = {
         "time": rfc3339(change.at),
         "who": change.who,
         "what": change.what,
         "reason": change.reason,
     }
     if change.fields is not None:
-        shown["fields"] = [_field_resource(each) for each in change.fields]
+        shown["fields"] = [_field_response(each) for each in change.fields]
     return shown
 
 
-def _field_resource(field: FieldChange) -> FieldChangeResource:
+def _field_response(field: FieldChange) -> FieldChangeResponse:
     if field.values is None:
         return {"name": field.name}
     before, after = field.values
     return {"name": field.name, "before": before, "after": after}
 
 
-def key_resource(key: Key) -> KeyResource:
+def key_response(key: Key) -> KeyResponse:
     """A key without its secret, which nobody but its holder has."""
     return {
         "id": key.id,
@@ -269,7 +269,7 @@ def key_resource(key: Key) -> KeyResource:
     }
 
 
-def secrets_resource(secrets: Iterable[SigningSecret]) -> SecretsResource:
+def secrets_response(secrets: Iterable[SigningSecret]) -> SecretsResponse:
     """Signing secrets in their order."""
     return {
         "items": [

@@ -19,7 +19,7 @@ NextCursor = Annotated[
 ]
 
 
-class FailureResource(TypedDict):
+class FailureResponse(TypedDict):
     """Why an attempt failed."""
 
     attempt: Annotated[int, Field(description="The number of the attempt.")]
@@ -27,7 +27,7 @@ class FailureResource(TypedDict):
     responseCode: Annotated[int | None, Field(description="The HTTP status, if there was a response.")]
 
 
-class RunResource(TypedDict):
+class RunResponse(TypedDict):
     """The record of delivering one trigger."""
 
     id: Annotated[
@@ -74,7 +74,7 @@ class RunResource(TypedDict):
     ]
     lastFailure: NotRequired[
         Annotated[
-            FailureResource,
+            FailureResponse,
             Field(description="The latest attempt that failed; it stays when a later one succeeds."),
         ]
     ]
@@ -92,11 +92,11 @@ class RunResource(TypedDict):
 class RunPage(TypedDict):
     """Some runs, newest due time first; `nextCursor` as long as there may be more."""
 
-    items: Annotated[list[RunResource], Field(description="The runs, newest due time first.")]
+    items: Annotated[list[RunResponse], Field(description="The runs, newest due time first.")]
     nextCursor: NotRequired[NextCursor]
 
 
-class RedriveResource(TypedDict):
+class RedriveResponse(TypedDict):
     """A run that is tried anew."""
 
     id: Annotated[str, Field(description="The run's name within its job.")]
@@ -104,7 +104,7 @@ class RedriveResource(TypedDict):
     attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
 
 
-class ReportResource(TypedDict):
+class CallbackResponse(TypedDict):
     """A run as its consumer is told of it."""
 
     id: Annotated[str, Field(description="The run's name within its job.")]
@@ -114,9 +114,9 @@ class ReportResource(TypedDict):
     runUntil: NotRequired[Annotated[Time, Field(description="The run has to be over until then.")]]
 
 
-def run_resource(run: Run) -> RunResource:
+def run_response(run: Run) -> RunResponse:
     """A run's record."""
-    shown: RunResource = {
+    shown: RunResponse = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -143,15 +143,15 @@ def run_resource(run: Run) -> RunResource:
     return shown
 
 
-def report_resource(run: Run) -> ReportResource:
+def callback_response(run: Run) -> CallbackResponse:
     """What a consumer is told of the run that it reports on."""
-    shown: ReportResource = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    shown: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
         shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
     return shown
 
 
-def pending_resource(pending: Pending) -> RunResource:
+def pending_run_response(pending: Pending) -> RunResponse:
     """A trigger to come, as its run will be."""
     return {
         "id": pending.run_id,

@@ -25,10 +25,10 @@ from sweephand.schedules.notations.parsing import parse
 from sweephand.schedules.notations.repetition import Repetition
 
 _MIDNIGHT: Final = "0 0 0 "
-_SAID_AT_MIDNIGHT: Final = "At 00:00, "
+_AT_MIDNIGHT: Final = "At 00:00, "
 _UNITS: Final = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000))
 #: Values of a field from which on a range or a step is shorter to say than they are.
-_MANY: Final = 3
+_RANGE_MIN: Final = 3
 #: Second, minute and hour lead the fields.
 _TIME_FIELDS: Final = 3
 
@@ -41,86 +41,86 @@ def describe(series: Series) -> str:
         return f"Once, at {rfc3339(series.due_at)}"
     match parse(series.schedule).notation:
         case Cron(fields=CronFields() as fields) | NamedFields(cron=Cron(fields=CronFields() as fields)):
-            said = _of_cron(fields)
+            text = _describe_cron(fields)
         case Every(period_ns=period_ns) | Rate(period_ns=period_ns):
-            said = f"Every {_length(Duration(0, 0, period_ns))}"
+            text = f"Every {_describe_period(Duration(0, 0, period_ns))}"
         case At(wall_s=wall_s):
-            said = f"Once, at {_local(wall_s)}"
+            text = f"Once, at {_local(wall_s)}"
         case Repetition() as repetition:
-            said = _of_repetition(repetition)
+            text = _describe_repetition(repetition)
         case InstantList(instants=listed):
-            said = f"At {len(listed)} instants" if len(listed) > 1 else f"Once, at {rfc3339(listed[0])}"
+            text = f"At {len(listed)} instants" if len(listed) > 1 else f"Once, at {rfc3339(listed[0])}"
         case notation:
             raise AssertionError(f"no words for {type(notation).__name__}")
-    return said
+    return text
 
 
-def _of_repetition(repetition: Repetition) -> str:
-    said = f"Every {_length(repetition.period)}"
+def _describe_repetition(repetition: Repetition) -> str:
+    text = f"Every {_describe_period(repetition.period)}"
     if repetition.start is not None:
         at = repetition.start.instant_at
-        said += f" from {_local(repetition.start.wall_s) if at is None else rfc3339(at)} on"
-    return said if repetition.number is None else f"{said}, {_many(repetition.number, 'time')} in all"
+        text += f" from {_local(repetition.start.wall_s) if at is None else rfc3339(at)} on"
+    return text if repetition.number is None else f"{text}, {_counted(repetition.number, 'time')} in all"
 
 
-def _length(period: Duration) -> str:
+def _describe_period(period: Duration) -> str:
     """A period in words: "month", "hour and 30 minutes", "1.5 seconds"."""
     parts = [(repetition, unit) for unit, repetition in (("month", period.months), ("day", period.days))]
     left_ms, rest_ns = divmod(period.elapsed_ns, MS_NS)
     for unit, unit_ms in _UNITS[:-1]:
         count, left_ms = divmod(left_ms, unit_ms)
         parts.append((count, unit))
-    said = [_many(count, unit) for count, unit in parts if count]
+    text = [_counted(count, unit) for count, unit in parts if count]
     if left_ms or rest_ns:
         seconds, fraction_ns = divmod(left_ms * MS_NS + rest_ns, SECOND_MS * MS_NS)
         decimals = f".{fraction_ns:09d}".rstrip("0") if fraction_ns else ""
-        said.append(f"{seconds}{decimals} {'second' if seconds == 1 and not decimals else 'seconds'}")
-    return said[0].removeprefix("1 ") if len(said) == 1 else _joined(said, "and")
+        text.append(f"{seconds}{decimals} {'second' if seconds == 1 and not decimals else 'seconds'}")
+    return text[0].removeprefix("1 ") if len(text) == 1 else _joined(text, "and")
 
 
-def _of_cron(fields: CronFields) -> str:
+def _describe_cron(fields: CronFields) -> str:
     time = " ".join(
-        _of_values(field, width) for field, width in zip(fields[:_TIME_FIELDS], (60, 60, 24), strict=True)
+        _values_text(field, width) for field, width in zip(fields[:_TIME_FIELDS], (60, 60, 24), strict=True)
     )
-    month = _spelled(fields.month)
-    year = "*" if fields.year is None else _spelled(fields.year)
+    month = _cron_text(fields.month)
+    year = "*" if fields.year is None else _cron_text(fields.year)
     of_month, of_week = fields.day_of_month, fields.day_of_week
     both = not of_month.is_whole and not of_week.is_whole
-    if not both and all(len(_items(each)) == 1 for each in (of_month, of_week)):
-        return _said(f"{time} {_spelled(of_month)} {month} {_spelled(of_week)} {year}")
+    if not both and all(len(_parts(each)) == 1 for each in (of_month, of_week)):
+        return _describe_expression(f"{time} {_cron_text(of_month)} {month} {_cron_text(of_week)} {year}")
     days = [
-        [_part(f"{item} * * *") for item in _items(of_month) if item != "*"],
-        [_part(f"* * {item} *") for item in _items(of_week) if item != "*"],
+        [_describe_days(f"{item} * * *") for item in _parts(of_month) if item != "*"],
+        [_describe_days(f"* * {item} *") for item in _parts(of_week) if item != "*"],
     ]
     if both and (of_month.begins_with_star or of_week.begins_with_star):
-        said = [", and ".join(_joined(each, "or") for each in days)]
+        text = [", and ".join(_joined(each, "or") for each in days)]
     else:
-        said = [_joined([item.removeprefix("only ") for each in days for item in each], "or")]
-    said += [_part(f"* {month} * *")] if month != "*" else []
-    said += [_part(f"* * * {year}")] if year != "*" else []
-    return ", ".join([_said(f"{time} * * * *"), *said])
+        text = [_joined([item.removeprefix("only ") for each in days for item in each], "or")]
+    text += [_describe_days(f"* {month} * *")] if month != "*" else []
+    text += [_describe_days(f"* * * {year}")] if year != "*" else []
+    return ", ".join([_describe_expression(f"{time} * * * *"), *text])
 
 
-def _part(days: str) -> str:
+def _describe_days(days: str) -> str:
     """The words for days alone, without a time."""
-    return _said(_MIDNIGHT + days).removeprefix(_SAID_AT_MIDNIGHT)
+    return _describe_expression(_MIDNIGHT + days).removeprefix(_AT_MIDNIGHT)
 
 
-def _items(field: Field) -> list[str]:
+def _parts(field: Field) -> list[str]:
     """What can be said at once of a field: its values, and each special day by itself."""
-    values = [_of_values(field)] if field.values else []
-    return values + [_of_special(special) for special in field.specials]
+    values = [_values_text(field)] if field.values else []
+    return values + [_special_text(special) for special in field.specials]
 
 
-def _spelled(field: Field) -> str:
-    return ",".join(_items(field))
+def _cron_text(field: Field) -> str:
+    return ",".join(_parts(field))
 
 
-def _of_values(field: Field, width: int = 0) -> str:
+def _values_text(field: Field, width: int = 0) -> str:
     values = field.values
     if field.is_whole:
         return "*"
-    if len(values) >= _MANY:
+    if len(values) >= _RANGE_MIN:
         step = values[1] - values[0]
         is_even = all(later - each == step for each, later in pairwise(values))
         if is_even and step == 1:
@@ -130,7 +130,7 @@ def _of_values(field: Field, width: int = 0) -> str:
     return ",".join(map(str, values))
 
 
-def _of_special(special: Special) -> str:
+def _special_text(special: Special) -> str:
     match special.kind:
         case Kind.LAST_DAY:
             return f"L-{special.value}" if special.value else "L"
@@ -145,19 +145,19 @@ def _of_special(special: Special) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _said(expression: str) -> str:
+def _describe_expression(expression: str) -> str:
     from cron_descriptor import ExpressionDescriptor, Options  # noqa: PLC0415 - 0.1 s that few calls need
 
     options = Options(locale_code="en_US", use_24hour_time_format=True)
-    said: str = ExpressionDescriptor(expression, options).get_description()
-    return said
+    text: str = ExpressionDescriptor(expression, options).get_description()
+    return text
 
 
 def _local(wall_s: int) -> str:
     return rfc3339(wall_s * SECOND_MS).removesuffix(".000Z")
 
 
-def _many(count: int, unit: str) -> str:
+def _counted(count: int, unit: str) -> str:
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from sweephand.base import limits
-from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import INSTANT, DurationText, InstantText, TimePointText, ZoneText
+from sweephand.web.schemas.request_body import RequestBody
 
 _SCHEDULE = (
     "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
@@ -82,7 +82,7 @@ _JITTER = (
 )
 
 
-class Dst(Document):
+class Dst(RequestBody):
     """What becomes of a fixed local time on the days on which the clock changes."""
 
     gap: Literal["shift", "skip"] | None = Field(
@@ -96,7 +96,7 @@ class Dst(Document):
     )
 
 
-class Timing(Document):
+class Timing(RequestBody):
     """When something is due."""
 
     schedule: Schedule = Field(None, description=_SCHEDULE)
@@ -117,7 +117,7 @@ _IS_TIMED: dict[str, Any] = {
 }
 
 
-class PreviewDocument(Timing):
+class PreviewRequest(Timing):
     """A schedule that is not stored: `schedule`, `dueTime` or both are required."""
 
     model_config = ConfigDict(json_schema_extra=_IS_TIMED)

@@ -41,11 +41,11 @@ _SENTENCES: Final[Mapping[str, str]] = {
 }
 
 #: No name has a sentence of its own.
-NOWHERE: Final[Mapping[str, str]] = {}
+NO_SENTENCES: Final[Mapping[str, str]] = {}
 
 
 def check(
-    model: type[Model], document: Mapping[str, Any], *, elsewhere: Mapping[str, str] = NOWHERE
+    model: type[Model], document: Mapping[str, Any], *, sentences: Mapping[str, str] = NO_SENTENCES
 ) -> tuple[Model | None, list[Violation]]:
     """The model made from a document, or what is wrong with the document.
 
@@ -55,13 +55,13 @@ def check(
     try:
         return model.model_validate(document), []
     except ValidationError as error:
-        return None, [_violation(model, found, elsewhere) for found in error.errors(include_url=False)]
+        return None, [_violation(model, found, sentences) for found in error.errors(include_url=False)]
 
 
-def _violation(model: type[BaseModel], found: Any, elsewhere: Mapping[str, str]) -> Violation:
+def _violation(model: type[BaseModel], found: Any, sentences: Mapping[str, str]) -> Violation:
     place = _place(found)
     if found["type"] == "extra_forbidden":
-        return Violation(pointer(*place), _unknown(model, place, elsewhere))
+        return Violation(pointer(*place), _unknown(model, place, sentences))
     sentence = _sentence(model, place, found)
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
@@ -82,10 +82,10 @@ def _sentence(model: type[BaseModel], place: tuple[str | int, ...], found: Any) 
     template = _SENTENCES.get(found["type"])
     if template is None:
         return f"{found['msg']}."
-    said = {name: _plain(value) for name, value in found.get("ctx", {}).items()}
+    values = {name: _plain(value) for name, value in found.get("ctx", {}).items()}
     if found["type"] == "literal_error":
-        said["meant"] = suggestion(found["input"], _values(_field(model, place)))
-    return template.format(**said)
+        values["meant"] = suggestion(found["input"], _values(_field(model, place)))
+    return template.format(**values)
 
 
 def _values(field: FieldInfo | None) -> list[str]:
@@ -101,9 +101,9 @@ def _values(field: FieldInfo | None) -> list[str]:
     return found
 
 
-def _unknown(model: type[BaseModel], place: tuple[str | int, ...], elsewhere: Mapping[str, str]) -> str:
-    if len(place) == 1 and str(place[0]) in elsewhere:
-        return elsewhere[str(place[0])]
+def _unknown(model: type[BaseModel], place: tuple[str | int, ...], sentences: Mapping[str, str]) -> str:
+    if len(place) == 1 and str(place[0]) in sentences:
+        return sentences[str(place[0])]
     holder = _model(model, place[:-1]) or model
     names = sorted(_names(holder))
     if not names:

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from sweephand.base import limits
 from sweephand.model.definition import CatchUpMode
-from sweephand.web.schemas.document import Document
 from sweephand.web.schemas.formats import InstantText
+from sweephand.web.schemas.request_body import RequestBody
 
 
-class PauseDocument(Document):
+class PauseRequest(RequestBody):
     """Why a job is paused."""
 
     reason: str | None = Field(
@@ -20,7 +20,7 @@ class PauseDocument(Document):
     )
 
 
-class ResumeDocument(Document):
+class ResumeRequest(RequestBody):
     """How a job is resumed."""
 
     catchup: CatchUpMode | None = Field(
@@ -30,7 +30,7 @@ class ResumeDocument(Document):
     )
 
 
-class TriggerDocument(Document):
+class TriggerRequest(RequestBody):
     """What a trigger on demand delivers."""
 
     data: Any = Field(
@@ -39,7 +39,7 @@ class TriggerDocument(Document):
     )
 
 
-class BackfillDocument(Document):
+class BackfillRequest(RequestBody):
     """Which past triggers to make."""
 
     from_: InstantText = Field(
@@ -48,7 +48,7 @@ class BackfillDocument(Document):
     to: InstantText = Field(description="Where the span ends: this instant is no part of it. It is past.")
 
 
-class CompletionDocument(Document):
+class CompletionRequest(RequestBody):
     """What a consumer completes a run with."""
 
     result: Any = Field(
@@ -58,7 +58,7 @@ class CompletionDocument(Document):
     )
 
 
-class FailureDocument(Document):
+class FailureRequest(RequestBody):
     """What a consumer says of an attempt that has failed."""
 
     reason: str | None = Field(

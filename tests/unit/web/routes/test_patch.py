@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.http_events import JOB, TARGET, Answered, Client
-from tests.unit.web.test_properties import ANYTHING, JOBS, SOME
+from tests.unit.web.strategies import ANYTHING, JOBS, SOME
 
-from sweephand.web.routes.patch import merged
+from sweephand.web.routes.patch import apply_merge_patch
 
 URL = "/v1/namespaces/ns/jobs/job"
 
@@ -181,8 +181,8 @@ VALUES = st.recursive(
 
 @given(target=VALUES, patch=VALUES)
 def test_a_merge_patch_does_what_rfc_7396_says(target: Any, patch: Any) -> None:
-    found = merged(target, patch)
-    assert merged(found, patch) == found
+    found = apply_merge_patch(target, patch)
+    assert apply_merge_patch(found, patch) == found
     if not isinstance(patch, dict):
         assert found == patch
         return
@@ -206,4 +206,4 @@ def test_a_merge_patch_does_what_rfc_7396_says(target: Any, patch: Any) -> None:
     ],
 )
 def test_its_cases(target: Any, patch: Any, result: Any) -> None:
-    assert merged(target, patch) == result
+    assert apply_merge_patch(target, patch) == result

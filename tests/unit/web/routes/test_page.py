@@ -118,6 +118,6 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
 def test_an_example_carries_the_token_that_its_call_takes() -> None:
     for operation in OPERATIONS:
         for example in shown()["examples"][operation.name]:
-            assert ("Bearer $RUN_TOKEN" in example) == (operation.access == "report"), operation.name
-            with_key = operation.access not in ("report", "open")
+            assert ("Bearer $RUN_TOKEN" in example) == (operation.access == "callback"), operation.name
+            with_key = operation.access not in ("callback", "open")
             assert ("Bearer $KEY" in example) == with_key, operation.name

@@ -103,7 +103,7 @@ def test_a_run_is_called_as_the_pattern_says(text: str) -> None:
 
 
 def test_every_time_zone_is_written_as_the_pattern_says() -> None:
-    schema = document()["components"]["schemas"]["JobDocument"]["properties"]["timezone"]["anyOf"][0]
+    schema = document()["components"]["schemas"]["JobRequest"]["properties"]["timezone"]["anyOf"][0]
     assert not [name for name in zone_names() if not re.fullmatch(schema["pattern"], name)]
 
 
@@ -133,7 +133,7 @@ def test_every_text_that_a_caller_may_write_says_how_it_is_written() -> None:
         if parameter["schema"].get("type") == "string"
     ]
     # What is required of a filter is said beside its fields.
-    found = [(place, schema) for place, schema in found if "Document/anyOf" not in place]
+    found = [(place, schema) for place, schema in found if "Request/anyOf" not in place]
     assert len(found) > 50
     for place, schema in found:
         if not any(each in place for each in FREE):
@@ -142,4 +142,4 @@ def test_every_text_that_a_caller_may_write_says_how_it_is_written() -> None:
             assert schema.keys() & {"maxLength", "pattern"}, place
 
 
-WRITTEN = ("Document", "Target", "Retry", "CatchUp", "Dst")
+WRITTEN = ("Request", "Target", "Retry", "CatchUp", "Dst")

@@ -10,7 +10,7 @@ from sweephand.web.http.operation import Operation
 from sweephand.web.http.problems import UnauthenticatedError
 
 #: Nobody in particular, for operations that are open.
-ANYBODY = Caller("", "", "read")
+ANONYMOUS = Caller("", "", "read")
 
 #: Whoever sends a token of a run; whether there is a run of it is for the operation to find out.
 CONSUMER = Caller("run", "", "read")
@@ -25,7 +25,7 @@ def caller_of(event: Mapping[str, Any]) -> Caller | None:
     return Caller(key_id, namespace, role)
 
 
-def admit(
+def authorize(
     operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str], authorization: str | None
 ) -> Caller:
     """The caller, if the operation is for them. `authorization` is the header of that name.
@@ -34,14 +34,14 @@ def admit(
     or not, and ForbiddenError for a role that does not suffice.
     """
     if operation.access == "open":
-        return caller or ANYBODY
-    if operation.access == "report" and caller is None and sent_run_token(authorization) is not None:
+        return caller or ANONYMOUS
+    if operation.access == "callback" and caller is None and sent_run_token(authorization) is not None:
         return CONSUMER
     if caller is None:
         raise UnauthenticatedError("Send a key: Authorization: Bearer sh_…")
     if "namespace" in path and not caller.sees(path["namespace"]):
         raise NotFoundError("There is no such namespace, or it is not this key's.")
-    role = "write" if operation.access == "report" else operation.access
+    role = "write" if operation.access == "callback" else operation.access
     if role != "any" and not caller.may(role):
         enough = " or ".join(ROLES[ROLES.index(role) :])
         raise ForbiddenError(f"This key has the role {caller.role}; this takes the role {enough}.")

@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (PT90S, P7D)."
 
 
-class Document(BaseModel):
+class RequestBody(BaseModel):
     """A JSON object whose unknown fields are refused. `null` for a field is the field left out."""
 
     model_config = ConfigDict(
