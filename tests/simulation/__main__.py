@@ -10,7 +10,7 @@ from tests.simulation.many import Outcome, outcomes
 from tests.simulation.report import figures_of, replay_of
 from tests.simulation.shrink import shrunk
 from tests.simulation.simulation import run
-from tests.simulation.story import story
+from tests.simulation.traces.story import story
 
 #: Failing seeds after which the others are not run.
 _FAILURES_MAX = 10

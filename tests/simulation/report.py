@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tests.simulation.faults import Mask
+from tests.simulation.world.faults import Mask
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS
 

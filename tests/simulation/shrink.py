@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.simulation.faults import KINDS, NO_MASK, Mask
+from tests.simulation.world.faults import KINDS, NO_MASK, Mask
 
 #: Whether a seed goes wrong with so much left out.
 Fails = Callable[[Mask], bool]

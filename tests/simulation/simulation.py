@@ -7,43 +7,37 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from tests.simulation.backlogs import Backlog, Slowdowns, slow_spell
-from tests.simulation.bounds import bounds_of
-from tests.simulation.bulks import RESUME_MANY, Bulks
-from tests.simulation.chronicle import Chronicle
-from tests.simulation.clients import HALF_MS, Clients, Step, plan
-from tests.simulation.consumers import Consumers
-from tests.simulation.faults import NO_MASK, Mask, Troubles, stream
-from tests.simulation.flows import Flows
-from tests.simulation.functions import Functions
-from tests.simulation.gate import Call, Gate
-from tests.simulation.looks import Looks
-from tests.simulation.machines import SWEEPERS_MAX, Fleet
-from tests.simulation.modes import Modes
-from tests.simulation.on_demand import OnDemand
-from tests.simulation.oracle import judge
-from tests.simulation.processes import Scheduler
-from tests.simulation.removals import Removals
-from tests.simulation.rest import is_at_rest
-from tests.simulation.scenario import Scenario
-from tests.simulation.short_lives import ShortLives
-from tests.simulation.sqs import Sqs
-from tests.simulation.stores import MakePorts, memory
-from tests.simulation.stumbling import stumbling
-from tests.simulation.threads import in_strands
-from tests.simulation.trace import Event, Mishap, Requested
-from tests.simulation.updates import Updates
-from tests.simulation.weeks import SETTLING_MS, Weeks
-from tests.simulation.wire import wire
-from tests.simulation.workers import Workers
+from tests.simulation.oracle.oracle import judge
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.trace import Event, Mishap, Requested
+from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
+from tests.simulation.workload.bulks import RESUME_MANY, Bulks
+from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
+from tests.simulation.workload.flows import Flows
+from tests.simulation.workload.modes import Modes
+from tests.simulation.workload.on_demand import OnDemand
+from tests.simulation.workload.scenario import Scenario
+from tests.simulation.workload.short_lives import ShortLives
+from tests.simulation.workload.updates import Updates
+from tests.simulation.workload.weeks import SETTLING_MS, Weeks
+from tests.simulation.world.bounds import bounds_of
+from tests.simulation.world.consumers import Consumers
+from tests.simulation.world.faults import NO_MASK, Mask, Troubles, stream
+from tests.simulation.world.functions import Functions
+from tests.simulation.world.gate import Call, Gate
+from tests.simulation.world.looks import Looks
+from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
+from tests.simulation.world.processes import Scheduler
+from tests.simulation.world.removals import Removals
+from tests.simulation.world.rest import is_at_rest
+from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.stores import MakePorts, memory
+from tests.simulation.world.stumbling import stumbling
+from tests.simulation.world.threads import in_strands
+from tests.simulation.world.wire import wire
+from tests.simulation.world.workers import Workers
 
-from sweephand.base.instants import (
-    DAY_MS,
-    HOUR_MS,
-    MINUTE_MS,
-    SECOND_MS,
-    Instant,
-)
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_MS
 
 Mutation = Callable[[], AbstractContextManager[object]]
@@ -376,14 +370,7 @@ class Simulation:
     def _calm_down(self) -> None:
         self._is_calm = True
         self._chronicle.calm_at = self.scheduler.now
-        for part in (
-            self._gate,
-            self._consumers,
-            self._workers,
-            self._fleet,
-            self._functions,
-            self._sqs,
-        ):
+        for part in (self._gate, self._consumers, self._workers, self._fleet, self._functions, self._sqs):
             part.calm()
         if self._looks is not None:
             self._looks.calm()

@@ -3,11 +3,11 @@
 from contextlib import AbstractContextManager
 from unittest.mock import patch
 
-from tests.simulation.faults import KINDS, Mask
 from tests.simulation.report import figures_of, replay_of
 from tests.simulation.shrink import shrunk
 from tests.simulation.simulation import Result, run
-from tests.simulation.story import story
+from tests.simulation.traces.story import story
+from tests.simulation.world.faults import KINDS, Mask
 
 from sweephand.runs import deliver
 

@@ -6,16 +6,26 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.simulation.broken_bulks import BROKEN_BULKS
-from tests.simulation.broken_ends import BROKEN_ENDS
-from tests.simulation.broken_leaving import BROKEN_LEAVING
-from tests.simulation.broken_removal import BROKEN_REMOVAL
-from tests.simulation.doctored import CALM_AT, Doctoring, changed, complaints, later, of, with_, without
-from tests.simulation.judging_overlap import is_overdue
-from tests.simulation.judging_runs import CRASHED
-from tests.simulation.lives import lives_of
-from tests.simulation.oracle import CHECKS, judge
-from tests.simulation.stories import (
+from tests.simulation.oracle.lives import lives_of
+from tests.simulation.oracle.oracle import CHECKS, judge
+from tests.simulation.oracle.overlap import is_overdue
+from tests.simulation.oracle.runs import CRASHED
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.broken_bulks import BROKEN_BULKS
+from tests.simulation.traces.broken_ends import BROKEN_ENDS
+from tests.simulation.traces.broken_leaving import BROKEN_LEAVING
+from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
+from tests.simulation.traces.doctored import (
+    CALM_AT,
+    Doctoring,
+    changed,
+    complaints,
+    later,
+    of,
+    with_,
+    without,
+)
+from tests.simulation.traces.stories import (
     NOON,
     STORIES,
     THROUGH,
@@ -41,8 +51,7 @@ from tests.simulation.stories import (
     timer,
     written,
 )
-from tests.simulation.tale import Tale
-from tests.simulation.trace import (
+from tests.simulation.traces.trace import (
     Answered,
     Buried,
     Concluded,

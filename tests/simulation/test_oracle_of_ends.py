@@ -4,10 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from tests.simulation.broken_ends import BROKEN_ENDS, dropped
-from tests.simulation.doctored import Doctoring, complaints, of, with_, without
-from tests.simulation.stories import NOON, in_order, requested, written
-from tests.simulation.stories_of_ends import (
+from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped
+from tests.simulation.traces.doctored import (
+    Doctoring,
+    complaints,
+    of,
+    with_,
+    without,
+)
+from tests.simulation.traces.stories import (
+    NOON,
+    in_order,
+    requested,
+    written,
+)
+from tests.simulation.traces.stories_of_ends import (
     STORIES_OF_ENDS,
     TRIGGER,
     asked,
@@ -17,7 +28,15 @@ from tests.simulation.stories_of_ends import (
     silent,
     told_of,
 )
-from tests.simulation.trace import Buried, Deleted, Event, Requested, RunAnswered, RunAsked, Told
+from tests.simulation.traces.trace import (
+    Buried,
+    Deleted,
+    Event,
+    Requested,
+    RunAnswered,
+    RunAsked,
+    Told,
+)
 
 
 @pytest.mark.parametrize("story", STORIES_OF_ENDS)

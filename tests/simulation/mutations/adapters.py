@@ -5,7 +5,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, mutation
-from tests.simulation.wire import wire
+from tests.simulation.world.wire import wire
 
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.timer import Cursor, Lease

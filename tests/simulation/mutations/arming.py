@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
-from tests.simulation.processes import LIMITS_MS
+from tests.simulation.world.processes import LIMITS_MS
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.jobs import commit

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from greenlet import greenlet
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
-from tests.simulation.processes import Killed, Scheduler, Strand
+from tests.simulation.world.processes import Killed, Scheduler, Strand
 
 from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
 from sweephand.base.instants import Instant

@@ -5,7 +5,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
-from tests.simulation.network import Network
+from tests.simulation.world.network import Network
 
 from sweephand.jobs import commit
 from sweephand.model.trigger import TriggerMessage

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
 from greenlet import getcurrent, greenlet
-from tests.simulation.stores import MakePorts
+from tests.simulation.world.stores import MakePorts
 
 #: The ports that a use case is built with, by the names of its arguments.
 Ports: TypeAlias = MutableMapping[str, Any]

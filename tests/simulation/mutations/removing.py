@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
-from tests.simulation.scenario import FIRST_FOR_WEEKS
+from tests.simulation.workload.scenario import FIRST_FOR_WEEKS
 
 from sweephand.jobs import draft
 from sweephand.runs.deliver import Deliverer

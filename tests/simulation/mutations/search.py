@@ -30,7 +30,7 @@ from tests.simulation.mutations import (
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
-from tests.simulation.trace import Requested
+from tests.simulation.traces.trace import Requested
 
 from sweephand.base.instants import SECOND_MS
 

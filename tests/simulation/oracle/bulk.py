@@ -1,0 +1,95 @@
+"""Checks of bulk calls: an acknowledged one has dealt with every job that it was about, and with no other."""
+
+from collections.abc import Iterator
+
+from tests.simulation.oracle.ends import is_past
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Deleted, ManyAnswered, Written
+
+#: What each of its jobs is or has been since a bulk call was asked for, when that is acknowledged.
+DONE = {"pause many": "paused", "resume many": "resumed", "delete many": "deleted"}
+
+
+def bulk_calls_leave_none_out(tale: Tale) -> Iterator[str]:
+    """Every job that was there all the while, and is meant, was paused, resumed or deleted meanwhile.
+
+    Meant is whoever fits the filter and comes after the cursor that was given and not after the one returned.
+    What was changed by a call that was never acknowledged is judged as any other change.
+    """
+    for answer in tale.of(ManyAnswered):
+        for life in tale.lives.values():
+            if _is_meant(life, answer) and not _is_done(life, answer):
+                what = f"{_named(answer)} was acknowledged at {told(answer.at)}"
+                yield f"{what}, and {life.name} ({life.uid}) was not {DONE[answer.verb]}"
+
+
+def bulk_calls_touch_no_other(tale: Tale) -> Iterator[str]:
+    """No job is changed of whose name none fits the filter, nor one that lies outside of the page."""
+    for answer in tale.of(ManyAnswered):
+        for uid in answer.changed:
+            name = tale.lives[uid].name
+            namesakes = (life for life in tale.lives.values() if life.name == name)
+            is_chosen = any(
+                answer.chosen.has(life.writes[number])
+                for life in namesakes
+                for number in life.stood(answer.asked_at, answer.at)
+            )
+            if not is_chosen or not _is_within(name, answer):
+                yield f"{_named(answer)} changed {name} ({uid}), which it is not about"
+
+
+def bulk_calls_count(tale: Tale) -> Iterator[str]:
+    """The count is that of the jobs it changed, and of those at most that others dealt with meanwhile."""
+    for answer in tale.of(ManyAnswered):
+        changed = len(set(answer.changed))
+        meanwhile = [
+            each
+            for each in tale.events
+            if isinstance(each, Written | Deleted)
+            and answer.asked_at <= each.at <= answer.at
+            and each.name.startswith(answer.chosen.prefix)
+        ]
+        others = len({each.name for each in meanwhile if each.uid not in answer.changed})
+        is_alone = len(meanwhile) == len(answer.changed)
+        if not changed <= answer.count <= changed + others or (is_alone and answer.count != changed):
+            yield f"{_named(answer)} changed {changed} jobs, and counted {answer.count}"
+
+
+def bulk_calls_move_on(tale: Tale) -> Iterator[str]:
+    """The cursor that a call returns lies behind the one that it was given: whoever goes on gets through."""
+    for answer in tale.of(ManyAnswered):
+        if answer.reached is not None and answer.reached <= answer.chosen.after:
+            yield f"{_named(answer)} came no further than {answer.reached}"
+
+
+def _is_meant(life: Life, answer: ManyAnswered) -> bool:
+    """Whether the job was there all the while, fitted all the while, and lies within the page."""
+    first, deleted_at = life.writes[0], life.deleted_at
+    # That it was deleted by then is what a deletion is to have done.
+    is_gone = deleted_at is not None and deleted_at <= answer.at
+    is_gone |= any(gone <= answer.at and back > answer.asked_at for gone, back in life.gaps())
+    if first.at > answer.asked_at or not _is_within(life.name, answer) or is_gone:
+        return False
+    stood = [life.writes[number] for number in life.stood(answer.asked_at, answer.at)]
+    may_be_gone = any(is_past(each, answer.at) for each in stood)
+    return not may_be_gone and all(answer.chosen.has(each) for each in stood)
+
+
+def _is_within(name: str, answer: ManyAnswered) -> bool:
+    return name > answer.chosen.after and (answer.reached is None or name <= answer.reached)
+
+
+def _is_done(life: Life, answer: ManyAnswered) -> bool:
+    """Whether at some moment meanwhile the job was what it was to become; it is not deleted."""
+    if answer.verb == "delete many":
+        return False
+    stood = (life.writes[number] for number in life.stood(answer.asked_at, answer.at))
+    return any((each.paused_at is not None) == (answer.verb == "pause many") for each in stood)
+
+
+def _named(answer: ManyAnswered) -> str:
+    by = [f"names from {answer.chosen.prefix}"] if answer.chosen.prefix else []
+    by += [f"{name} {value}" for name, value in answer.chosen.labels.items()]
+    after = f" after {answer.chosen.after}" if answer.chosen.after else ""
+    return f"{answer.verb} by {', '.join(by)}{after}"

@@ -1,0 +1,213 @@
+"""Checks of what follows the end of a run: who is told, what is chained, cancelled, redriven, paused."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.simulation.oracle.chains import (
+    CHAINED,
+    End,
+    end_in,
+    followed,
+)
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.runs import OUR_FAULT
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Requested, RunStored, Written
+
+#: The states in which a run is over.
+OVER = {"succeeded", "failed", "skipped", "cancelled"}
+
+#: Which ends a chain follows (guide.md, "Chains").
+WHEN = {"succeeded": {"succeeded"}, "failed": {"failed"}, "always": OVER}
+
+#: So long before the end of its run a job may have been read by whoever has it told.
+READ_BEFORE_MS = 100_000
+
+#: So long a function that has written an end may take to have it told, with all that it waits for: the
+#: retries of a notice are over within this.
+TELLING_MS = 600_000
+
+
+def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
+    """After a run was cancelled no attempt of it begins.
+
+    A first attempt that nobody had to claim can be under way twice: at least once.
+    """
+    for (uid, run_id), stored in tale.runs_of.items():
+        cancelled_at = next((each.at for each in stored if each.state == "cancelled"), None)
+        if cancelled_at is None:
+            continue
+        for request in tale.requests_of.get(f"{uid}-{run_id}", []):
+            if request.at > cancelled_at and (request.attempt > 1 or request.token is not None):
+                what = f"{request.name}: attempt {request.attempt} of {request.trigger_id}"
+                yield f"{what} left at {told(request.at)}; its run was cancelled at {told(cancelled_at)}"
+
+
+def only_redrives_take_up_what_failed(tale: Tale) -> Iterator[str]:
+    """A run that was given up goes on if somebody asked for that, and not by itself."""
+    for stored in tale.runs_of.values():
+        for each in stored:
+            if each.before == "failed" and each.state == "claimed" and not _is_redriven(tale, each):
+                yield f"{each.name}: run {each.uid}-{each.run_id} was taken up, and nobody redrove it"
+
+
+def redrives_are_attempted(tale: Tale) -> Iterator[str]:
+    """A redrive that was acknowledged leads to the next attempt of the same trigger, paused or not."""
+    for answer in tale.run_answers:
+        if answer.error is not None or answer.at > tale.through:
+            continue
+        if answer.asked.verb == "redrive" and answer.attempts is not None:
+            trigger = answer.asked.uid, answer.asked.run_id
+            yield from _unattempted(tale, *trigger, answer.attempts)
+        elif answer.asked.verb == "redrive many":
+            for (uid, run_id), stored in tale.runs_of.items():
+                before = [each for each in stored if each.at <= answer.asked.at]
+                meanwhile = [each for each in stored if answer.asked.at < each.at <= answer.at]
+                is_meant = stored[0].name.startswith(answer.asked.name) and not meanwhile
+                life = tale.lives.get(uid)
+                goes_on = life is not None and life.reigns()[-1].occurrences.next_after(answer.at) is not None
+                if before and before[-1].state == "failed" and is_meant and goes_on:
+                    yield from _unattempted(tale, uid, run_id, before[-1].attempts)
+
+
+def what_was_asked_with_stays(tale: Tale) -> Iterator[str]:
+    """A trigger by hand carries the same at every attempt, redriven or not, a chained one what it follows."""
+    carried: dict[str, set[object]] = defaultdict(set)
+    for request in tale.requests:
+        if "-manual-" in request.trigger_id:
+            carried[request.trigger_id].add(request.data)
+        elif CHAINED in request.trigger_id:
+            carried[request.trigger_id].add(end_in(request) or request.data)
+    for trigger_id, things in carried.items():
+        if len(things) > 1 or (CHAINED in trigger_id and not all(isinstance(each, End) for each in things)):
+            yield f"{trigger_id} left with {' and '.join(sorted(map(str, things)))}"
+
+
+def every_end_is_told(tale: Tale) -> Iterator[str]:
+    """Whoever is to be told of the end of a run is, and a job that follows it is triggered."""
+    known = {each.end for each in followed(tale)}
+    for end, at in _ends(tale):
+        life = tale.lives.get(end.uid)
+        if life is None:
+            # Of a job that never was: what was armed for it crashed too many.
+            continue
+        on_complete = _in_force(life, at)
+        if on_complete is None or at > tale.through or end in known:
+            continue
+        # What we ourselves gave up is told of if its job can be read at that moment.
+        is_ours = tale.buried.get(end.trigger_id, "").startswith(OUR_FAULT)
+        is_given_up = is_ours or "notice" in tale.given_up.get(end.trigger_id, ())
+        if not is_given_up and _is_owed(tale, end, at, on_complete):
+            what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
+            yield f"{what}, and nobody was told"
+
+
+def only_ends_are_told(tale: Tale) -> Iterator[str]:
+    """What is told of a run has happened: it ended so after that attempt."""
+    happened: dict[End, int] = {}
+    for end, at in _ends(tale):
+        happened.setdefault(end, at)
+    for concluded in (each for some in tale.conclusions_of.values() for each in some):
+        if concluded.outcome == "succeeded":
+            end = End(concluded.uid, concluded.trigger_id, concluded.attempt, "succeeded")
+            happened[end] = min(happened.get(end, concluded.at), concluded.at)
+    for each in followed(tale):
+        if happened.get(each.end, each.at + 1) > each.at:
+            what = f"{each.end.trigger_id} {each.end.state} after attempt {each.end.attempts}"
+            yield f"{each.name} was told that {what}; it had not"
+
+
+def ends_have_one_identity(tale: Tale) -> Iterator[str]:
+    """However often an end is told, it is under one id, which is no other's."""
+    ids: dict[tuple[str, str, str, int], set[str]] = defaultdict(set)
+    ends: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for each in followed(tale):
+        end = each.end
+        ids[each.name, each.uid, end.trigger_id, end.attempts].add(each.id)
+        ends[each.id].add((end.trigger_id, end.attempts))
+    for (name, _, trigger_id, attempts), named in ids.items():
+        if len(named) > 1:
+            yield f"{name}: the end of {trigger_id} after attempt {attempts} was told as {sorted(named)}"
+    for named_id, of in ends.items():
+        if len(of) > 1:
+            yield f"{named_id} names {len(of)} ends"
+
+
+def on_error_is_heeded(tale: Tale) -> Iterator[str]:
+    """A job that is to be paused when a trigger of it is given up is."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        life = tale.lives.get(uid)
+        for each in stored:
+            if each.state != "failed" or life is None or (each.reason or "").startswith(OUR_FAULT):
+                continue
+            requests = tale.requests_of.get(f"{uid}-{run_id}", [])
+            left_at = max((r.at for r in requests if r.at <= each.at), default=each.at)
+            stood = [life.writes[number] for number in life.stood(left_at - READ_BEFORE_MS, each.at)]
+            may_send = stood and all(write.definition.get("onError") == "pause" for write in stood)
+            is_deleted = life.deleted_at is not None and life.deleted_at <= each.at
+            # Past its time to live nobody finds a job to pause.
+            is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
+            if may_send and is_there and not any(write.paused_at is not None for write in stood):
+                yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
+
+
+def is_past(write: Written, at: int) -> bool:
+    """Whether by some clock a job was past its time to live then: nobody who asks for it finds it."""
+    return write.expires_at is not None and write.expires_at <= at + SKEW_MS
+
+
+def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[str]:
+    trigger_id, life = f"{uid}-{run_id}", tale.lives.get(uid)
+    requests: list[Requested] = tale.requests_of.get(trigger_id, [])
+    is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT) or trigger_id in tale.ended_by_hand
+    if life is None or life.deleted_at is not None:
+        # A job that never was has a run at most if what was armed for it crashed too many.
+        return
+    if not is_given_up and all(each.attempt <= attempts for each in requests):
+        yield f"{life.name}: {trigger_id} was redriven after attempt {attempts}, and no other left"
+
+
+def _is_redriven(tale: Tale, stored: RunStored) -> bool:
+    asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
+    in_bulk = (each for each in tale.run_asked if each.verb == "redrive many")
+    return any(each.verb == "redrive" and each.at <= stored.at for each in asked) or any(
+        stored.name.startswith(each.name) and each.at <= stored.at for each in in_bulk
+    )
+
+
+def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
+    """The ends that were recorded, and when; misfires that do not fire have none."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        for each in stored:
+            if each.state in OVER and each.reason != "misfire" and each.state != each.before:
+                yield End(uid, f"{uid}-{run_id}", each.attempts, each.state), each.at
+
+
+def _in_force(life: Life, at: int) -> Mapping[str, Any] | None:
+    """Who is told by every version of a job that may count from then on; None if they differ."""
+    if life.deleted_at is not None:
+        return None
+    stood = [life.writes[number] for number in life.stood(at - READ_BEFORE_MS, at + TELLING_MS)]
+    wishes = [write.definition.get("onComplete") for write in stood]
+    if not wishes or any(each != wishes[0] for each in wishes):
+        return None
+    first: Mapping[str, Any] | None = wishes[0]
+    return first
+
+
+def _is_owed(tale: Tale, end: End, at: int, on_complete: Mapping[str, Any]) -> bool:
+    """Whether that one has to have been told: of a chain, a job that is there and not held."""
+    if on_complete["type"] != "job":
+        return True
+    if end.state not in WHEN[on_complete.get("when", "succeeded")]:
+        return False
+    return any(
+        life.name == on_complete["name"]
+        and life.writes[0].at <= at
+        and life.deleted_at is None
+        and not life.is_held
+        and not any("-chained-" in each for each in tale.buried if each.startswith(life.uid))
+        for life in tale.lives.values()
+    )

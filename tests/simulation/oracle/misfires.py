@@ -1,0 +1,31 @@
+"""What catch-up makes of what fell due during a pause."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tests.simulation.oracle.lives import Life, begins_ahead_at
+
+
+class Misfires(NamedTuple):
+    """What fell due during a pause: the due times that are caught up with, and those that are skipped."""
+
+    fire: list[int]
+    skipped: list[int]
+
+
+def misfires(life: Life, number: int) -> Misfires:
+    """What the resume that is the write of that number makes of its pause, by its own mode or its job's."""
+    write, before = life.writes[number], life.writes[number - 1]
+    if before.paused_at is None:
+        return Misfires([], [])
+    after = max(before.paused_at, begins_ahead_at(before))
+    due = [due_at for due_at, _ in life.occurrences[number].between(after, write.asked_at)]
+    mode = write.catchup or catchup_of(write.definition).get("mode", "latest")
+    kept = max(len(due) - {"all": len(due), "latest": 1, "none": 0}[mode], 0)
+    return Misfires(due[kept:], due[:kept])
+
+
+def catchup_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`catchup` as the client wrote it."""
+    found: Mapping[str, Any] = definition.get("catchup") or {}
+    return found

@@ -1,0 +1,114 @@
+"""Whether everything that was promised was kept, judged from a trace alone.
+
+Written from the design's protocol and semantics. It shares no code with what it judges, not even its
+constants or its reading of a schedule: the numbers it rests on stand beside the checks that use them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+from tests.simulation.oracle import (
+    bulk,
+    ends,
+    fairness,
+    jobs,
+    leaving,
+    overlap,
+    patience,
+    queues,
+    removal,
+    reports,
+    requests,
+    runs,
+    times,
+    wheel,
+)
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Event
+
+Check = Callable[[Tale], Iterator[str]]
+
+#: Every check, each with its promise in its docstring; first those whose complaint tells most.
+CHECKS: Final[tuple[Check, ...]] = (
+    requests.nothing_is_lost,
+    requests.what_was_asked_for_leaves,
+    requests.nothing_is_early,
+    requests.only_what_is_owed_is_requested,
+    requests.nothing_begins_after_a_cancel,
+    requests.skipped_misfires_stay_skipped,
+    requests.skipped_misfires_are_recorded,
+    requests.triggers_have_one_identity,
+    requests.repeats_are_exact,
+    requests.data_is_of_the_present,
+    requests.nothing_comes_twice_in_calm,
+    jobs.acknowledged_writes_stand,
+    jobs.nobody_is_refused_for_his_own_write,
+    jobs.a_deletion_removes_one_job,
+    jobs.cuts_are_sound,
+    jobs.reigns_begin_where_they_should,
+    jobs.pauses_are_kept,
+    jobs.jitter_is_stable,
+    times.no_time_fires_twice,
+    times.no_time_is_left_out,
+    bulk.bulk_calls_leave_none_out,
+    bulk.bulk_calls_touch_no_other,
+    bulk.bulk_calls_count,
+    bulk.bulk_calls_move_on,
+    leaving.only_who_wants_to_goes,
+    leaving.nobody_goes_before_the_last_run_is_over,
+    leaving.who_wants_to_goes,
+    removal.what_is_over_does_not_come_back,
+    removal.jobs_stay_while_they_owe,
+    removal.jobs_stay_for_their_retention,
+    removal.lines_stay_while_somebody_waits,
+    removal.records_stay,
+    wheel.cursors_move_on,
+    wheel.cursors_reach_what_is_due,
+    wheel.timers_lie_beyond_sweeps,
+    wheel.chains_live,
+    wheel.chains_end,
+    fairness.shards_take_turns,
+    fairness.what_is_due_is_reached_before,
+    runs.run_states_are_legal,
+    runs.attempts_never_decrease,
+    runs.attempts_follow_one_another,
+    runs.later_attempts_have_one_holder,
+    runs.dead_letters_have_a_reason,
+    runs.every_trigger_ends,
+    runs.runs_end_with_their_job,
+    reports.every_end_has_a_cause,
+    reports.no_run_hangs,
+    reports.claims_end,
+    reports.acknowledged_reports_stand,
+    reports.first_report_rules,
+    reports.who_goes_on_is_not_refused,
+    reports.tokens_are_of_one_attempt,
+    queues.what_is_asked_for_again_arrives,
+    ends.cancelled_runs_stay_cancelled,
+    ends.only_redrives_take_up_what_failed,
+    ends.redrives_are_attempted,
+    ends.what_was_asked_with_stays,
+    ends.every_end_is_told,
+    ends.only_ends_are_told,
+    ends.ends_have_one_identity,
+    ends.on_error_is_heeded,
+    overlap.runs_take_turns,
+    overlap.what_is_skipped_never_leaves,
+    overlap.skips_have_their_reason,
+    overlap.turns_come_in_order,
+    overlap.lines_are_bounded,
+    patience.who_waits_goes_promptly,
+    patience.what_is_owed_no_more_leaves,
+    patience.by_hand_passes_a_pause,
+)
+
+
+def judge(events: Sequence[Event], *, through: int, calm_at: int | None = None) -> list[str]:
+    """What was promised and not kept, a sentence each; empty if all was kept.
+
+    Everything owed with a due time up to `through` must have had calm time to be delivered. From `calm_at`
+    on nothing goes wrong any more: then each trigger has to leave exactly once.
+    """
+    tale = Tale(events, through, calm_at)
+    return list(chain.from_iterable(check(tale) for check in CHECKS))

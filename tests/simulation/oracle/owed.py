@@ -1,0 +1,107 @@
+"""What a job owes without any excuse: its revisions' due times less what the protocol lets go."""
+
+from collections.abc import Iterator
+
+from tests.simulation.oracle.enumeration import length_ms
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, Reign
+from tests.simulation.oracle.misfires import catchup_of, misfires
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Mishap
+
+#: Sweephand gives a message up when it failed to handle it that often.
+FAULTS_MAX = 60
+
+#: What is said of a message that too many processes died over, by SQS and by us.
+CRASHED = ("received ", "Sweephand failed to handle it: ")
+
+#: Found later than this (catchup.window) an occurrence is a misfire.
+WINDOW_DEFAULT = "1h"
+
+#: So long a timer waits when it could not be expanded. The last such wait does not count as lateness.
+PUT_OFF_MS = 300_000
+
+
+def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
+    """The reigns and due times for which a request has to have left by the end, but for what excuses it.
+
+    Those of a job as it stood after the write of that number, up to that instant, if they are given. Of a
+    job that came back after its deletion what fell due before is not owed any more.
+    """
+    if number == -1 and (life.deleted_at is not None or life.is_held):
+        # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
+        return
+    skipped = {
+        (write.rev, due_at)
+        for resumed, write in enumerate(life.writes)
+        if write.verb == "resume"
+        for due_at in misfires(life, resumed).skipped
+    }
+    until = tale.through if through is None else through
+    back_at = life.came_back_at or 0
+    for reign in life.reigns(number):
+        dues = (due_at for due_at in reign.dues(until) if due_at > back_at)
+        yield from ((reign, due_at) for due_at in dues if (reign.rev, due_at) not in skipped)
+
+
+def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+    """Whether the trace explains that nothing left for what a reign owed."""
+    if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
+        return True
+    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
+    if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
+        return True
+    if any(reason.startswith(CRASHED) for reason in reasons) or any(
+        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.spans_buried
+    ):
+        # A message is given up that was in the hands of too many processes that died.
+        return True
+    has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
+    if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
+        return True
+    return _may_be_misfire(tale, life, reign, due_at)
+
+
+def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+    """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
+    catchup = catchup_of(next(each for each in life.writes if each.rev == reign.rev).definition)
+    mode = catchup.get("mode", "latest")
+    window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
+
+    def is_late(due_at: int) -> bool:
+        found_at = _found_at(tale, life, reign, due_at)
+        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
+
+    if mode == "all" or not is_late(due_at):
+        return False
+    fired = {each.due_at for each in tale.requests if each.uid == life.uid}
+    # What fires may come to be skipped for another run.
+    fired |= {
+        int(run_id.partition("-")[0])
+        for (uid, run_id), stored in tale.runs_of.items()
+        if uid == life.uid and stored[-1].reason == "overlap"
+    }
+    later = {each for each in fired if each > due_at}
+    return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
+
+
+def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
+    """When a sweep was done with it: by the timer of its revision that begins last before it.
+
+    Of a timer and its copies that is the copy that was written last, less the time that it waited last.
+    """
+    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
+    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
+    if not before:
+        return None
+    timer = max(before, key=lambda each: (each.first_due_at, each.due_at))
+    waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
+    return next(
+        (
+            each.at - waited_ms
+            for each in tale.cursors.get(timer.shard, [])
+            if each.key > timer.sort_key
+            or (each.key == timer.sort_key and (each.within_at is None or each.within_at >= due_at))
+        ),
+        None,
+    )

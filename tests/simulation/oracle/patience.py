@@ -1,0 +1,122 @@
+"""Checks of how long one waits for its turn when nothing goes wrong: not a moment longer than it has to."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from tests.simulation.oracle.chains import CHAINED
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.turns import (
+    OVER,
+    PROCESS_MS,
+    Event,
+    id_of,
+    is_taken_back,
+    may_overlap,
+    moments,
+)
+from tests.simulation.traces.trace import (
+    InLine,
+    LineStored,
+    Mishap,
+    RunStored,
+)
+
+#: Who waits has its turn, and begins, within this: sending, receiving, reading, and what is before it there.
+PROMPT_MS = 60_000
+
+#: Whoever could still deliver what is owed no more is gone within 180 s of the cut; then the line is free.
+LEAVING_MS = 300_000
+
+#: What was put back before the calm comes within 900 s, and may have those 180 s before it.
+PUT_BACK_MS = 1_200_000
+
+
+def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
+    """When a run is over the first that waits has its turn, and begins, within a minute."""
+    from_at = _undisturbed_from(tale)
+    for turns, event in moments(tale):
+        life, holder = turns.life, turns.holder
+        late_at = event.at + PROMPT_MS
+        if event.at < from_at or late_at > tale.ends_at or holder is None:
+            continue
+        if life.deleted_at is not None or life.is_held or may_overlap(life, event.at, late_at):
+            continue
+        soon = [each for each in tale.turns_of[event.uid] if event.at <= each.at <= late_at]
+        if isinstance(event, RunStored) and event.state in OVER and id_of(event) == holder.trigger_id:
+            who, what = turns.lines[-1].waiting, "had no turn"
+            has_come = any(isinstance(each, LineStored) for each in soon)
+        elif isinstance(event, LineStored) and event.holder and event.holder.trigger_id != holder.trigger_id:
+            who, what = (event.holder,), "did not begin"
+            # A copy of it may have been skipped in that moment: then there is nothing to begin.
+            trigger_id = event.holder.trigger_id
+            has_come = _begins(trigger_id, soon) or trigger_id in turns.over
+        else:
+            continue
+        if who and not has_come and not turns.is_taken_back(who[0].trigger_id, event.at):
+            yield (
+                f"{event.name}: {who[0].trigger_id} waited for {holder.trigger_id}, which was over at "
+                f"{told(event.at)}, and {what} by {told(late_at)}"
+            )
+
+
+def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
+    """Who holds a line and is owed no more, by a cut before it was due, gives the line on to who waits."""
+    from_at = _undisturbed_from(tale)
+    for life, line, since, until in _holdings(tale):
+        holder = line.holder
+        if holder is None or not line.waiting or _has_come(tale, holder, until) or life.is_held:
+            continue
+        patience_ms = LEAVING_MS if since >= from_at else PUT_BACK_MS
+        cut_at = max(write.at for write in life.writes if write.at <= until)
+        is_late = until > max(since, cut_at, from_at) + patience_ms
+        if is_late and is_taken_back(life, holder, until):
+            yield (
+                f"{line.name}: {holder.trigger_id} is owed no more, and held the line from {told(since)} "
+                f"to {told(until)}"
+            )
+
+
+def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
+    """What was asked for of a paused job does not wait for one that the pause keeps from beginning."""
+    from_at = _undisturbed_from(tale)
+    for life, line, _, held_until in _holdings(tale):
+        # A chain is held by a pause, too.
+        by_hand = [each for each in line.waiting if each.is_asked_for and CHAINED not in each.trigger_id]
+        holder, until = line.holder, min(held_until, life.deleted_at or held_until)
+        if holder is None or holder.is_asked_for or not by_hand or not life.is_held:
+            continue
+        is_late = until > max(line.at, life.last.at, from_at) + PUT_BACK_MS
+        if is_late and not _has_come(tale, holder, until):
+            yield (
+                f"{line.name}: {by_hand[0].trigger_id} was asked for and waited from {told(line.at)} to "
+                f"{told(until)} for {holder.trigger_id}, which may not begin"
+            )
+
+
+def _undisturbed_from(tale: Tale) -> int:
+    """From when on nothing goes wrong, nor is left of what went wrong; the end if that is not known."""
+    if tale.calm_at is None:
+        return tale.ends_at
+    return max([tale.calm_at, *(each.at for each in tale.of(Mishap))]) + PROCESS_MS
+
+
+def _holdings(tale: Tale) -> Iterator[tuple[Life, LineStored, int, int]]:
+    """Each line that was stored, since when its holder held it, and until when."""
+    for uid, events in tale.turns_of.items():
+        lines = [each for each in events if isinstance(each, LineStored)]
+        for _, turn in groupby(lines, key=lambda line: line.holder and line.holder.trigger_id):
+            held = list(turn)
+            following = next((each.at for each in lines if each.at > held[-1].at), tale.ends_at)
+            yield from ((tale.lives[uid], line, held[0].at, following) for line in held if uid in tale.lives)
+
+
+def _has_come(tale: Tale, holder: InLine, until: int) -> bool:
+    """Whether something came of who holds a line by then: a run, or a dead letter."""
+    uid, _, run_id = holder.trigger_id.partition("-")
+    runs = tale.runs_of.get((uid, run_id), [])
+    return holder.trigger_id in tale.buried or any(each.at <= until for each in runs)
+
+
+def _begins(trigger_id: str, events: Iterable[Event]) -> bool:
+    return any(not isinstance(each, LineStored) and id_of(each) == trigger_id for each in events)

@@ -1,0 +1,33 @@
+"""Checks of what a FIFO queue drops: only what it has delivered already, and nobody asked for again."""
+
+from collections.abc import Iterator
+
+from tests.simulation.oracle.lives import told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Dropped, Requested
+
+
+def what_is_asked_for_again_arrives(tale: Tale) -> Iterator[str]:
+    """An attempt is delivered that follows one which its consumer could report on, or that a redrive makes.
+
+    Otherwise what the queue has taken has succeeded (decision 013). Another attempt is made only because an
+    answer was lost or a copy of the attempt was refused, and the queue may drop it. The same attempt may be
+    sent twice.
+    """
+    left: dict[tuple[str, int], int] = {}
+    dropped: dict[tuple[str, int], int] = {}
+    reported: dict[str, int] = {}
+    for event in tale.events:
+        if isinstance(event, Requested):
+            left[event.trigger_id, event.attempt] = left.get((event.trigger_id, event.attempt), 0) + 1
+            if event.token is not None:
+                reported.setdefault(event.trigger_id, event.attempt)
+        elif isinstance(event, Dropped):
+            place = event.trigger_id, event.attempt
+            dropped[place] = dropped.get(place, 0) + 1
+            has_arrived = left.get(place, 0) > dropped[place]
+            is_redriven = event.attempt >= tale.redriven_from.get(event.trigger_id, event.attempt + 1)
+            is_after_one_reported = reported.get(event.trigger_id, event.attempt) < event.attempt
+            if not has_arrived and (is_redriven or is_after_one_reported):
+                what = f"{event.name}: attempt {event.attempt} of {event.trigger_id}"
+                yield f"{what}, asked for again, was dropped by its queue at {told(event.at)}"

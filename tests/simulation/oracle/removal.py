@@ -1,0 +1,206 @@
+"""Checks of what DynamoDB removes when its time to live is over: nothing that is owed goes with it.
+
+semantics.md, "States": a job that has ended is kept for `retention`, a run for `historyRetention`, and an
+acknowledged trigger is delivered though its job has ended long ago.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
+
+from tests.simulation.oracle.enumeration import length_ms
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.overlap import QUEUE_DELAY_MAX_MS
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.turns import OVER, PROCESS_MS, is_taken_back
+from tests.simulation.traces.trace import (
+    Deleted,
+    LineStored,
+    Removed,
+    RunStored,
+)
+
+#: Runs are kept for this long where a job does not say, jobs that have ended for that long.
+HISTORY_DEFAULT = "720h"
+HISTORY_MIN_MS = 24 * 3_600_000
+RETENTION_DEFAULT = "168h"
+
+#: Duplicates of what is over come within a day: a message is received again after minutes, an outage lasts
+#: hours.
+DUPLICATES_MS = 24 * 3_600_000
+
+#: A series that ends has no more occurrences than this in any seed.
+OCCURRENCES_MAX = 5_000
+
+
+def what_is_over_does_not_come_back(tale: Tale) -> Iterator[str]:
+    """A day after its run is over no request of a trigger leaves, unless somebody redrives it."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        trigger_id = f"{uid}-{run_id}"
+        asked = [each.at for each in tale.run_asked_of.get((uid, run_id), []) if each.verb == "redrive"]
+        asked += [
+            each.at
+            for each in tale.run_asked
+            if each.verb == "redrive many" and stored[0].name.startswith(each.name)
+        ]
+        times = [each.at for each in stored]
+        for request in tale.requests_of.get(trigger_id, []):
+            before = stored[: bisect_right(times, request.at - DUPLICATES_MS)]
+            if not before or before[-1].state not in OVER:
+                continue
+            over_at = before[-1].at
+            is_redriven = any(over_at <= at <= request.at for at in asked)
+            if not is_redriven and not _goes_on_again(stored, over_at, request.at):
+                what = f"{request.name}: {trigger_id} was {before[-1].state} at {told(over_at)}"
+                yield f"{what}, and attempt {request.attempt} left at {told(request.at)}"
+
+
+def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
+    """A job that nobody deletes can be found while a trigger of it waits, runs or is to be tried again.
+
+    A job that has gone with its last run may get an occurrence of an earlier revision that begins late. It is
+    delivered, unless somebody gives the name to another job (docs/reliability.md).
+    """
+    for life in tale.lives.values():
+        for at, why in _gone(tale, life):
+            for trigger_id, what in _going_on(tale, life, at):
+                if life.last.verb == "expire" and _is_late_of_earlier(tale, life, trigger_id):
+                    continue
+                yield f"{life.name}: {life.uid} {why} at {told(at)}, and {trigger_id} {what}"
+
+
+def jobs_stay_for_their_retention(tale: Tale) -> Iterator[str]:
+    """A job that ends is not gone before its last occurrence and its `retention` are over.
+
+    One that fires only on demand ends with its `ttl`, and is never gone without one.
+    """
+    for life in tale.lives.values():
+        for write, occurrences in zip(life.writes, life.occurrences, strict=True):
+            if write.expires_at is None or write.verb == "expire":
+                continue
+            timing = occurrences.timing
+            if timing.is_on_demand and timing.ttl_at is None:
+                yield f"{life.name}: revision {write.rev} fires on demand and is to be gone"
+                continue
+            dues = (at for at, _ in islice(timing.numbered(), OCCURRENCES_MAX))
+            last_at = max(dues, default=(timing.is_on_demand and timing.ttl_at) or 0)
+            kept_ms = length_ms(write.definition.get("retention", RETENTION_DEFAULT))
+            # A job that goes with its last run keeps the end that it has.
+            has_gone = any(each.verb == "expire" for each in life.writes)
+            if write.expires_at < last_at + kept_ms and not has_gone:
+                what = f"{life.name}: revision {write.rev} is gone at {told(write.expires_at)}"
+                yield f"{what}; its last occurrence is at {told(last_at)}, and it is kept for {kept_ms} ms"
+
+
+def lines_stay_while_somebody_waits(tale: Tale) -> Iterator[str]:
+    """No line is removed that a trigger waits in, or that is held by one whose run is not over."""
+    for event in tale.of(Removed):
+        life = tale.lives.get(event.uid)
+        if event.item == "line" and life is not None and _is_there(life, event.at):
+            for trigger_id, what in _in_line(tale, life, event.at):
+                yield f"{event.name}: its line was removed at {told(event.at)}, and {trigger_id} {what}"
+
+
+def records_stay(tale: Tale) -> Iterator[str]:
+    """The record of a run is removed when the run is over, and `historyRetention` after its last attempt."""
+    for event in tale.of(Removed):
+        life = tale.lives.get(event.uid)
+        if event.item != "run" or life is None:
+            continue
+        stored = [each for each in tale.runs_of[event.uid, event.run_id] if each.at <= event.at]
+        last, what = stored[-1], f"{event.name}: the record of run {event.uid}-{event.run_id} was removed"
+        if last.state in ("running", "retrying"):
+            yield f"{what} at {told(event.at)}, and the run is {last.state}"
+        elif last.state in OVER:
+            kept_ms = min(_history_ms(life, stored, last))
+            if event.at < _began_at(stored) - PROCESS_MS + kept_ms - SKEW_MS:
+                what = f"{what} at {told(event.at)}; it was over at {told(last.at)}"
+                yield f"{what}, and is kept for {kept_ms} ms"
+
+
+def _history_ms(life: Life, stored: list[RunStored], last: RunStored) -> Iterator[int]:
+    """How long every version of the job that may have been read keeps its runs."""
+    numbers = list(life.stood(_began_at(stored) - PROCESS_MS, last.at)) or [len(life.writes) - 1]
+    for number in numbers:
+        kept = life.writes[number].definition.get("historyRetention", HISTORY_DEFAULT)
+        yield max(length_ms(kept), HISTORY_MIN_MS)
+
+
+def _began_at(stored: list[RunStored]) -> int:
+    """When the last attempt of a run began; without a claim that is when it ended, but for moments.
+
+    Misfires are skipped as of when a sweep first saw them, which is after the first of them was due.
+    """
+    if stored[-1].reason == "misfire":
+        return int(stored[-1].run_id.partition("-")[0])
+    return next((each.at for each in reversed(stored) if each.state == "claimed"), stored[-1].at)
+
+
+def _goes_on_again(stored: list[RunStored], over_at: int, at: int) -> bool:
+    """Whether a redrive has taken up a run since it was over."""
+    return any(each.before == "failed" and over_at < each.at <= at for each in stored)
+
+
+def _gone(tale: Tale, life: Life) -> Iterator[tuple[int, str]]:
+    """When a job that nobody deleted could not be found, and why."""
+    deleted = {each.uid: each for each in tale.of(Deleted)}
+    if life.removed_at is not None:
+        yield life.removed_at, "was removed"
+    if life.uid in deleted and deleted[life.uid].verb == "create":
+        yield deleted[life.uid].at, "was replaced by another job of its name"
+    for number, write in enumerate(life.writes):
+        if write.expires_at is None or write.verb == "expire":
+            continue
+        # What is put back and comes again may keep the job.
+        at = write.expires_at + QUEUE_DELAY_MAX_MS + SKEW_MS + PROCESS_MS
+        if at < tale.ends_at and _is_there(life, at) and list(life.stood(write.expires_at, at)) == [number]:
+            yield at, "could not be found any more"
+
+
+def _is_there(life: Life, at: int) -> bool:
+    ended = [each for each in (life.deleted_at, life.removed_at) if each is not None]
+    return not ended or min(ended) > at
+
+
+def _going_on(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
+    """The triggers of a job that wait, run or are to be tried again at a moment, and what they do."""
+    yield from _in_line(tale, life, at)
+    for (uid, run_id), stored in tale.runs_of.items():
+        before = [each for each in stored if each.at <= at]
+        if uid == life.uid and before and before[-1].state in ("running", "retrying"):
+            yield f"{uid}-{run_id}", f"was {before[-1].state}"
+
+
+def _is_late_of_earlier(tale: Tale, life: Life, trigger_id: str) -> bool:
+    """Whether a trigger is of an earlier revision, and nothing was seen of it before its job had gone."""
+    due_at = trigger_id.removeprefix(f"{life.uid}-").partition("-")[0]
+    if not due_at.isdigit() or life.reigns()[-1].owns(int(due_at)):
+        return False
+    for event in tale.turns_of.get(life.uid, []):
+        if event.at >= life.last.at:
+            break
+        if isinstance(event, LineStored):
+            places = (event.holder, *event.waiting)
+            if any(place is not None and place.trigger_id == trigger_id for place in places):
+                return False
+        elif isinstance(event, RunStored) and f"{event.uid}-{event.run_id}" == trigger_id:
+            return False
+    return True
+
+
+def _in_line(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
+    """The triggers in a job's line whose runs are not over at a moment."""
+    lines = [each for each in tale.turns_of.get(life.uid, []) if isinstance(each, LineStored)]
+    line = next((each for each in reversed(lines) if each.at < at), None)
+    if line is None:
+        return
+    holders = () if line.holder is None else (line.holder,)
+    for place in (*holders, *line.waiting):
+        run_id = place.trigger_id.removeprefix(f"{life.uid}-")
+        before = [each for each in tale.runs_of.get((life.uid, run_id), []) if each.at <= at]
+        # A dead letter may hold its line until the next one comes.
+        is_buried = tale.buried_at.get(place.trigger_id, at + 1) <= at
+        is_over = is_buried or (bool(before) and before[-1].state in OVER)
+        if not is_over and not is_taken_back(life, place, at):
+            yield place.trigger_id, "was in its line"

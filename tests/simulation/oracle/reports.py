@@ -1,0 +1,316 @@
+"""Checks of asynchronous completion: what is reported counts, what is silent is found, and nothing hangs."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tests.simulation.oracle.enumeration import length_ms
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.owed import owed
+from tests.simulation.oracle.runs import OUR_FAULT, taken_back
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.turns import SIMULATED_SKEW_MS
+from tests.simulation.traces.trace import (
+    Concluded,
+    Mishap,
+    RunAnswered,
+    RunAsked,
+    RunStored,
+)
+
+#: What counts where a job does not say (semantics.md, "Delivery").
+HEARTBEAT_TIMEOUT_DEFAULT = "5m"
+RUN_TIME_DEFAULT = "24h"
+
+#: What a deadline is allowed before anybody acts on it. Clocks that differ by more, as those here do, end
+#: a run too early or find it later by as much.
+GRACE_MS = 5_000
+
+#: What clocks may differ by where a claim's end is waited for.
+CLOCKS_MS = 90_000
+
+#: How long a look at a run may take from when it is due: its message has to be seen, or its minute swept.
+LOOK_MS = 150_000
+
+#: An attempt is claimed for so long.
+CLAIM_MS = 180_000
+
+#: A look that failed is put back for so long at most.
+PUT_BACK_MAX_MS = 900_000
+
+#: A job was read so long before its consumer answered, at most: its function's time limit, and a second.
+READ_BEFORE_MS = 91_000
+
+#: By these a consumer is told to stop.
+REFUSALS = {"GoneError", "ConflictError", "NotFoundError"}
+
+#: States in which a consumer may have the trigger, and those that a report of it has led to.
+GOING_ON = {"claimed", "running"}
+SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "failed"}}
+
+
+def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
+    """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
+
+    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt moves
+    nothing; who needs none speaks of the one that goes on.
+    """
+    for stored in tale.runs_of.values():
+        for each in stored:
+            if each.state == each.before:
+                continue
+            what = f"{_named(each)} became {each.state} at attempt {each.attempts}"
+            if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
+                yield f"{what}, which never succeeded"
+            elif each.state == "cancelled" and not _was_called_off(tale, each):
+                yield f"{what}, and nobody asked for it"
+            elif each.state in ("retrying", "failed") and not _has_failed(tale, each):
+                yield f"{what}, which never failed, nor was silent for too long"
+
+
+def no_run_hangs(tale: Tale) -> Iterator[str]:
+    """A run whose consumer is silent, or takes longer than it may, is found: nobody waits for it for ever."""
+    for stored in tale.runs_of.values():
+        if "deadline" in tale.given_up.get(_trigger_id(stored[0]), ()):
+            continue
+        accepted_at: dict[int, int] = {}
+        for each, following in zip(stored, [*stored[1:], None], strict=True):
+            if each.state != "running":
+                continue
+            begun_at = accepted_at.setdefault(each.attempts, each.at)
+            left_at = tale.through if following is None else following.at
+            if left_at > _found_by(tale, each, begun_at):
+                what = f"{_named(each)} is running since {told(begun_at)}, heard of at {told(each.at)}"
+                yield f"{what}, and nothing came of it until {told(left_at)}"
+
+
+def claims_end(tale: Tale) -> Iterator[str]:
+    """Of a run that was claimed something becomes: its holder's end is another's beginning."""
+    for (uid, _), stored in tale.runs_of.items():
+        last, life = stored[-1], tale.lives.get(uid)
+        if last.state != "claimed" or life is None:
+            continue
+        trigger_id = _trigger_id(last)
+        if life.is_held and last.attempts < tale.redriven_from.get(trigger_id, last.attempts + 1):
+            continue
+        requests = tale.requests_of.get(trigger_id, [])
+        is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
+        # By another's clock a pause or a cut lies before what was due, and it is owed no more.
+        is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
+        # Claimed by one version of its job, it may succeed by another that keeps no record of successes, or
+        # that is content if it cannot be written.
+        keeps_none = any(write.definition.get("history") == "failures" for write in life.writes)
+        is_unrecorded = any(
+            each.outcome == "succeeded" and each.at > last.at and (keeps_none or _is_troubled(tale, each.at))
+            for each in tale.conclusions_of.get(trigger_id, [])
+        )
+        if is_given_up or is_taken_back or is_unrecorded:
+            continue
+        # A message that was held by a pause may find only when it comes again that its job is deleted.
+        deleted_by = 0 if life.deleted_at is None else life.deleted_at + PUT_BACK_MAX_MS
+        if max(last.at, deleted_by) + CLAIM_MS + CLOCKS_MS + LOOK_MS < tale.through:
+            yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
+
+
+def _is_troubled(tale: Tale, at: int) -> bool:
+    """Whether something went wrong with a record soon after that moment."""
+    mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + READ_BEFORE_MS)
+    return any("runs" in each.where for each in mishaps)
+
+
+def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
+    """A report that was taken is of the attempt that went on, and its run is what was reported."""
+    for answer in tale.run_answers:
+        asked, verb = answer.asked, answer.asked.verb
+        if answer.error is not None or not asked.run_id:
+            continue
+        runs = [tale.runs_of.get(run, []) for run in tale.meant_by(asked)]
+        what = (
+            f"{asked.name}: the {verb} of run {asked.run_id} of {asked.uid}, answered at {told(answer.at)},"
+        )
+        became = {"complete": "succeeded", "cancel": "cancelled"}.get(verb)
+        if became is not None and not any(
+            each.state == became and each.at <= answer.at for stored in runs for each in stored
+        ):
+            yield f"{what} was acknowledged, and the run never {became}"
+        if verb in SAID:
+            states = GOING_ON | SAID[verb] | ({became} if became else set())
+            if not _is_repetition(tale, asked) and not any(
+                asked.attempt in (None, each.attempts) and each.state in states
+                for stored in runs
+                for each in _stood(stored, answer)
+            ):
+                yield f"{what} was taken from attempt {asked.attempt}, which was not the one that went on"
+
+
+def first_report_rules(tale: Tale) -> Iterator[str]:
+    """Of two reports that end an attempt differently one is taken; what is completed is not given up."""
+    for (uid, run_id), answers in tale.run_answers_of.items():
+        trigger_id = f"{uid}-{run_id}"
+        taken: dict[str, set[int]] = defaultdict(set)
+        for each in answers:
+            if each.error is None and each.asked.attempt is not None:
+                taken[each.asked.verb].add(each.asked.attempt)
+        for attempt in taken["complete"] & taken["fail"]:
+            if not _is_made_between(tale, trigger_id, attempt, answers):
+                what = f"attempt {attempt} of {trigger_id} was reported as complete and as failed"
+                yield f"{what}, and both reports were taken"
+        reason = tale.buried.get(trigger_id)
+        is_ours = reason is None or reason.startswith(OUR_FAULT)
+        # Buried before, by a function that died before it had recorded that, the attempt was made once more.
+        completed = (each for each in answers if each.asked.verb == "complete" and each.error is None)
+        asked_at = min((each.asked.at for each in completed), default=0)
+        is_before = tale.buried_at.get(trigger_id, 0) < asked_at
+        if taken["complete"] and not (is_ours or is_before or trigger_id in tale.redriven_from):
+            yield f"{trigger_id} was reported as complete, and was buried ({reason})"
+
+
+def _is_made_between(tale: Tale, trigger_id: str, attempt: int, answers: Sequence[RunAnswered]) -> bool:
+    """Whether each two different reports that were taken are of two requests of that attempt.
+
+    The function that made the first request died before the end of its run was recorded. So the message came
+    again, and the attempt was made once more: each of its two requests has an end of its own.
+    """
+    made = [each.at for each in tale.requests_of.get(trigger_id, []) if each.attempt == attempt]
+    reports = sorted(
+        (each.asked.at, each.asked.verb)
+        for each in answers
+        if each.error is None and each.asked.attempt == attempt and each.asked.verb in {"complete", "fail"}
+    )
+    return all(
+        verb == following or any(asked_at < at < following_at for at in made)
+        for (asked_at, verb), (following_at, following) in pairwise(reports)
+    )
+
+
+def _is_repetition(tale: Tale, asked: RunAsked) -> bool:
+    """Whether it was said before, of the same attempt: to repeat it is safe, whatever came of the run."""
+    return any(
+        (each.verb, each.attempt) == (asked.verb, asked.attempt) and each.at < asked.at
+        for each in tale.run_asked_of.get((asked.uid, asked.run_id), [])
+    )
+
+
+def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
+    """A consumer that reports on the attempt that goes on is not told to stop."""
+    for answer in tale.run_answers:
+        asked = answer.asked
+        if answer.error not in REFUSALS or asked.verb not in SAID:
+            continue
+        stood = list(_stood(tale.runs_of.get((asked.uid, asked.run_id), []), answer))
+        goes_on = all(
+            each.state in GOING_ON and not each.is_ending and each.attempts == asked.attempt for each in stood
+        )
+        is_another = len(tale.namesakes[asked.name, asked.run_id]) > 1
+        if stood and goes_on and not is_another:
+            what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
+            yield f"{what} was refused at {told(answer.at)}, and attempt {asked.attempt} goes on"
+
+
+def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
+    """Each attempt has a token of its own, the same whenever its request leaves."""
+    tokens: dict[tuple[str, int], set[str]] = defaultdict(set)
+    attempts: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for request in tale.requests:
+        if request.token is not None:
+            tokens[request.trigger_id, request.attempt].add(request.token)
+            attempts[request.token].add((request.trigger_id, request.attempt))
+    for (trigger_id, attempt), named in tokens.items():
+        if len(named) > 1:
+            yield f"attempt {attempt} of {trigger_id} left with {len(named)} tokens"
+    for named_by in attempts.values():
+        if len(named_by) > 1:
+            yield f"one token is that of {sorted(named_by)}"
+
+
+def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
+    """Whether a run that was claimed is of what its job owes still; what was asked for always is."""
+    due_at, _, _ = stored.run_id.partition("-")
+    return not due_at.isdigit() or any(each == int(due_at) for _, each in owed(tale, life))
+
+
+def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
+    """Whether its attempt was answered so, or reported on so, by then."""
+    return _is_answered(tale, stored, outcomes) or any(
+        each.verb == verb and each.attempt in (None, stored.attempts) and each.at <= stored.at
+        for each in tale.run_asked_of.get((stored.uid, stored.run_id), [])
+    )
+
+
+def _is_answered(tale: Tale, stored: RunStored, outcomes: set[str]) -> bool:
+    return any(each.outcome in outcomes for each in _conclusions(tale, stored))
+
+
+def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
+    """What consumers had answered to the attempt of a run by the time when it was stored."""
+    concluded = tale.conclusions_of.get(_trigger_id(stored), [])
+    return [each for each in concluded if each.attempt == stored.attempts and each.at <= stored.at]
+
+
+def _was_called_off(tale: Tale, stored: RunStored) -> bool:
+    asked = tale.run_asked_of.get((stored.uid, stored.run_id), [])
+    deleted_at = tale.lives[stored.uid].deleted_at if stored.uid in tale.lives else None
+    is_open = stored.before in ("claimed", "retrying")
+    is_deleted = deleted_at is not None and deleted_at <= stored.at and is_open
+    return is_deleted or any(each.verb == "cancel" and each.at <= stored.at for each in asked)
+
+
+def _has_failed(tale: Tale, stored: RunStored) -> bool:
+    is_ours = (stored.reason or "").startswith(OUR_FAULT)
+    return is_ours or _has_cause(tale, stored, {"failed", "lost"}, "fail") or _was_silent(tale, stored)
+
+
+def _was_silent(tale: Tale, stored: RunStored) -> bool:
+    """Whether the consumer that accepted an attempt had been silent, or at it, for too long by then."""
+    accepted = [each.at for each in _conclusions(tale, stored) if each.outcome == "accepted"]
+    if not accepted:
+        return False
+    accepted_at = max(accepted)
+    beats = (
+        each.asked.at
+        for each in tale.run_answers_of.get((stored.uid, stored.run_id), [])
+        if each.asked.verb == "heartbeat"
+        and each.error is None
+        and each.asked.attempt == stored.attempts
+        and each.at <= stored.at
+    )
+    silent_ms = stored.at - max([accepted_at, *beats])
+    life = tale.lives[stored.uid]
+    standing = [life.writes[each].definition for each in life.stood(accepted_at - READ_BEFORE_MS, stored.at)]
+    standing = standing or [write.definition for write in life.writes]
+    timeouts_ms = [length_ms(each.get("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)) for each in standing]
+    times_ms = [length_ms(each.get("maxRunTime", RUN_TIME_DEFAULT)) for each in standing]
+    is_silent = silent_ms >= min(timeouts_ms) - SIMULATED_SKEW_MS
+    return is_silent or stored.at - accepted_at >= min(times_ms) - SIMULATED_SKEW_MS
+
+
+def _found_by(tale: Tale, stored: RunStored, accepted_at: int) -> int:
+    """When at the latest somebody has seen that a run which was heard of then goes on for too long."""
+    silent_until = stored.at + _longest(tale, stored, "heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)
+    until = min(silent_until, accepted_at + _longest(tale, stored, "maxRunTime", RUN_TIME_DEFAULT))
+    found_by = until + GRACE_MS + SKEW_MS + LOOK_MS
+    if tale.calm_at is None or until + GRACE_MS - SKEW_MS > tale.calm_at:
+        return found_by
+    # Before the calm looking may have failed; it is put back for ever longer.
+    return max(found_by, tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS)
+
+
+def _longest(tale: Tale, stored: RunStored, field: str, otherwise: str) -> int:
+    writes = tale.lives[stored.uid].writes
+    return max(length_ms(write.definition.get(field, otherwise)) for write in writes)
+
+
+def _stood(stored: Sequence[RunStored], answer: RunAnswered) -> Iterator[RunStored]:
+    """What stood of a run at some moment between a question and its answer."""
+    for each, following in zip(stored, [*stored[1:], None], strict=True):
+        if each.at <= answer.at and (following is None or answer.asked.at <= following.at):
+            yield each
+
+
+def _trigger_id(stored: RunStored) -> str:
+    return f"{stored.uid}-{stored.run_id}"
+
+
+def _named(stored: RunStored) -> str:
+    return f"{stored.name}: run {_trigger_id(stored)}"

@@ -1,0 +1,215 @@
+"""Checks of what left for consumers: nothing lost, early, never owed, after a cancel, or under two names."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from tests.simulation.oracle.chains import CHAINED
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import READ_AGE_MS, Life, told
+from tests.simulation.oracle.misfires import misfires
+from tests.simulation.oracle.owed import is_excused, owed
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Answered, Buried, Requested
+
+#: What a job without data sends.
+NO_DATA = "null"
+
+#: What the id of a trigger by hand has after its job's uid.
+MANUAL = "-manual-"
+
+
+def nothing_is_lost(tale: Tale) -> Iterator[str]:
+    """At least once: every due time that a job owed was requested, whatever crashed."""
+    requested = {(each.uid, each.due_at) for each in tale.requests if not each.is_on_demand}
+    for life in tale.lives.values():
+        for reign, due_at in owed(tale, life):
+            if (life.uid, due_at) not in requested and not is_excused(tale, life, reign, due_at):
+                what = f"{life.name}: {life.uid} owed {told(due_at)} (revision {reign.rev})"
+                yield f"{what}; nothing left for it"
+
+
+def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
+    """A trigger by hand that a client was told is on its way leaves: its job need only be there."""
+    asked = Counter(
+        each.uid for each in tale.of(Answered) if each.verb == "trigger" and each.uid and not each.error
+    )
+    left: dict[str, set[str]] = defaultdict(set)
+    for request in tale.requests:
+        if request.is_on_demand and MANUAL in request.trigger_id:
+            left[request.uid].add(request.trigger_id)
+    over = {*tale.buried, *tale.ended_by_hand}
+    given_up = Counter(each.partition(MANUAL)[0] for each in over if MANUAL in each)
+    for uid, number in asked.items():
+        life = tale.lives.get(uid or "")
+        if life is not None and life.deleted_at is None and len(left[life.uid]) + given_up[life.uid] < number:
+            what = f"{life.name}: {number} triggers by hand of {uid} were acknowledged"
+            yield f"{what}, {len(left[life.uid])} left"
+
+
+def nothing_is_early(tale: Tale) -> Iterator[str]:
+    """Never early: by the delivery function's clock, and by the true time but for what clocks differ."""
+    for request in tale.requests:
+        if request.is_on_demand:
+            continue
+        if request.clock_at < request.due_at:
+            yield f"{_named(request)} left at {told(request.clock_at)} by the clock of who sent it: early"
+        elif request.at < request.due_at - SKEW_MS:
+            yield f"{_named(request)} left at {told(request.at)}, earlier than any clock is ahead"
+
+
+def only_what_is_owed_is_requested(tale: Tale) -> Iterator[str]:
+    """A first attempt is of what its job, as it stood at most 1 s before, owed under that number."""
+    for request in tale.requests:
+        if request.is_on_demand or request.attempt > 1:
+            continue
+        life = tale.lives.get(request.uid)
+        if life is None:
+            yield f"{_named(request)} is of a job that was never written"
+        elif complaint := _unowed(life, request):
+            yield f"{_named(request)} {complaint}"
+
+
+def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
+    """Of what fell due during a pause the resumed revision makes what catch-up says, and no more."""
+    for life in tale.lives.values():
+        for number, write in enumerate(life.writes):
+            if write.verb != "resume":
+                continue
+            skipped = misfires(life, number).skipped
+            for request in tale.requests:
+                is_its_own = (request.uid, request.rev) == (life.uid, write.rev) and not request.is_on_demand
+                if is_its_own and request.due_at in skipped:
+                    yield f"{_named(request)} was a misfire of the pause, to be skipped"
+
+
+def skipped_misfires_are_recorded(tale: Tale) -> Iterator[str]:
+    """Of what a resume skips there is one record, whoever died over it."""
+    for life in tale.lives.values():
+        resumes = [number for number, write in enumerate(life.writes) if write.verb == "resume"]
+        for number in resumes if life.deleted_at is None else ():
+            write, skipped = life.writes[number], misfires(life, number).skipped
+            if not skipped or write.at > tale.through or _is_span_given_up(tale, life.uid, skipped[0]):
+                continue
+            stored = [tale.runs_of.get((life.uid, f"{due_at}-0"), []) for due_at in skipped]
+            # By another's clock some left before the pause: they have runs of their own.
+            if not all(stored) and not any(each.reason == "misfire" for run in stored for each in run):
+                what = f"{life.name}: {len(skipped)} misfires from {told(skipped[0])} on"
+                yield f"{what} were skipped by the resume at {told(write.at)}, and there is no record of it"
+
+
+def _is_span_given_up(tale: Tale, uid: str, first: int) -> bool:
+    return any(each.uid == uid and each.span and each.span[0] == first for each in tale.of(Buried))
+
+
+def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:
+    """No request leaves more than 1 s after its job was deleted or paused.
+
+    By hand a paused one may run, redriven too; a chain is held.
+    """
+    for request in tale.requests:
+        life = tale.lives.get(request.uid)
+        if life is None:
+            continue
+        if life.deleted_at is not None and request.at > life.deleted_at + READ_AGE_MS:
+            yield f"{_left(request)}; its job was deleted at {told(life.deleted_at)}"
+            continue
+        for gone_at, back_at in life.gaps():
+            if gone_at + READ_AGE_MS < request.at < back_at:
+                yield f"{_left(request)}; its job was deleted at {told(gone_at)}, and not yet back"
+        stood = [life.writes[number] for number in life.readable(request.at)]
+        is_by_hand = request.is_on_demand and CHAINED not in request.trigger_id
+        redriven_from = tale.redriven_from.get(request.trigger_id)
+        if is_by_hand or (redriven_from is not None and request.attempt >= redriven_from):
+            continue
+        if stood and all(each.paused_at is not None for each in stood):
+            yield f"{_left(request)}; its job was paused at {told(stood[0].at)}"
+
+
+def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
+    """Same uid, due time and index, same trigger id, and the other way round; one number for a revision."""
+    ids: dict[tuple[str, int, int], set[str]] = defaultdict(set)
+    triggers: dict[str, set[tuple[str, int, int]]] = defaultdict(set)
+    numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for request in tale.requests:
+        trigger = (request.uid, request.due_at, request.index)
+        triggers[request.trigger_id].add(trigger)
+        numbers[request.trigger_id, request.rev].add(request.sequence)
+        if not request.is_on_demand:
+            ids[trigger].add(request.trigger_id)
+    for trigger, of_it in ids.items():
+        if len(of_it) > 1:
+            yield f"one trigger of {trigger[0]}, due {told(trigger[1])}, left as {sorted(of_it)}"
+    for trigger_id, named in triggers.items():
+        if len(named) > 1:
+            yield f"{trigger_id} names {len(named)} triggers"
+    for (trigger_id, rev), counted in numbers.items():
+        if len(counted) > 1:
+            yield f"{trigger_id} of revision {rev} bears the numbers {sorted(counted)}"
+
+
+def data_is_of_the_present(tale: Tale) -> Iterator[str]:
+    """A request carries the data of the job as it stood at most 1 s before it left."""
+    for request in tale.requests:
+        life = tale.lives.get(request.uid)
+        if life is None or request.is_on_demand:
+            continue
+        readable = (life.writes[number] for number in life.readable(request.at))
+        texts = {each.definition.get("data", NO_DATA) for each in readable}
+        if texts and request.data not in texts:
+            yield f"{_named(request)} carries {request.data!r}; in force was {' or '.join(sorted(texts))!r}"
+
+
+def nothing_comes_twice_in_calm(tale: Tale) -> Iterator[str]:
+    """When nothing goes wrong, each revision's triggers leave once: no chain of timers has doubled."""
+    if tale.echo_ends_at is None:
+        return
+    times = Counter(
+        (each.trigger_id, each.rev, each.attempt)
+        for each in tale.requests
+        if not each.is_on_demand and tale.echo_ends_at < each.due_at <= tale.through
+    )
+    for (trigger_id, rev, attempt), number in times.items():
+        if number > 1:
+            yield f"attempt {attempt} of {trigger_id} (revision {rev}) left {number} times in the calm"
+
+
+def repeats_are_exact(tale: Tale) -> Iterator[str]:
+    """No trigger bears a number below 1, nor one above what any version of its job allowed."""
+    for request in tale.requests:
+        life = tale.lives.get(request.uid)
+        if life is None or request.is_on_demand:
+            continue
+        reign = life.reign(request.rev)
+        repeats = reign.occurrences.timing.repeats if reign is not None else None
+        if request.sequence < 1 or (repeats is not None and request.sequence > repeats):
+            yield f"{_named(request)} bears the number {request.sequence} of {repeats}"
+
+
+def _unowed(life: Life, request: Requested) -> str | None:
+    """Why no version of the job that may have been read let that trigger leave; None if one did."""
+    reasons: list[str] = []
+    for number in life.readable(request.at):
+        reign = life.reign(request.rev, number)
+        if life.writes[number].paused_at is not None:
+            reasons.append("was held: its job is paused")
+        elif reign is None:
+            reasons.append("is of a revision that was not committed")
+        elif not reign.owns(request.due_at):
+            until = "" if reign.until is None else f" until {told(reign.until)}"
+            reasons.append(f"was not its revision's, which ruled since {told(reign.since)}{until}")
+        elif (sequence := reign.occurrences.number_of(request.due_at)) is None:
+            reasons.append("is no occurrence of its schedule")
+        elif sequence != request.sequence:
+            reasons.append(f"bears the number {request.sequence} and is occurrence {sequence}")
+        else:
+            return None
+    return reasons[-1] if reasons else "is of a job that was not there"
+
+
+def _named(request: Requested) -> str:
+    what = f"{request.name}: attempt {request.attempt} of {request.trigger_id}"
+    return f"{what}, due {told(request.due_at)}, of revision {request.rev},"
+
+
+def _left(request: Requested) -> str:
+    return f"{_named(request)} left at {told(request.at)}"

@@ -1,0 +1,173 @@
+"""Checks of runs and attempts: legal states, attempts that follow one another, and an end for each."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Requested
+
+#: semantics.md, "States": what each state leaves to. A dead holder's claim is taken over by the next.
+LEAVES_TO = {
+    None: {"claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"},
+    "claimed": {
+        "claimed",
+        "succeeded",
+        "running",
+        "retrying",
+        "failed",
+        "skipped",
+        "cancelled",
+        "released",
+    },
+    "running": {"running", "succeeded", "retrying", "failed", "cancelled"},
+    "retrying": {"claimed", "retrying", "cancelled"},
+    "succeeded": set(),
+    "failed": {"claimed"},
+    "skipped": set(),
+    "cancelled": set(),
+}
+
+#: What a run is when the claim of an attempt that was not made is undone: as before, or its job is deleted.
+UNDONE = {"retrying", "failed", "cancelled"}
+
+#: Reasons that tell of us instead of the consumer: failures to handle a message, and crashes meanwhile.
+OUR_FAULT = ("Sweephand failed", "received ")
+
+#: What is said of a trigger that crashed whoever began it: who comes back claims it first.
+CRASHED = "functions crashed over it"
+
+#: What waits in the queue waits at most this long; longer waits have timers.
+QUEUE_DELAY_MAX_MS = 900_000
+
+#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s
+#: that its function has: never two within this. The simulator's clocks differ by 60 s.
+HOLD_MIN_MS = 180_000 - 60_000 - 90_000
+
+
+def run_states_are_legal(tale: Tale) -> Iterator[str]:
+    """A run goes only where the table of states lets it, and what is over is over but for a redrive."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        for each in stored:
+            if each.state not in LEAVES_TO.get(each.before, set()):
+                yield f"{each.name}: run {run_id} of {uid} went from {each.before} to {each.state}"
+
+
+def attempts_never_decrease(tale: Tale) -> Iterator[str]:
+    """The number of attempts of a run grows, or stays; a claim whose attempt was not made is undone.
+
+    If that was the first attempt, no record is left, and a resume may record that the trigger is skipped.
+    """
+    for (uid, run_id), stored in tale.runs_of.items():
+        for before, after in pairwise(stored):
+            undone = (before.attempts - 1, "claimed")
+            is_undone = (after.attempts, before.state) == undone and after.state in UNDONE
+            released = (1, "released", None, "skipped")
+            is_released = (before.attempts, before.state, after.before, after.state) == released
+            if after.attempts < before.attempts and not (is_undone or is_released):
+                yield f"{after.name}: run {run_id} of {uid} went back to attempt {after.attempts}"
+
+
+def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
+    """There is no second attempt without a first, and each comes after one that was not a success."""
+    for trigger_id, requests in tale.requests_of.items():
+        made: set[int] = set()
+        for request in requests:
+            # What we ourselves gave up, without an attempt perhaps, can be redriven.
+            is_anew = tale.redriven_from.get(trigger_id) == request.attempt and trigger_id in tale.buried
+            if request.attempt > 1 and request.attempt - 1 not in made and not is_anew:
+                yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
+            made.add(request.attempt)
+
+
+def later_attempts_have_one_holder(tale: Tale) -> Iterator[str]:
+    """Of two messages for one later attempt one is let through, until its claim of 180 s has ended."""
+    for trigger_id, requests in tale.requests_of.items():
+        latest: dict[int, int] = {}
+        for request in requests:
+            before = latest.get(request.attempt)
+            if before is not None and request.attempt > 1 and request.at - before < HOLD_MIN_MS:
+                what = f"{request.name}: attempt {request.attempt} of {trigger_id}"
+                yield f"{what} left at {told(before)}, and at {told(request.at)} again"
+            latest[request.attempt] = request.at
+
+
+def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
+    """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often."""
+    for trigger_id, reason in tale.buried.items():
+        outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
+        if not {"failed", "lost", "accepted"} & set(outcomes) and not reason.startswith(OUR_FAULT):
+            yield f"{trigger_id} was buried ({reason}) and never failed"
+        if CRASHED in reason and not _was_claimed(tale, trigger_id):
+            yield f"{trigger_id} was buried ({reason}), and nobody had begun it"
+
+
+def _was_claimed(tale: Tale, trigger_id: str) -> bool:
+    uid, _, run_id = trigger_id.partition("-")
+    buried_at = tale.buried_at[trigger_id]
+    return any(
+        each.state == "claimed" and each.at <= buried_at for each in tale.runs_of.get((uid, run_id), [])
+    )
+
+
+def every_trigger_ends(tale: Tale) -> Iterator[str]:
+    """A trigger that was begun ends in a success or a dead letter, or waits for its next attempt."""
+    for trigger_id, requests in tale.requests_of.items():
+        first = requests[0]
+        life = tale.lives.get(first.uid)
+        if life is None or life.deleted_at is not None or life.is_held or first.due_at > tale.through:
+            continue
+        has_succeeded = any(each.outcome == "succeeded" for each in tale.conclusions_of.get(trigger_id, []))
+        if has_succeeded or trigger_id in tale.buried or _is_over(tale, first):
+            continue
+        if taken_back(life, requests):
+            continue
+        if not _is_waiting(tale, trigger_id):
+            yield (
+                f"{first.name}: {trigger_id} was last tried at {told(requests[-1].at)} "
+                f"(attempt {requests[-1].attempt}), and nothing follows"
+            )
+
+
+def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
+    """Of a job that is deleted no run is left as if it were to be tried again."""
+    for (uid, run_id), stored in tale.runs_of.items():
+        last, life, trigger_id = stored[-1], tale.lives.get(uid), f"{uid}-{run_id}"
+        if last.state != "retrying" or life is None or life.deleted_at is None:
+            continue
+        # Who recorded it after that may have been slow: its retry had come, and found nothing to end.
+        is_before = last.at <= life.deleted_at
+        if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
+            deleted_at = told(life.deleted_at)
+            yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {deleted_at}"
+
+
+def _is_over(tale: Tale, request: Requested) -> bool:
+    """Whether its run is, by its record; what is reported on is others' to judge (oracle/reports.py)."""
+    run_id = request.trigger_id.removeprefix(f"{request.uid}-")
+    stored = tale.runs_of.get((request.uid, run_id), [])
+    over = {"skipped", "cancelled"}
+    if any(each.token is not None for each in tale.requests_of[request.trigger_id]):
+        over |= {"succeeded", "running"}
+    return bool(stored) and stored[-1].state in over
+
+
+def taken_back(life: Life, requests: Sequence[Requested]) -> bool:
+    """Whether a later cut lies before it, by a clock that was behind: it is owed no more.
+
+    Only if the process died that made its first attempt: what that attempt had settled would stand.
+    """
+    reign = life.reign(requests[0].rev)
+    is_first = all(each.attempt == 1 for each in requests)
+    return is_first and reign is not None and not reign.owns(requests[0].due_at)
+
+
+def _is_waiting(tale: Tale, trigger_id: str) -> bool:
+    """Whether another attempt is on its way: in a queue that shows it later, or in the wheel."""
+    timers = (each for each in tale.timers if each.kind == "retry" and trigger_id in each.sort_key)
+    if any(not tale.is_passed(each) or each.due_at > tale.ends_at - QUEUE_DELAY_MAX_MS for each in timers):
+        return True
+    request = tale.requests_of[trigger_id][-1]
+    stored = tale.runs_of.get((request.uid, trigger_id.removeprefix(f"{request.uid}-")), [])
+    seen_at = max([request.at, *(each.at for each in stored)])
+    return seen_at > tale.ends_at - QUEUE_DELAY_MAX_MS

@@ -1,0 +1,226 @@
+"""A trace, ordered for those who judge it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from tests.simulation.oracle.lives import Life, lives_of
+from tests.simulation.traces.trace import (
+    Buried,
+    Concluded,
+    CursorStored,
+    Event,
+    LineStored,
+    Requested,
+    RunAnswered,
+    RunAsked,
+    RunStored,
+    TimerStored,
+)
+
+Kind = TypeVar("Kind", bound=Event)
+
+#: What was sent before the calm lies no further ahead than the direct window of arming (300 s), a sweep's
+#: horizon (180 s) and what clocks may differ by (90 s): until then anything may come twice.
+ECHO_MS = 570_000
+
+
+@dataclass(frozen=True)
+class Tale:
+    """The events, and what to hold them to.
+
+    Everything due up to `through` had calm time to be delivered; `calm_at` is when nothing went wrong any
+    more, if that was told.
+    """
+
+    events: Sequence[Event]
+    through: int
+    calm_at: int | None
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """The events of one kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def echo_ends_at(self) -> int | None:
+        """From when on nothing is left of what was sent before the calm."""
+        return None if self.calm_at is None else self.calm_at + ECHO_MS
+
+    @cached_property
+    def ends_at(self) -> int:
+        """When the trace ends."""
+        return max([self.through, *(event.at for event in self.events)])
+
+    @cached_property
+    def lives(self) -> dict[str, Life]:
+        """The jobs by uid."""
+        return lives_of(self.events)
+
+    @cached_property
+    def requests(self) -> list[Requested]:
+        """All that left for a consumer."""
+        return self.of(Requested)
+
+    @cached_property
+    def requests_of(self) -> dict[str, list[Requested]]:
+        """What left for a consumer, by trigger id."""
+        return _grouped(self.requests)
+
+    @cached_property
+    def conclusions_of(self) -> dict[str, list[Concluded]]:
+        """What consumers answered, by trigger id."""
+        return _grouped(self.of(Concluded))
+
+    @cached_property
+    def buried(self) -> dict[str, str]:
+        """The reasons of dead letters by trigger id."""
+        letters = (each for each in self.of(Buried) if each.of == "trigger")
+        return {each.trigger_id: each.reason for each in letters if each.trigger_id is not None}
+
+    @cached_property
+    def buried_at(self) -> dict[str, int]:
+        """When each trigger was given up last."""
+        letters = (each for each in self.of(Buried) if each.of == "trigger")
+        return {each.trigger_id: each.at for each in letters if each.trigger_id is not None}
+
+    @cached_property
+    def spans_buried(self) -> list[tuple[str, tuple[int, int]]]:
+        """Whose triggers travelled as one that was given up, and the first and last of their due times."""
+        return [(each.uid, each.span) for each in self.of(Buried) if each.span is not None]
+
+    @cached_property
+    def given_up(self) -> dict[str, set[str]]:
+        """What of a trigger was given up: itself, a `deadline`, a reported `failure`, a `notice`."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for each in self.of(Buried):
+            if each.trigger_id is not None:
+                found[each.trigger_id].add(each.of)
+        return found
+
+    @cached_property
+    def run_asked(self) -> list[RunAsked]:
+        """All that was asked for of runs."""
+        return self.of(RunAsked)
+
+    @cached_property
+    def run_asked_of(self) -> dict[tuple[str, str], list[RunAsked]]:
+        """The same by uid and run id."""
+        found: dict[tuple[str, str], list[RunAsked]] = defaultdict(list)
+        for each in self.run_asked:
+            for run in self.meant_by(each):
+                found[run].append(each)
+        return found
+
+    def meant_by(self, asked: RunAsked) -> list[tuple[str, str]]:
+        """The runs that something may have been asked of, by uid and run id.
+
+        By a name alone it is the one that began last, of all jobs that have had the job's name.
+        """
+        uids = self.namesakes[asked.name, asked.run_id] if asked.is_by_name else set()
+        return [(uid, asked.run_id) for uid in sorted({asked.uid} | uids)]
+
+    @cached_property
+    def namesakes(self) -> dict[tuple[str, str], set[str]]:
+        """The uids of a run's name, by the names of job and run."""
+        found: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for (uid, run_id), stored in self.runs_of.items():
+            found[stored[0].name, run_id].add(uid)
+        return found
+
+    @cached_property
+    def ended_by_hand(self) -> set[str]:
+        """The triggers whose runs somebody has said to be complete, whatever was under way."""
+        by_hand = (each for each in self.run_asked if each.verb == "complete" and each.attempt is None)
+        return {f"{each.uid}-{each.run_id}" for each in by_hand}
+
+    @cached_property
+    def run_answers(self) -> list[RunAnswered]:
+        """What came of it."""
+        return self.of(RunAnswered)
+
+    @cached_property
+    def run_answers_of(self) -> dict[tuple[str, str], list[RunAnswered]]:
+        """The same by uid and run id."""
+        found: dict[tuple[str, str], list[RunAnswered]] = defaultdict(list)
+        for each in self.run_answers:
+            found[each.asked.uid, each.asked.run_id].append(each)
+        return found
+
+    @cached_property
+    def redriven_from(self) -> dict[str, int]:
+        """The first attempt that a redrive made of each trigger that was redriven."""
+        return {
+            f"{uid}-{run_id}": next(each.attempts for each in stored if _is_redrive(each))
+            for (uid, run_id), stored in self.runs_of.items()
+            if any(_is_redrive(each) for each in stored)
+        }
+
+    @cached_property
+    def runs_of(self) -> dict[tuple[str, str], list[RunStored]]:
+        """What was stored of each run, by uid and run id."""
+        runs: dict[tuple[str, str], list[RunStored]] = defaultdict(list)
+        for each in self.of(RunStored):
+            runs[each.uid, each.run_id].append(each)
+        return runs
+
+    def runs_at(self, uid: str, due_at: int) -> list[RunStored]:
+        """What was stored last of each run of a job that was due then."""
+        return [
+            stored[-1]
+            for (of, run_id), stored in self.runs_of.items()
+            if of == uid and run_id.startswith(str(due_at))
+        ]
+
+    @cached_property
+    def turns_of(self) -> dict[str, list[Requested | RunStored | LineStored]]:
+        """By uid what tells of a job's runs, and of its line if they take turns."""
+        turns: dict[str, list[Requested | RunStored | LineStored]] = defaultdict(list)
+        for each in self.events:
+            if isinstance(each, Requested | RunStored | LineStored):
+                turns[each.uid].append(each)
+        return turns
+
+    @cached_property
+    def timers(self) -> list[TimerStored]:
+        """All timers that were written."""
+        return self.of(TimerStored)
+
+    @cached_property
+    def deadlines_of(self) -> dict[str, list[TimerStored]]:
+        """The looks at runs that the wheel was given, by trigger id."""
+        found: dict[str, list[TimerStored]] = defaultdict(list)
+        for each in self.timers:
+            if each.kind == "deadline":
+                found[each.trigger_id].append(each)
+        return found
+
+    @cached_property
+    def cursors(self) -> dict[int, list[CursorStored]]:
+        """Every cursor that was committed, by shard."""
+        cursors: dict[int, list[CursorStored]] = defaultdict(list)
+        for each in self.of(CursorStored):
+            cursors[each.shard].append(each)
+        return cursors
+
+    def is_passed(self, timer: TimerStored) -> bool:
+        """Whether the last cursor of its shard lies behind a timer."""
+        if timer.shard not in self.cursors:
+            return False
+        last = self.cursors[timer.shard][-1]
+        return timer.sort_key < last.key or (timer.sort_key == last.key and last.within_at is None)
+
+
+Named = TypeVar("Named", Requested, Concluded)
+
+
+def _is_redrive(stored: RunStored) -> bool:
+    return (stored.before, stored.state) == ("failed", "claimed")
+
+
+def _grouped(events: Sequence[Named]) -> dict[str, list[Named]]:
+    grouped: dict[str, list[Named]] = defaultdict(list)
+    for each in events:
+        grouped[each.trigger_id].append(each)
+    return grouped

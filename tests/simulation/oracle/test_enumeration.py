@@ -1,0 +1,390 @@
+"""The oracle's own enumeration: against tables worked out by hand, and against the one it judges."""
+
+import datetime as dt
+from collections.abc import Iterable
+from itertools import islice, takewhile
+from random import Random
+from typing import Any
+
+import pytest
+from tests.simulation.oracle.enumeration import (
+    Occurrences,
+    begun,
+    counted_from,
+    gone_on,
+)
+
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import DAY_MS, HOUR_MS, rfc3339
+from sweephand.schedules import Series, series_of
+
+NOON = 1_795_262_400_000  # 2026-11-21T12:00:00Z
+
+
+def at(text: str) -> int:
+    return round(dt.datetime.fromisoformat(text).timestamp() * 1_000)
+
+
+def dues(definition: dict[str, Any], asked_at: str, number: int) -> list[str]:
+    """The first due times of a definition, to the second and in UTC."""
+    return [rfc3339(due_at)[:19] for due_at, _ in islice(begun(definition, at(asked_at)).numbered(), number)]
+
+
+# Paris: on 29 March 2026 02:00 becomes 03:00 (01:00Z), on 25 October 03:00 becomes 02:00 (01:00Z).
+# New York: on 8 March 2026 02:00 becomes 03:00 (07:00Z), on 1 November 02:00 becomes 01:00 (06:00Z).
+# Lord Howe: on 5 April 2026 02:00 becomes 01:30 (15:00Z the day before), on 4 October 02:00 becomes 02:30
+# (15:30Z the day before).
+@pytest.mark.parametrize(
+    ("zone", "schedule", "dst", "asked_at", "expected"),
+    [
+        (
+            "Europe/Paris",
+            "30 2 * * *",
+            {},
+            "2026-03-28T00:00:00Z",
+            ["2026-03-28T01:30:00", "2026-03-29T01:00:00", "2026-03-30T00:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "30 2 * * *",
+            {"gap": "skip"},
+            "2026-03-28T00:00:00Z",
+            ["2026-03-28T01:30:00", "2026-03-30T00:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "15,30,45 2 * * *",
+            {},
+            "2026-03-29T00:00:00Z",
+            ["2026-03-29T01:00:00", "2026-03-30T00:15:00"],
+        ),
+        (
+            "Europe/Paris",
+            "*/30 2 * * *",
+            {},
+            "2026-03-29T00:00:00Z",
+            ["2026-03-30T00:00:00", "2026-03-30T00:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "30 2 * * *",
+            {},
+            "2026-10-24T12:00:00Z",
+            ["2026-10-25T00:30:00", "2026-10-26T01:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "30 2 * * *",
+            {"overlap": "last"},
+            "2026-10-24T12:00:00Z",
+            ["2026-10-25T01:30:00", "2026-10-26T01:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "30 2 * * *",
+            {"overlap": "both"},
+            "2026-10-24T12:00:00Z",
+            ["2026-10-25T00:30:00", "2026-10-25T01:30:00", "2026-10-26T01:30:00"],
+        ),
+        (
+            "Europe/Paris",
+            "0 * * * *",
+            {},
+            "2026-10-24T23:30:00Z",
+            ["2026-10-25T00:00:00", "2026-10-25T01:00:00", "2026-10-25T02:00:00"],
+        ),
+        (
+            "America/New_York",
+            "0 30 1,2,3 8 MAR *",
+            {},
+            "2026-03-01T00:00:00Z",
+            ["2026-03-08T06:30:00", "2026-03-08T07:00:00", "2026-03-08T07:30:00"],
+        ),
+        (
+            "America/New_York",
+            "0 0 3 8 MAR *",
+            {},
+            "2026-03-01T00:00:00Z",
+            ["2026-03-08T07:00:00", "2027-03-08T08:00:00"],
+        ),
+        (
+            "America/New_York",
+            "30 1 1 NOV *",
+            {},
+            "2026-10-01T00:00:00Z",
+            ["2026-11-01T05:30:00", "2027-11-01T05:30:00"],
+        ),
+        (
+            "Australia/Lord_Howe",
+            "45 1 * * *",
+            {},
+            "2026-04-04T00:00:00Z",
+            ["2026-04-04T14:45:00", "2026-04-05T15:15:00"],
+        ),
+        (
+            "Australia/Lord_Howe",
+            "45 1 * * *",
+            {"overlap": "last"},
+            "2026-04-04T00:00:00Z",
+            ["2026-04-04T15:15:00", "2026-04-05T15:15:00"],
+        ),
+        (
+            "Australia/Lord_Howe",
+            "10,20 2 * * *",
+            {},
+            "2026-10-03T00:00:00Z",
+            ["2026-10-03T15:30:00", "2026-10-04T15:10:00"],
+        ),
+        (
+            # 30 December 2011 does not exist: a day is not made up.
+            "Pacific/Apia",
+            "0 9 * * *",
+            {},
+            "2011-12-28T20:00:00Z",
+            ["2011-12-29T19:00:00", "2011-12-30T19:00:00"],
+        ),
+    ],
+)
+def test_local_times_that_are_missing_or_there_twice(
+    zone: str, schedule: str, dst: dict[str, str], asked_at: str, expected: list[str]
+) -> None:
+    definition = {"schedule": schedule, "timezone": zone, "dst": dst}
+    assert dues(definition, asked_at, len(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        ({"dueTime": "10s"}, ["2026-11-21T12:00:10"]),
+        ({"dueTime": "2026-11-21T11:59:30Z"}, ["2026-11-21T12:00:00"]),
+        ({"dueTime": "P1M", "timezone": "Europe/Paris"}, ["2026-12-21T12:00:00"]),
+        ({"schedule": "@every 45s"}, ["2026-11-21T12:00:45", "2026-11-21T12:01:30"]),
+        ({"schedule": "@every 45s", "dueTime": "0s"}, ["2026-11-21T12:00:00", "2026-11-21T12:00:45"]),
+        ({"schedule": "@every 45s", "repeats": 1}, ["2026-11-21T12:00:45"]),
+        ({"schedule": "@every 45s", "ttl": "90s"}, ["2026-11-21T12:00:45", "2026-11-21T12:01:30"]),
+        ({"schedule": "@every 45s", "dueTime": "10s", "ttl": "44s"}, ["2026-11-21T12:00:10"]),
+        ({"schedule": "@hourly"}, ["2026-11-21T13:00:00", "2026-11-21T14:00:00"]),
+        ({"schedule": "@hourly", "dueTime": "0s"}, ["2026-11-21T12:00:00", "2026-11-21T13:00:00"]),
+        ({"schedule": "0 0 29 2 *"}, ["2028-02-29T00:00:00", "2032-02-29T00:00:00"]),
+        ({"schedule": "0 0 13 * FRI"}, ["2026-11-27T00:00:00", "2026-12-04T00:00:00"]),
+        ({"schedule": "0 0 L * *"}, ["2026-11-30T00:00:00", "2026-12-31T00:00:00"]),
+        ({"schedule": "0 0 * * 5L"}, ["2026-11-27T00:00:00", "2026-12-25T00:00:00"]),
+        ({"schedule": "0 0 31W * *"}, ["2026-12-31T00:00:00", "2027-01-29T00:00:00"]),
+        ({"schedule": "CRON_TZ=Asia/Kolkata 0 9 * * *"}, ["2026-11-22T03:30:00"]),
+        ({"schedule": "rate(5 minutes)"}, ["2026-11-21T12:00:00", "2026-11-21T12:05:00"]),
+        ({"schedule": "rate(1 hour)", "dueTime": "10s"}, ["2026-11-21T12:00:10", "2026-11-21T13:00:10"]),
+        ({"schedule": "cron(0 10 ? * 6L 2027)"}, ["2027-01-29T10:00:00", "2027-02-26T10:00:00"]),
+        ({"schedule": "at(2027-03-01T09:00:00)", "timezone": "Europe/Paris"}, ["2027-03-01T08:00:00"]),
+        ({"schedule": "R2/PT3S"}, ["2026-11-21T12:00:00", "2026-11-21T12:00:03"]),
+        ({"schedule": "R/2027-01-01T00:00:00Z/P1M"}, ["2027-01-01T00:00:00", "2027-02-01T00:00:00"]),
+        ({"schedule": {"hour": "3,6", "dayOfWeek": "MON"}}, ["2026-11-23T03:00:00", "2026-11-23T06:00:00"]),
+        ({"schedule": {"minute": "*/30"}}, ["2026-11-21T12:30:00", "2026-11-21T13:00:00"]),
+        (
+            {"schedule": ["2026-12-24T14:00:00Z", "2026-01-01T00:00:00Z", "2026-12-24T15:00:00+01:00"]},
+            ["2026-12-24T14:00:00"],
+        ),
+    ],
+)
+def test_first_fires_are_as_tabled(definition: dict[str, Any], expected: list[str]) -> None:
+    found = dues(definition, "2026-11-21T12:00:00Z", 2)
+    assert found[: len(expected)] == expected
+    is_bounded = "repeats" in definition or "ttl" in definition or len(expected) == 1
+    assert len(found) == 2 or is_bounded
+
+
+def test_jitter_moves_all_of_it_within_the_bounds() -> None:
+    hourly = begun({"schedule": "@hourly", "ttl": "2h"}, NOON + 60_000, jitter_ms=120_000)
+    assert [due_at for due_at, _ in hourly.numbered()] == [NOON + 120_000 + n * HOUR_MS for n in range(2)]
+    once = begun({"dueTime": "10s"}, NOON, jitter_ms=5_000)
+    assert list(once.numbered()) == [(NOON + 15_000, 1)]
+
+
+def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_anew() -> None:
+    first = begun({"schedule": "@every 45s"}, NOON)
+    second = {"schedule": "@every 45s", "repeats": 2}
+    timing = counted_from(gone_on(first, second, NOON + 100_000), NOON + 100_000, 0)
+    assert list(timing.numbered()) == [(NOON + 135_000, 1), (NOON + 180_000, 2)]
+
+
+def test_a_patch_goes_on_counting() -> None:
+    first = begun({"schedule": "@every 45s", "repeats": 9}, NOON)
+    timing = gone_on(first, {"schedule": "@every 45s", "repeats": 3}, NOON + 100_000)
+    assert Occurrences(timing).between(NOON + 100_000, NOON + DAY_MS) == [(NOON + 135_000, 3)]
+
+
+def test_occurrences_are_found_however_they_are_asked_for() -> None:
+    occurrences = Occurrences(begun({"schedule": "@every 1s", "ttl": "5s"}, NOON))
+    assert occurrences.next_after(NOON + 2_500) == NOON + 3_000
+    assert occurrences.number_of(NOON + 2_000) == 2
+    assert occurrences.number_of(NOON + 2_001) is None
+    assert occurrences.next_after(NOON + 5_000) is None
+    assert occurrences.counted_through(NOON + HOUR_MS) == 5
+    assert occurrences.between(NOON + 3_000, NOON + 4_000) == [(NOON + 4_000, 4)]
+
+
+ZONES = (
+    *("UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin"),
+    *("America/Santiago", "Asia/Beirut", "Africa/Cairo", "Asia/Kolkata"),
+)
+DAYS_OF_MONTH = ("*", "*", "*", "?", "L", "LW", "15W", "31W", "1W", "L,15", "1-7", "*/9", "31", "13")
+DAYS_OF_WEEK = (
+    "*",
+    "*",
+    "*",
+    "?",
+    "5L",
+    "L5",
+    "MON-FRI",
+    "fri#2",
+    "5#5",
+    "sun",
+    "5-7",
+    "6/1",
+    "1,3#2",
+    "*/2",
+)
+EVERY = ("1s", "17s", "61s", "1m30s", "1.5s", "2h", "1h0m0.25s", "1.0005s", "25h", "3.333s")
+MOMENTS = (
+    "0s",
+    "20s",
+    "1.5s",
+    "90s",
+    "2h30m",
+    "270s",
+    "1d",
+    "PT2H30M",
+    "P1M",
+    "P1DT2H",
+    "P1W",
+    "PT1S",
+    "30d",
+)
+MACROS = ("@yearly", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+
+AWS_DAYS_OF_MONTH = ("*", "L", "15W", "LW", "1-7", "31", "*/3")
+AWS_DAYS_OF_WEEK = ("*", "6L", "2#1", "MON-FRI", "1", "SUN", "L", "7", "2-6", "3,5")
+UNITS = ("minute", "minutes", "hours", "days")
+TIMES = ("", "1", "3", "7", "40")
+PERIODS = ("PT3S", "PT1H", "P1D", "P1M", "P1W", "P1DT1H", "PT90M", "PT36H")
+
+#: Before the spring and the autumn of most zones, and between.
+STARTS = tuple(at(each) for each in ("2026-03-27", "2026-04-03", "2026-10-02", "2026-10-23", "2026-11-21"))
+
+
+class Definitions:
+    """Random definitions, asked at random moments around changes of the clocks."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)  # noqa: S311 - a test has to be repeatable
+
+    def one(self) -> tuple[dict[str, Any], int]:
+        chance = self.random.random
+        asked_at = self.random.choice(STARTS) + self.random.randrange(3 * DAY_MS)
+        schedule = self.schedule() if chance() < 0.5 else self.form(asked_at)
+        fields: dict[str, Any] = {"schedule": schedule, "timezone": self.random.choice((None, *ZONES))}
+        if schedule is None or chance() < 0.3:
+            fields["dueTime"] = self.moment(asked_at)
+        if chance() < 0.3:
+            fields["ttl"] = self.moment(asked_at)
+        if schedule is not None and chance() < 0.3:
+            fields["repeats"] = self.random.randint(1, 5)
+        if chance() < 0.4:
+            gap, overlap = (
+                self.random.choice(("shift", "skip")),
+                self.random.choice(("first", "last", "both")),
+            )
+            fields["dst"] = {"gap": gap, "overlap": overlap}
+        if chance() < 0.2:
+            fields["jitter"] = self.random.choice(("30s", "PT15M", "PT2H", "1d"))
+        return {name: value for name, value in fields.items() if value is not None}, asked_at
+
+    def schedule(self) -> str | None:
+        chance = self.random.random()
+        if chance < 0.1:
+            return None
+        if chance < 0.3:
+            return f"@every {self.random.choice(EVERY)}"
+        if chance < 0.35:
+            return self.random.choice(MACROS)
+        days = (self.random.choice(DAYS_OF_MONTH), self.field(1, 12), self.random.choice(DAYS_OF_WEEK))
+        fields = [self.field(0, 59), self.field(0, 23), *days]
+        return " ".join([self.field(0, 59), *fields] if chance > 0.7 else fields)
+
+    def form(self, asked_at: int) -> Any:
+        """A schedule that is written neither as Unix cron nor as `@every`."""
+        return self.random.choice((self.aws, self.repetition, self.named, self.listed))(asked_at)
+
+    def aws(self, asked_at: int) -> str:
+        choice = self.random.choice
+        days = choice((f"{choice(AWS_DAYS_OF_MONTH)} {{}} ?", f"? {{}} {choice(AWS_DAYS_OF_WEEK)}"))
+        days = days.format(choice(("*", "*", "3,10,11", "MAR")))
+        cron = f"cron({self.field(0, 59)} {self.field(0, 23)} {days} {choice(('*', '2027', '2026-2028'))})"
+        once = rfc3339(asked_at + self.random.randrange(20 * DAY_MS))[:19]
+        return choice((cron, cron, f"at({once})", f"rate({choice((1, 5, 90))} {choice(UNITS)})"))
+
+    def repetition(self, asked_at: int) -> str:
+        start = rfc3339(asked_at + self.random.randrange(-40 * DAY_MS, 9 * DAY_MS)) + "/"
+        return f"R{self.random.choice(TIMES)}/{self.random.choice(('', start))}{self.random.choice(PERIODS)}"
+
+    def named(self, _: int) -> dict[str, str]:
+        values = {
+            "second": self.field(0, 59),
+            "minute": self.field(0, 59),
+            "hour": self.field(0, 23),
+            "dayOfMonth": self.random.choice(DAYS_OF_MONTH),
+            "month": self.field(1, 12),
+            "dayOfWeek": self.random.choice(DAYS_OF_WEEK),
+            "year": self.random.choice(("*", "2027", "2026-2028")),
+        }
+        return {name: values[name] for name in self.random.sample(list(values), self.random.randint(1, 4))}
+
+    def listed(self, asked_at: int) -> list[str]:
+        number = self.random.randint(1, 6)
+        return [rfc3339(asked_at + self.random.randrange(-DAY_MS, 10 * DAY_MS)) for _ in range(number)]
+
+    def field(self, low: int, high: int) -> str:
+        one, other = sorted((self.random.randint(low, high), self.random.randint(low, high)))
+        return self.random.choice(
+            ("*", "*", f"*/{1 + one}", f"{one}", f"{other}", f"{one},{other}", f"{one}-{other}", f"{one}/7")
+        )
+
+    def moment(self, asked_at: int) -> str:
+        past_or_future = self.random.choice((0, -30_000, -60_000, 1, self.random.randrange(30 * DAY_MS)))
+        return self.random.choice((*MOMENTS, *[rfc3339(asked_at + past_or_future)] * 8))
+
+
+def series(definition: dict[str, Any], asked_at: int) -> Series | None:
+    """What production makes of a definition; None if it refuses it."""
+    names = {"schedule": "schedule", "timezone": "timezone", "due_time": "dueTime", "ttl": "ttl"}
+    fields: dict[str, Any] = {name: definition.get(written) for name, written in names.items()}
+    fields |= {name: definition.get(name) for name in ("repeats", "dst", "jitter")}
+    try:
+        return series_of(**fields, requested_at=asked_at, key="ns/job")
+    except InvalidError:
+        return None
+
+
+def first(found: Iterable[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+    """Those up to an instant, or the first thousand: due times and numbers."""
+    return [
+        (due_at, number) for due_at, number in takewhile(lambda each: each[0] <= end, islice(found, 1_000))
+    ]
+
+
+def stretch(definition: dict[str, Any], asked_at: int) -> int:
+    """Up to where it is worth looking, the oracle being slow."""
+    schedule = definition.get("schedule", "")
+    days = 3 if str(schedule).startswith("@every") else 20
+    return asked_at + days * DAY_MS
+
+
+@pytest.mark.parametrize("seed", range(0, 600, 20))
+def test_production_enumerates_the_same(seed: int) -> None:
+    for each in range(seed, seed + 20):
+        definition, asked_at = Definitions(each).one()
+        theirs = series(definition, asked_at)
+        if theirs is None:
+            continue
+        end = stretch(definition, asked_at)
+        expected = first(begun(definition, asked_at, theirs.jitter_ms).numbered(), end)
+        assert first(theirs.occurrences(0), end) == expected, (each, definition, asked_at)

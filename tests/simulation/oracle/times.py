@@ -1,0 +1,119 @@
+"""Checks by the schedule's own times: each fires once, wherever `jitter` has put it and whoever changed it.
+
+No formula of a series is used here: what fired is moved back by its own revision's jitter, and compared with
+the times that the schedule names.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import takewhile
+
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import Written
+
+#: More times than that of one schedule are not looked at.
+_TIMES_MAX = 3_000
+
+
+def no_time_fires_twice(tale: Tale) -> Iterator[str]:
+    """A time of a schedule fires under one due time, though updates move it.
+
+    What falls due while an update of the zone or the dueTime is served may fire by both. Another schedule has
+    times of its own, of which some may be at the same instants.
+    """
+    fired: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    brought = {(life.uid, each.rev): each for life in tale.lives.values() for each in life.writes}
+    for each in tale.requests:
+        if (each.uid, each.rev) in brought and not each.is_on_demand:
+            reign = tale.lives[each.uid].reign(each.rev)
+            # By a clock that is ahead, a request may have left for what an update then took over.
+            if reign is not None and reign.owns(each.due_at):
+                write = brought[each.uid, each.rev]
+                schedule = json.dumps(write.definition.get("schedule"))
+                fired[each.uid, schedule, each.due_at - write.jitter_ms].add(each.due_at)
+    for (uid, _, time), dues in fired.items():
+        life = tale.lives[uid]
+        if len(dues) > 1 and not _was_being_changed(life, dues):
+            places = ", ".join(map(told, sorted(dues)))
+            yield f"{life.name}: the time {told(time)} of its schedule fired at {places}"
+
+
+def no_time_is_left_out(tale: Tale) -> Iterator[str]:
+    """While the same schedule rules, whatever its jitter, each of its times is a revision's to fire."""
+    for life in tale.lives.values():
+        for first, last in _stretches(life):
+            yield from _left_out(tale, life, first, last)
+
+
+def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
+    writes = life.writes
+    timing = replace(life.occurrences[first].timing, jitter_ms=0, ttl_at=None, repeats=None, counted_at=None)
+    begins = writes[first].since - writes[first].jitter_ms
+    if first and writes[first].definition.get("schedule") == writes[first - 1].definition.get("schedule"):
+        # By another zone or rule, the times up to there have been those of the writes before.
+        before = writes[first - 1]
+        begins = max(begins, max(writes[first].asked_at, before.since) - before.jitter_ms)
+    if last + 1 < len(writes):
+        ends = min(writes[last].paused_at or writes[last + 1].asked_at, writes[last + 1].asked_at)
+    else:
+        ends = min(writes[last].paused_at or tale.through, tale.through)
+    ends -= max(each.jitter_ms for each in writes[first : last + 1])
+    if not timing.counts_from_start:
+        timing = replace(timing, start_at=min(timing.start_at, begins))
+    reigns = life.reigns()
+    owned = {
+        due_at - writes[number].jitter_ms
+        for number in range(first, last + 1)
+        for reign in reigns
+        if reign.rev == writes[number].rev
+        for due_at in reign.dues(tale.through)
+    }
+    times = takewhile(lambda each: each <= ends, timing.instants())
+    for _, time in zip(range(_TIMES_MAX), times, strict=False):
+        if time > begins and time not in owned and not _was_skipped(life, first, last, time):
+            yield f"{life.name}: the time {told(time)} of its schedule is no revision's"
+
+
+def _stretches(life: Life) -> Iterator[tuple[int, int]]:
+    """The first and last numbers of writes that follow one another with one schedule and without bounds."""
+    first = 0
+    for number in range(1, len(life.writes) + 1):
+        if number == len(life.writes) or _plain(life.writes[number]) != _plain(life.writes[first]):
+            if all(_is_unbound(each) for each in life.writes[first:number]):
+                yield first, number - 1
+            first = number
+
+
+def _plain(write: Written) -> object:
+    return {name: write.definition.get(name) for name in ("schedule", "timezone", "dst", "dueTime")}
+
+
+def _is_unbound(write: Written) -> bool:
+    """Whether nothing but its schedule says when a job fires."""
+    bounds = ("dueTime", "ttl", "repeats")
+    is_list = isinstance(write.definition.get("schedule"), list)
+    is_scheduled = "schedule" in write.definition and not is_list
+    return is_scheduled and not any(each in write.definition for each in bounds)
+
+
+def _was_being_changed(life: Life, dues: set[int]) -> bool:
+    return any(
+        life.began[number] and any(write.asked_at - 1 <= due_at <= write.cut + SKEW_MS for due_at in dues)
+        for number, write in enumerate(life.writes)
+        if number
+    )
+
+
+def _was_skipped(life: Life, first: int, last: int, time: int) -> bool:
+    """Whether a resume decided on that time: it fell due in a pause."""
+    pairs = ((life.writes[number - 1], life.writes[number]) for number in range(max(first, 1), last + 1))
+    return any(
+        write.verb == "resume"
+        and before.paused_at is not None
+        and before.paused_at - before.jitter_ms <= time <= write.asked_at - write.jitter_ms
+        for before, write in pairs
+    )

@@ -1,0 +1,109 @@
+"""Checks of the wheel: cursors that move, chains of timers that neither die nor go on for ever."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import CursorStored, TimerStored
+
+#: What a revision makes due up to here goes straight to the queue (300 s), by clocks that differ (90 s).
+QUEUE_REACH_MS = 390_000
+
+#: A process may be stopped this long and then write what it had read: five minutes, the API ten.
+STOPPED_MAX_MS = 600_000
+
+#: How long the API may take for a request; the first sweep of what it arms comes minutes later.
+ARMED_MAX_MS = 25_000
+
+MINUTE_MS = 60_000
+
+#: A sweep reads up to so long after the beginning of its own minute. Two clocks differ by so much at most.
+SWEPT_AHEAD_MS = 180_000
+CLOCKS_APART_MAX_MS = 90_000
+
+
+def cursors_move_on(tale: Tale) -> Iterator[str]:
+    """A shard's cursor, and the fence under which it moves, never go back."""
+    for shard, cursors in tale.cursors.items():
+        for before, after in pairwise(cursors):
+            if _place(after) < _place(before):
+                yield f"the cursor of shard {shard} went back from {before.key} to {after.key}"
+            if after.fence < before.fence:
+                yield f"the cursor of shard {shard} was moved at {told(after.at)} by one who had lost it"
+
+
+def timers_lie_beyond_sweeps(tale: Tale) -> Iterator[str]:
+    """No sweep passes the place of a timer before its revision is committed, whatever two clocks say."""
+    for timer in tale.timers:
+        if timer.armed_at is None:
+            continue
+        swept_at = timer.armed_at + ARMED_MAX_MS + CLOCKS_APART_MAX_MS
+        swept_until = swept_at - swept_at % MINUTE_MS + SWEPT_AHEAD_MS
+        if timer.due_at < swept_until:
+            what = "in reach of a sweep before its commit"
+            yield f"{_named(timer)} was armed at {told(timer.armed_at)}, {what}"
+
+
+def cursors_reach_what_is_due(tale: Tale) -> Iterator[str]:
+    """No cursor stands still: in the end each has passed every timer of its shard that was due."""
+    for timer in tale.timers:
+        if timer.due_at <= tale.through and not tale.is_passed(timer):
+            yield f"{timer.name}: the cursor of shard {timer.shard} has not reached {timer.sort_key}"
+
+
+def chains_live(tale: Tale) -> Iterator[str]:
+    """A job whose series goes on has a timer ahead of the cursor that leads to its next occurrence."""
+    ahead = [each for each in tale.timers if each.kind == "occurrence" and not tale.is_passed(each)]
+    for life in tale.lives.values():
+        if life.deleted_at is not None or life.is_held:
+            continue
+        ruling = life.reigns()[-1]
+        following = ruling.occurrences.next_after(max(tale.ends_at + QUEUE_REACH_MS, ruling.since))
+        if following is None:
+            continue
+        mine = [each for each in ahead if (each.uid, each.rev) == (life.uid, ruling.rev)]
+        if not any(each.due_at <= following for each in mine):
+            what = f"{life.name}: no timer of revision {ruling.rev}"
+            yield f"{what} leads to its occurrence at {told(following)}"
+
+
+def chains_end(tale: Tale) -> Iterator[str]:
+    """After the end of a series, of a revision's reign or of its job nobody writes timers of it any more."""
+    uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)  # when their timers were written
+    for timer in tale.timers:
+        life = tale.lives.get(timer.uid)
+        if timer.kind != "occurrence" or timer.put_off_by_ms:
+            # What was put off is no further timer: it is one that was there, later.
+            continue
+        reign = life.reign(timer.rev) if life is not None else None
+        if life is None or reign is None:
+            uncommitted[timer.uid, timer.rev].add(timer.at)
+        elif reign.occurrences.next_after(timer.due_at - 1) is None:
+            yield f"{_named(timer)} was written; its series ends before that"
+        elif (ended_at := _ended_at(life, timer)) is not None and timer.at > ended_at + STOPPED_MAX_MS:
+            yield f"{_named(timer)} was written at {told(timer.at)}; it was over at {told(ended_at)}"
+    for (uid, rev), written in uncommitted.items():
+        # Arming writes them all: of a list there are several, but none comes later.
+        later = [at for at in written if at > min(written) + ARMED_MAX_MS]
+        if later:
+            yield f"revision {rev} of {uid} was never committed, and {len(later)} timers go on with it"
+
+
+def _ended_at(life: Life, timer: TimerStored) -> int | None:
+    """The true time from which on nobody had a reason to write that timer."""
+    if life.deleted_at is not None:
+        return life.deleted_at
+    reign = life.reign(timer.rev)
+    if reign is None or reign.until is None or timer.due_at <= reign.until:
+        return None
+    return life.later_revisions(timer.rev)[0].at
+
+
+def _place(cursor: CursorStored) -> tuple[str, bool, int]:
+    return cursor.key, cursor.within_at is None, cursor.within_at or 0
+
+
+def _named(timer: TimerStored) -> str:
+    return f"{timer.name}: a timer of revision {timer.rev} for {told(timer.due_at)}"

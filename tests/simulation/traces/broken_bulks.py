@@ -1,0 +1,107 @@
+"""Traces of bulk calls in which one promise is broken, and what the oracle has to say of each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from tests.simulation.traces.doctored import (
+    Doctoring,
+    changed,
+    of,
+    with_,
+    without,
+)
+from tests.simulation.traces.stories import (
+    NOON,
+    UID,
+    cursor,
+    every_minute,
+    in_order,
+    removed,
+    timer,
+    written,
+)
+from tests.simulation.traces.trace import (
+    Answered,
+    Chosen,
+    Deleted,
+    Event,
+    ManyAnswered,
+    Verb,
+    Written,
+)
+
+#: When the job of these stories is paused or deleted.
+MOMENT: Final = NOON + 390_000
+
+
+def page(verb: Verb, **fields: Any) -> ManyAnswered:
+    """The answer to a bulk call asked for 5 ms before that moment, of all whose names begin as the job's."""
+    known: dict[str, Any] = {"chosen": Chosen("jo", {}, ""), "count": 1, "reached": None, "changed": (UID,)}
+    return ManyAnswered(MOMENT + 20, verb, MOMENT - 5, **(known | fields))
+
+
+def paused_in_bulk() -> list[Event]:
+    """A job that fires each minute is paused with all others, for good."""
+    return in_order(
+        (event for event in every_minute() if event.at < MOMENT),
+        written("pause", "1-a", 390, paused_at=MOMENT, cut=NOON + 5, since=NOON - 1),
+        page("pause many"),
+        cursor(timer(480, at_s=0), 420, 8),
+    )
+
+
+def deleted_in_bulk() -> list[Event]:
+    """One that is deleted with all others."""
+    return in_order(without(of(Answered, verb="delete"))(removed()), page("delete many"))
+
+
+#: Those in which all was kept.
+STORIES_OF_BULKS: Final = (paused_in_bulk, deleted_in_bulk)
+
+_RED: Final = Chosen("", {"team": "red"}, "")
+
+BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+    # Whoever is meant is dealt with.
+    (
+        paused_in_bulk,
+        lambda events: in_order(
+            without(of(Written, verb="pause"))(events), replace(page("pause many"), count=0)
+        ),
+        "and job (u1) was not paused",
+    ),
+    (paused_in_bulk, with_(page("pause many", chosen=Chosen("", {}, "a"), count=2)), "counted 2"),
+    (deleted_in_bulk, without(of(Deleted)), "and job (u1) was not deleted"),
+    (deleted_in_bulk, changed(of(ManyAnswered), reached="jo"), "which it is not about"),
+    # Nobody else is.
+    (paused_in_bulk, changed(of(ManyAnswered), chosen=_RED), "which it is not about"),
+    (paused_in_bulk, changed(of(ManyAnswered), chosen=Chosen("jo", {}, "joy")), "which it is not about"),
+    # It counts.
+    (paused_in_bulk, changed(of(ManyAnswered), count=0), "changed 1 jobs, and counted 0"),
+    # It moves on.
+    (
+        every_minute,
+        with_(page("resume many", count=0, changed=(), chosen=Chosen("", {}, "z"), reached="z")),
+        "came no further than z",
+    ),
+)
+
+#: What a bulk call is not to be blamed for.
+EXCUSED_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+    # Without an acknowledgement it may have done part of it.
+    (paused_in_bulk, without(of(ManyAnswered))),
+    # One that was resumed all the while, or is not meant.
+    (every_minute, with_(page("resume many", count=0, changed=()))),
+    (every_minute, with_(page("pause many", count=0, changed=(), chosen=_RED))),
+    (every_minute, with_(page("delete many", count=0, changed=(), reached="jo"))),
+    # Another paused it meanwhile.
+    (paused_in_bulk, changed(of(ManyAnswered), changed=())),
+    # Another created it anew after it was deleted: not that of before, and not there when it was asked for.
+    (
+        deleted_in_bulk,
+        with_(
+            replace(written("create", "1-z", 390.005), uid="u2"),
+            Deleted(NOON + 391_000, "job", "u2"),
+        ),
+    ),
+)

@@ -1,0 +1,126 @@
+"""Traces of ends in which one promise is broken, and what the oracle has to say of each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from tests.simulation.traces.doctored import (
+    Doctoring,
+    changed,
+    of,
+    with_,
+    without,
+)
+from tests.simulation.traces.stories import (
+    NOON,
+    every_minute,
+    in_order,
+    requested,
+)
+from tests.simulation.traces.stories_of_ends import (
+    DUE,
+    TRIGGER,
+    asked,
+    cancelled,
+    followed_by_another,
+    link,
+    notice,
+    redriven,
+    reported,
+    silent,
+    stored,
+    told_of,
+)
+from tests.simulation.traces.trace import (
+    Dropped,
+    Event,
+    Requested,
+    RunAnswered,
+    RunAsked,
+    RunStored,
+    Told,
+    Verb,
+    Written,
+)
+
+
+def _answer(verb: Verb, at_s: float) -> Callable[[Event], bool]:
+    """The answer to what was asked then."""
+    at = NOON + round(at_s * 1_000)
+    return lambda event: isinstance(event, RunAnswered) and (event.asked.verb, event.asked.at) == (verb, at)
+
+
+_BY_HAND: Final = replace(
+    requested(180), trigger_id=f"u1-manual-{DUE}-0-abc", is_on_demand=True, data='"x"', sequence=0
+)
+
+
+def dropped(at_s: int) -> Dropped:
+    """Its queue drops the second attempt of the trigger that the stories are about."""
+    uid, _, _ = TRIGGER.partition("-")
+    return Dropped(NOON + at_s * 1_000, "job", uid, TRIGGER, 2)
+
+
+BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+    # Every end has a cause.
+    (reported, without(of(RunAsked, verb="complete")), "which never succeeded"),
+    (silent, changed(of(RunAsked, verb="complete", attempt=2), attempt=1), "which never succeeded"),
+    (cancelled, without(of(RunAsked, verb="cancel")), "and nobody asked for it"),
+    (silent, changed(of(RunStored, state="retrying"), at=NOON + 200_000), "nor was silent for too long"),
+    (
+        silent,
+        lambda events: in_order(events, asked("heartbeat", 280, state="running", attempts=1)),
+        "nor was silent for too long",
+    ),
+    # What is asked for again arrives.
+    (silent, with_(dropped(400)), "asked for again, was dropped by its queue"),
+    (redriven, with_(dropped(780)), "asked for again, was dropped by its queue"),
+    # Of two reports the first rules, and what is completed is not given up.
+    (
+        reported,
+        lambda events: in_order(events, asked("fail", 300.9, state="running", attempts=1)),
+        "and both reports were taken",
+    ),
+    # Nothing hangs.
+    (silent, without(of(RunStored, attempts=2), of(RunStored, state="retrying")), "and nothing came of it"),
+    (
+        silent,
+        without(of(RunStored, state="running", attempts=2), of(RunStored, state="succeeded", attempts=2)),
+        "is claimed since",
+    ),
+    # What was acknowledged stands.
+    (reported, without(of(RunStored, run_id=f"{DUE}-0", state="succeeded")), "the run never succeeded"),
+    (cancelled, without(of(RunStored, state="cancelled")), "the run never cancelled"),
+    (cancelled, changed(_answer("heartbeat", 190), error=None), "was not the one that went on"),
+    (silent, changed(_answer("complete", 306), error=None, state="succeeded"), "was taken from attempt 1"),
+    # Who goes on is not refused.
+    (reported, changed(_answer("heartbeat", 240), error="GoneError"), "was refused"),
+    # Tokens.
+    (silent, changed(of(Requested, attempt=2), token="shr_1"), "one token is that of"),
+    (silent, changed(of(Requested, attempt=2), attempt=1), "left with 2 tokens"),
+    # A cancelled run stays cancelled.
+    (cancelled, with_(requested(180, attempt=2, late_ms=30_000)), "its run was cancelled at"),
+    (cancelled, with_(stored(200, "cancelled", "claimed", 2)), "from cancelled to claimed"),
+    # Redrives.
+    (redriven, without(of(RunAsked, verb="redrive")), "and nobody redrove it"),
+    (redriven, without(of(Requested, attempt=2)), "and no other left"),
+    (every_minute, with_(_BY_HAND, replace(_BY_HAND, attempt=2, data='"y"')), "left with"),
+    (followed_by_another, changed(of(Requested, due_s=180, uid="u2"), data='"y"'), "left with"),
+    # Who is to be told is.
+    (told_of, without(of(Told, trigger_id=TRIGGER)), "and nobody was told"),
+    (
+        followed_by_another,
+        without(of(Requested, trigger_id=f"u2-chained-{DUE}-0-abc")),
+        "and nobody was told",
+    ),
+    # Of what has happened.
+    (told_of, changed(of(Told, trigger_id=TRIGGER), state="failed"), "it had not"),
+    (told_of, with_(notice(180, late_ms=5)), "it had not"),
+    (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
+    # Under one name.
+    (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was told as"),
+    (followed_by_another, with_(*link(180, trigger_id="u2-chained-1-0-other")), "was told as"),
+    (told_of, changed(of(Told), notice_id="same"), "names 15 ends"),
+    # A job that is to be paused when a trigger of it is given up.
+    (redriven, changed(of(Written, verb="pause"), verb="patch", paused_at=None), "and its job goes on"),
+)

@@ -1,0 +1,65 @@
+"""Traces in which DynamoDB removes what is still needed, and what is said of each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from tests.simulation.traces.doctored import (
+    Doctoring,
+    changed,
+    of,
+    with_,
+)
+from tests.simulation.traces.stories import (
+    NOON,
+    UID,
+    deleted,
+    every_minute,
+    in_turn,
+    requested,
+)
+from tests.simulation.traces.trace import (
+    Event,
+    Removed,
+    RunAsked,
+    Written,
+)
+
+from sweephand.base.instants import DAY_MS, HOUR_MS
+
+_FIRST_RUN: Final = f"{NOON + 60_000}-0"
+_A_DAY_LATER: Final = requested(60, late_ms=DAY_MS + 60_000)
+_REDRIVEN: Final = RunAsked(NOON + 100_000, "redrive", "job", UID, _FIRST_RUN, 1)
+
+#: Five times, each minute.
+_ENDING: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"', "repeats": 5, "retention": "1m"}
+
+
+def _removed(item: Literal["job", "line", "run"], at_s: float, run_id: str = "") -> Doctoring:
+    return with_(Removed(NOON + round(at_s * 1_000), item, "job", UID, run_id))
+
+
+BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+    (every_minute, with_(_A_DAY_LATER), "was succeeded at 2026-11-21T12:01:00.060Z, and attempt 1 left"),
+    (every_minute, _removed("run", 100, _FIRST_RUN), "and is kept for 2592000000 ms"),
+    (in_turn, _removed("run", 200, f"{NOON + 180_000}-0"), "and the run is retrying"),
+    (in_turn, _removed("line", 250), "its line was removed at 2026-11-21T12:04:10.000Z"),
+    (in_turn, _removed("job", 250), "was removed at 2026-11-21T12:04:10.000Z, and"),
+    (in_turn, with_(replace(deleted(250), verb="create")), "was replaced by another job of its name"),
+    (in_turn, changed(of(Written), expires_at=NOON - 830_000), "could not be found any more"),
+    (
+        every_minute,
+        changed(of(Written), definition=_ENDING, expires_at=NOON + 359_000),
+        "its last occurrence is at 2026-11-21T12:05:00.000Z, and it is kept for 60000 ms",
+    ),
+)
+
+#: What is no reason to complain.
+EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
+    (every_minute, with_(_REDRIVEN, _A_DAY_LATER)),
+    (every_minute, with_(requested(60, late_ms=HOUR_MS))),
+    (every_minute, _removed("run", 31 * 86_400, _FIRST_RUN)),
+    (in_turn, _removed("line", 180)),
+    (in_turn, with_(deleted(250))),
+    (every_minute, changed(of(Written), definition=_ENDING, expires_at=NOON + 360_005)),
+)

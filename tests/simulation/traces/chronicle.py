@@ -1,0 +1,134 @@
+"""The trace of a simulation, and beside it what its figures count and its rest is told by."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tests.simulation.traces.recorder import Recorder
+from tests.simulation.traces.trace import Event, Removed
+from tests.simulation.world.bucket import Bucket
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job
+from sweephand.model.line import Line, StoredLine
+from sweephand.model.run import Run
+from sweephand.model.timer import (
+    DeadlineTimer,
+    Lease,
+    OccurrenceTimer,
+    RetryTimer,
+    StoredTimer,
+    Timer,
+    UnreadTimer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.simulation.world.removals import Removals
+
+
+class Chronicle(Recorder):
+    """A recorder that stores tell what has changed in them, whoever changed it."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__(lambda: scheduler.now)
+        self.figures: Counter[str] = Counter()
+        self.paused: set[str] = set()
+        self.ended: set[str] = set()
+        self.bucket = Bucket(lambda: scheduler.now)
+        self.last_other_timer_at: Instant = 0
+        self.calm_at: Instant | None = None
+        #: What removes items that are past their time to live; None where no seed lasts so long.
+        self.removals: Removals | None = None
+        #: Told of each timer that is written, and of each lease.
+        self.wheel_seen: tuple[Callable[[Timer], None], Callable[[Lease], None]] | None = None
+
+    def add(self, event: Event) -> None:
+        """One event, as it is."""
+        self.events.append(event)
+
+    def mishap(self, kind: str, where: str) -> None:
+        """Something went wrong, as the seed had it: `kind` may end in ` of` and how much."""
+        self.figures[kind.partition(" of ")[0]] += 1
+        super().mishap(kind, where)
+
+    def job_changed(self, before: Job | None, after: Job | None) -> None:
+        """A job's item was written, or is gone."""
+        self.bucket.job_changed(before, after)
+        if after is not None:
+            self.figures["writes"] += 1
+            (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
+            self.written(before, after, self._data_of(after))
+        elif before is not None:
+            self.figures["deletions"] += 1
+            self.paused.discard(before.uid)
+            self.deleted(before)
+
+    def run_changed(self, before: Run | None, after: Run | None) -> None:
+        """A run's item was written, or is gone: its claim was released."""
+        if after is not None:
+            (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
+            self.run_stored(before, after)
+        elif before is not None:
+            self.run_released(before)
+
+    def line_changed(self, before: StoredLine | None, after: StoredLine | None) -> None:
+        """A job's line was written, or is gone."""
+        line = after or before
+        if line is not None:
+            self.line_stored(line.key, line.uid, after.line if after is not None else Line())
+
+    def timer_changed(self, _: StoredTimer | None, after: StoredTimer | None) -> None:
+        """A timer was written. What a newer version wrote says nothing to anybody here."""
+        if after is not None and not isinstance(after, UnreadTimer):
+            if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
+                self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
+            self.timer_stored(after)
+            if self.wheel_seen is not None:
+                self.wheel_seen[0](after)
+
+    def job_removed(self, job: Job) -> None:
+        """DynamoDB has removed a job: its time to live is over."""
+        self.bucket.job_changed(job, None)
+        self.paused.discard(job.uid)
+        self._removed(Removed(self.now(), "job", job.key.name, job.uid))
+
+    def run_removed(self, run: Run) -> None:
+        """DynamoDB has removed a run."""
+        self._removed(Removed(self.now(), "run", run.key.name, run.uid, run.run_id))
+
+    def line_removed(self, line: StoredLine) -> None:
+        """DynamoDB has removed a line."""
+        self._removed(Removed(self.now(), "line", line.key.name, line.uid))
+
+    def timer_removed(self, timer: StoredTimer) -> None:
+        """DynamoDB has removed a timer."""
+        if isinstance(timer, UnreadTimer):
+            return
+        of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
+        self._removed(Removed(self.now(), "timer", timer.key.name, of.uid))
+
+    def _removed(self, event: Removed) -> None:
+        self.figures["removed"] += 1
+        self.add(event)
+
+    def lease_changed(self, before: Lease | None, after: Lease | None) -> None:
+        """A lease was written; it counts if it moved the cursor."""
+        if before is not None and after is not None and before.cursor != after.cursor:
+            self.cursor_stored(after)
+            if self.wheel_seen is not None:
+                self.wheel_seen[1](after)
+
+    def _is_of_calm(self, timer: RetryTimer | DeadlineTimer) -> bool:
+        """Whether it is a look at a run that began in the calm: of those there is no end."""
+        due_at = timer.message.trigger.due_at
+        return isinstance(timer, DeadlineTimer) and self.calm_at is not None and due_at > self.calm_at
+
+    def _data_of(self, job: Job) -> str | None:
+        payload = job.definition.payload
+        if payload is None:
+            return None
+        if payload.text is not None:
+            return payload.text
+        return self.bucket.objects.get((job.uid, payload.ref)) if payload.ref is not None else None

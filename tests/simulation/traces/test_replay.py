@@ -1,0 +1,71 @@
+"""A seed is a whole world: run again it is the same one, wherever and after whatever."""
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.traces.trace import Mishap, Requested
+from tests.simulation.world.faults import KINDS, Mask
+
+ROOT = Path(__file__).parents[3]
+
+#: Prints the digest of a seed's trace; run in a process of its own.
+DIGEST = """
+import sys
+from hashlib import sha256
+from tests.simulation.simulation import run
+print(sha256(repr(run(int(sys.argv[1])).events).encode()).hexdigest())
+"""
+
+#: Seeds with all kinds of trouble, one of them over days, one on the production adapters.
+SEEDS = (0, 6, 14, 19)
+
+
+def digest(seed: int) -> str:
+    return sha256(repr(run(seed).events).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_leaves_the_same_trace_whatever_ran_before(seed: int) -> None:
+    before = digest(seed)
+    run(seed + 1)
+    assert digest(seed) == before
+
+
+@pytest.mark.parametrize(
+    ("hash_seed", "zone"), [("0", "UTC"), ("1", "Pacific/Apia"), ("random", "Asia/Kolkata")]
+)
+def test_a_seed_leaves_the_same_trace_in_every_process_and_zone(hash_seed: str, zone: str) -> None:
+    path = os.pathsep.join([str(ROOT), str(ROOT / "layers/sweephand/python")])
+    environment = {"PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": path, "PATH": os.environ["PATH"]}
+    for seed in SEEDS:
+        command = [sys.executable, "-c", DIGEST, str(seed)]
+        ran = subprocess.run(command, env=environment, check=True, capture_output=True)  # noqa: S603 - our own
+        assert ran.stdout.decode().strip() == digest(seed)
+
+
+def test_telling_a_seed_changes_nothing_of_it() -> None:
+    assert run(6, is_telling=True).events == run(6).events
+
+
+def test_two_seeds_are_two_worlds() -> None:
+    assert digest(0) != digest(1)
+
+
+def test_a_mask_leaves_out_troubles_actions_and_minutes() -> None:
+    actions = run(6).actions
+    masked = run(6, mask=Mask(frozenset(KINDS), frozenset(range(actions)), minutes=1))
+    assert not [each for each in masked.events if isinstance(each, Mishap | Requested)]
+    assert masked.figures["simulated minutes"] < run(6).figures["simulated minutes"]
+
+
+def test_among_the_first_seeds_are_all_kinds_of_trouble_and_one_of_days() -> None:
+    mishaps = [each for seed in range(40) for each in run(seed).events if isinstance(each, Mishap)]
+    kinds = {each.kind.partition(" of ")[0] for each in mishaps}
+    assert kinds >= {"kill", "pause", "throttle", "loss", "part", "outage", "copy", "delay", "no ticks"}
+    assert kinds >= {"raised shards", "time limit"}
+    assert run(14).figures["simulated minutes"] > 24 * 60

@@ -1,0 +1,123 @@
+"""What clients ask of runs, and the jobs whose runs it is asked of: in some seeds, apart from all else.
+
+Seeds without it stay what they are: what is drawn here is drawn from a chance of its own.
+"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from tests.simulation.workload.scenario import Scenario
+from tests.simulation.world.faults import stream
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+
+#: In so many seeds jobs complete asynchronously, tell of their ends and follow one another, and in all that
+#: last for days.
+_FLOWS: Final = 1 / 3
+
+#: There, so many of the jobs do the one or the other.
+_ASYNC: Final = 0.5
+_TOLD: Final = 0.4
+_TOLD_OVER_DAYS: Final = 0.8
+_PAUSED_ON_ERROR: Final = 0.15
+
+#: And so many are given up at once, so that there is something to redrive.
+_ONCE: Final = 0.35
+
+#: Silence is found in the queue, or beyond its reach by the wheel.
+_TIMEOUTS: Final = ("20s", "20s", "20s", "40s", "40s", "60s", "60s", "3m", "3m", "16m")
+_RUN_TIMES: Final = ("3m", "3m", "6m", "18m")
+
+#: What is reported on, or told of, is much more work than what is not: such jobs fire no more often.
+SLOW: Final = "@every 41s"
+FAST: Final = ("@every 5s", "@every 7s", "@every 17s", "@every 23s", "*/20 * * * * *")
+
+_HTTP: Final[dict[str, Any]] = {"type": "http", "url": "https://told.example/ends"}
+#: Over days a job that others follow fires a few times a day: while a follower is paused, whatever follows is
+#: put back each quarter of an hour.
+_RARE: Final[tuple[dict[str, Any], ...]] = (
+    {"schedule": "@daily"},
+    {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"},
+    {"schedule": "@every 7h", "repeats": 5},
+    {"schedule": "@every 11h"},
+    {"schedule": "R/P1D", "timezone": "Europe/Dublin"},
+    {"dueTime": "10h"},
+)
+
+#: What else says when a job fires.
+_TIMING: Final = frozenset({"schedule", "timezone", "dst", "dueTime", "ttl", "repeats", "jitter"})
+
+_WHEN: Final = ("succeeded", "failed", "always", None)
+
+#: What is asked for of runs, as clients.ACTIONS names it.
+CANCEL: Final = "cancel a run"
+COMPLETE: Final = "complete a run"
+REDRIVE: Final = "redrive a run"
+REDRIVE_MANY: Final = "redrive many"
+
+_ASKED: Final = (*[CANCEL] * 3, COMPLETE, *[REDRIVE] * 4, REDRIVE_MANY)
+
+#: So often at most, for each minute of the seed.
+_ASKED_EACH_MINUTE: Final = 3.0
+_MINUTES_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """What of this a seed has."""
+
+    seed: int
+    is_on: bool
+
+    @classmethod
+    def of(cls, seed: int) -> "Flows":
+        """That of a seed."""
+        return cls(seed, stream(seed, "flows").random() < _FLOWS or Scenario.of(seed).is_sparse)
+
+    def added(self, written: dict[str, Any], name: str, number: int, *, is_sparse: bool) -> dict[str, Any]:
+        """The definition of a job that step `number` writes, and in some seeds what it has besides."""
+        if not self.is_on:
+            return written
+        random = stream(self.seed, f"flows/{number}")
+        fields = dict(written)
+        if random.random() < _ASYNC:
+            fields |= {
+                "completion": "async",
+                "heartbeatTimeout": random.choice(_TIMEOUTS),
+                "maxRunTime": random.choice(_RUN_TIMES),
+            }
+        if random.random() < (_TOLD_OVER_DAYS if is_sparse else _TOLD):
+            fields["onComplete"] = told = self._told(random, name)
+            if is_sparse and told["type"] == "job":
+                kept = {name: value for name, value in fields.items() if name not in _TIMING}
+                fields = kept | random.choice(_RARE)
+        if random.random() < _PAUSED_ON_ERROR:
+            fields["onError"] = "pause"
+        if random.random() < _ONCE:
+            fields["retry"] = {"maxAttempts": 1}
+        if fields.get("schedule") in FAST and fields.keys() & {"completion", "onComplete"}:
+            fields["schedule"] = SLOW
+        return fields
+
+    def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
+        """When clients ask which thing of the runs of which job."""
+        if not self.is_on:
+            return []
+        random = stream(self.seed, "flows/asked")
+        minutes = min((ends_at - begins_at) // MINUTE_MS, _MINUTES_MAX)
+        count = random.randrange(1 + int(minutes * _ASKED_EACH_MINUTE))
+        begins_at += 30 * SECOND_MS
+        return sorted(
+            (random.randrange(begins_at, ends_at), random.choice(_ASKED), random.choice(names))
+            for _ in range(count)
+        )
+
+    def _told(self, random: Random, name: str) -> dict[str, Any]:
+        """Who is told: a consumer, or a job of a lower number, so that no two follow each other for ever."""
+        stem, _, number = name.rpartition("-")
+        if number == "0" or random.random() < 1 / 3:
+            return _HTTP
+        when = random.choice(_WHEN)
+        chained = {"type": "job", "name": f"{stem}-{random.randrange(int(number))}"}
+        return chained if when is None else {**chained, "when": when}

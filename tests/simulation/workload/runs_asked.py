@@ -1,0 +1,72 @@
+"""How clients cancel, complete and redrive: they look at a job's runs, choose one, and ask."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.simulation.traces.trace import RunAsked, Verb
+
+from sweephand.model.run import Run
+from sweephand.model.run_states import State
+from sweephand.runs.redrive import Progress
+
+if TYPE_CHECKING:
+    from tests.simulation.workload.verbs import Request
+
+#: Runs that a client looks at before it chooses.
+_LISTED_MAX = 20
+
+
+def cancel(request: "Request") -> None:
+    """Cancel a run that goes on, if the client sees one."""
+    run = _chosen(request, ("running", "retrying", "claimed"))
+    if run is not None:
+        asked = _asked(request, "cancel", run)
+        request.chronicle.of_run(
+            asked, lambda: request.app.callbacks.cancel(request.key, run.run_id, "client")
+        )
+
+
+def complete(request: "Request") -> None:
+    """Say without a token, as whoever may write the job can, that a run is complete."""
+    run = _chosen(request, ("running",))
+    if run is not None:
+        asked = replace(_asked(request, "complete", run), attempt=None)
+        reporter = request.app.callbacks
+        request.chronicle.of_run(asked, lambda: reporter.complete(request.key, run.run_id, None))
+
+
+def redrive(request: "Request") -> None:
+    """Redrive a run that was given up, if the client sees one."""
+    run = _chosen(request, ("failed",))
+    if run is not None:
+        asked = _asked(request, "redrive", run)
+        request.chronicle.of_run(asked, lambda: request.app.redriver.redrive(request.key, run.run_id))
+
+
+def redrive_many(request: "Request") -> None:
+    """Redrive all that was given up of the jobs whose names begin as this one does."""
+
+    def ask() -> None:
+        since = Progress()
+        while True:
+            redriven = request.app.redriver.redrive_many(
+                request.key.namespace, prefix=request.key.name, labels={}, since=since
+            )
+            if redriven.reached is None:
+                return
+            since = redriven.reached
+
+    request.chronicle.figures["of runs"] += 1
+    now = request.chronicle.now()
+    request.chronicle.of_run(RunAsked(now, "redrive many", request.key.name), ask)
+
+
+def _chosen(request: "Request", states: tuple[State, ...]) -> Run | None:
+    page = request.app.ports.runs.page(request.key, None, "", _LISTED_MAX)
+    found = [run for run in page.items if run.state in states]
+    return request.random.choice(found) if found else None
+
+
+def _asked(request: "Request", verb: Verb, run: Run) -> RunAsked:
+    request.chronicle.figures["of runs"] += 1
+    return RunAsked(request.chronicle.now(), verb, run.key.name, run.uid, run.run_id, run.attempts)

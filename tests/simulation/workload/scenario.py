@@ -1,0 +1,79 @@
+"""How large a seed's world is and how long it lasts, before anything goes wrong."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from tests.simulation.world.faults import FIRST_FOR_WEEKS as FIRST_FOR_WEEKS  # noqa: PLC0414 - said again
+from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
+
+from sweephand.base.instants import DAY_MS, Instant
+
+#: 2026-11-21T12:00:00Z: when seeds begin, or up to a day later.
+BEGIN: Final[Instant] = 1_795_262_400_000
+
+#: A week before the clocks of Europe go forward, and before those of America go back, in 2027.
+TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
+
+#: One seed in so many lasts for days.
+_SPARSE: Final = 0.03
+
+#: One in so many seeds lasts for weeks, and all from FIRST_FOR_WEEKS on.
+_FOR_WEEKS: Final = 0.01
+
+#: So many days they last.
+_DAYS: Final = (20, 40, 80)
+
+
+def is_for_weeks(seed: int) -> bool:
+    """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items meanwhile."""
+    is_drawn = stream(seed, "lasts for weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
+    return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """How large a seed's world is, before anything goes wrong.
+
+    One that lasts for weeks is sparse, too.
+    """
+
+    begins_at: Instant
+    minutes: int
+    jobs: int
+    writes: int
+    shards: int
+    deliveries_at_once: int
+    is_sparse: bool
+    is_at_margins: bool
+    is_for_weeks: bool = False
+
+    @classmethod
+    def of(cls, seed: int) -> "Scenario":
+        """The scenario of a seed."""
+        random = stream(seed, "scenario")
+        if is_for_weeks(seed):
+            return cls(
+                begins_at=random.choice(TRANSITIONS) + random.randrange(DAY_MS),
+                minutes=random.choice(_DAYS) * 24 * 60 + random.randrange(24 * 60),
+                jobs=random.randint(1, 2),
+                writes=0,
+                shards=random.randint(1, 2),
+                deliveries_at_once=random.randint(2, 10),
+                is_sparse=True,
+                is_at_margins=False,
+                is_for_weeks=True,
+            )
+        at_margins = is_at_margins(seed)
+        is_sparse = random.random() < _SPARSE and not at_margins and not is_backlogged(seed)
+        minutes = random.randint(2, 14) * 24 * 60 if is_sparse else random.randint(6, 18)
+        jobs = random.randint(3 if at_margins else 1, 4)
+        return cls(
+            begins_at=(random.choice(TRANSITIONS) if is_sparse else BEGIN) + random.randrange(DAY_MS),
+            minutes=minutes,
+            jobs=jobs,
+            writes=jobs + random.randint(0, 40 if is_sparse else minutes * 2),
+            shards=1 if at_margins else random.randint(1, 4),
+            deliveries_at_once=random.randint(2, 10),
+            is_sparse=is_sparse,
+            is_at_margins=at_margins,
+        )

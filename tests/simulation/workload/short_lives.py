@@ -1,0 +1,63 @@
+"""Jobs that are deleted while their creation may still be repeated: in some seeds that have repeats."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from tests.simulation.workload.scenario import Scenario
+from tests.simulation.world.faults import (
+    NO_MASK,
+    Troubles,
+    is_at_margins,
+    is_backlogged,
+    stream,
+)
+
+from sweephand.base.instants import SECOND_MS, Instant
+
+#: In so many of the seeds that have repeats there are such jobs.
+_SEEDS: Final = 1 / 3
+
+#: So many of them.
+_LIVES: Final = 10
+
+#: The job of that name is deleted so long before at most, so that what follows is a creation.
+_BEFORE_MS_MAX: Final = 4 * SECOND_MS
+
+#: The deletion comes so long after the creation at most, sooner as a rule: the SDK makes a request again
+#: within 9 s.
+_AFTER_MS_MAX: Final = 9 * SECOND_MS
+
+#: So many deletions are followed by another creation, within as long.
+_CREATED_AGAIN: Final = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class ShortLives:
+    """Whether a seed has them."""
+
+    seed: int
+    is_on: bool
+
+    @classmethod
+    def of(cls, seed: int) -> "ShortLives":
+        """That of a seed: one that lasts for days or asks of the margins between clocks has none."""
+        has_none = is_at_margins(seed) or is_backlogged(seed) or Scenario.of(seed).is_sparse
+        is_on = not has_none and stream(seed, "short lives").random() < _SEEDS
+        return cls(seed, is_on and Troubles.of(seed, NO_MASK)["repeats"] > 0)
+
+    def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
+        """When clients delete, create and delete which job in a row."""
+        if not self.is_on:
+            return []
+        random = stream(self.seed, "short lives/asked")
+        found = []
+        for _ in range(_LIVES):
+            at, name = random.randrange(begins_at, ends_at), random.choice(names)
+            found.append((at, "delete", name))
+            at += random.randrange(1, _BEFORE_MS_MAX)
+            found.append((at, "put", name))
+            at += int(_AFTER_MS_MAX * random.random() ** 2)
+            found.append((at, "delete", name))
+            if random.random() < _CREATED_AGAIN:
+                found.append((at + random.randrange(1, _AFTER_MS_MAX), "put", name))
+        return sorted((min(at, ends_at), action, name) for at, action, name in found)

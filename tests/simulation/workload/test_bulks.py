@@ -1,0 +1,59 @@
+"""What is asked for in bulk is simulated and judged: by filters, page after page, acknowledged or not."""
+
+from collections.abc import Callable
+from itertools import chain
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.traces.broken_bulks import BROKEN_BULKS, EXCUSED_BULKS, STORIES_OF_BULKS
+from tests.simulation.traces.doctored import Doctoring, complaints
+from tests.simulation.traces.trace import Event, ManyAnswered, Written
+from tests.simulation.workload.bulks import Bulks
+
+#: So many of the first seeds show all of it.
+SEEDS = range(120)
+
+EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Bulks.of(seed).is_on))
+
+
+def test_a_third_of_the_seeds_has_it_and_the_others_nothing_of_it() -> None:
+    assert 550 < sum(Bulks.of(seed).is_on for seed in range(2_000)) < 700
+    without = next(seed for seed in range(6) if not Bulks.of(seed).is_on)
+    assert not [each for each in run(without).events if isinstance(each, ManyAnswered)]
+
+
+def test_everything_is_asked_for_by_every_filter_and_over_several_pages() -> None:
+    answers = [each for each in EVENTS if isinstance(each, ManyAnswered)]
+    assert {each.verb for each in answers if each.changed} == {"pause many", "resume many", "delete many"}
+    assert {(bool(each.chosen.prefix), bool(each.chosen.labels)) for each in answers if each.changed} == {
+        (True, False),
+        (False, True),
+        (True, True),
+    }
+    assert any(each.chosen.after for each in answers if each.changed)
+    assert any(len(each.changed) > 1 for each in answers)
+
+
+def test_what_a_call_did_that_was_never_acknowledged_is_known_too() -> None:
+    changed = {each.uid for each in EVENTS if isinstance(each, Written) and each.verb == "pause"}
+    assert changed - {uid for each in EVENTS if isinstance(each, ManyAnswered) for uid in each.changed}
+
+
+@pytest.mark.parametrize("story", STORIES_OF_BULKS)
+def test_nothing_is_said_against_a_bulk_call_that_did_what_it_says(story: Callable[[], list[Event]]) -> None:
+    assert complaints(story()) == []
+
+
+@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_BULKS)
+def test_a_bulk_call_that_did_not_is_named(
+    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
+) -> None:
+    found = complaints(doctoring(story()))
+    assert any(expected in each for each in found), found
+
+
+@pytest.mark.parametrize(("story", "doctoring"), EXCUSED_BULKS)
+def test_what_a_bulk_call_is_not_to_be_blamed_for(
+    story: Callable[[], list[Event]], doctoring: Doctoring
+) -> None:
+    assert complaints(doctoring(story())) == []

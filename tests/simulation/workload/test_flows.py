@@ -1,0 +1,62 @@
+"""How runs end is simulated: in some seeds, in every way, and the others know nothing of it."""
+
+from itertools import chain
+
+from tests.simulation.oracle.chains import CHAINED
+from tests.simulation.oracle.runs import LEAVES_TO
+from tests.simulation.simulation import run
+from tests.simulation.traces.trace import (
+    Concluded,
+    Requested,
+    RunAnswered,
+    RunAsked,
+    RunStored,
+    TimerStored,
+    Told,
+)
+from tests.simulation.workload.flows import Flows
+from tests.simulation.workload.modes import Modes
+
+#: So many of the first seeds show all of it.
+SEEDS = range(60)
+
+EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Flows.of(seed).is_on))
+
+
+def test_a_third_of_the_seeds_has_it() -> None:
+    assert 600 < sum(Flows.of(seed).is_on for seed in range(2_000)) < 730
+
+
+def test_a_seed_without_it_has_nothing_of_it() -> None:
+    # Where jobs deliver to a queue their completion changes, too.
+    without = [seed for seed in range(6) if not Flows.of(seed).is_on and not Modes.of(seed).is_fifo]
+    assert without
+    for seed in without:
+        assert not [each for each in run(seed).events if isinstance(each, RunAsked | Told)]
+
+
+def test_every_way_from_one_state_to_another_is_gone() -> None:
+    gone = {(each.before, each.state) for each in EVENTS if isinstance(each, RunStored)}
+    ways = {(before, after) for before, row in LEAVES_TO.items() for after in row}
+    # Nothing begins as running or cancelled, and of what is skipped nothing was claimed. A record is kept for
+    # longer after days of a pause alone.
+    never = {(None, "running"), (None, "cancelled"), ("claimed", "skipped"), ("retrying", "retrying")}
+    # What is deleted or paused in the second in which it connects is met by few seeds.
+    never |= {("claimed", "cancelled"), ("claimed", "released")}
+    assert ways - gone <= never
+    assert gone <= ways
+
+
+def test_everything_is_asked_for_of_runs_and_granted_and_refused() -> None:
+    asked = {each.verb for each in EVENTS if isinstance(each, RunAsked)}
+    assert asked == {"heartbeat", "complete", "fail", "cancel", "redrive", "redrive many"}
+    answers = [each for each in EVENTS if isinstance(each, RunAnswered)]
+    assert {each.asked.verb for each in answers if each.error is None} == asked
+    assert {each.error for each in answers} >= {"GoneError", "ConflictError", "StoreError"}
+
+
+def test_consumers_accept_silence_is_looked_for_by_the_wheel_and_ends_are_told_and_followed() -> None:
+    assert {each.outcome for each in EVENTS if isinstance(each, Concluded)} >= {"accepted", "lost"}
+    assert {each.kind for each in EVENTS if isinstance(each, TimerStored)} >= {"deadline", "retry"}
+    assert {each.state for each in EVENTS if isinstance(each, Told)} >= {"succeeded", "failed", "cancelled"}
+    assert any(CHAINED in each.trigger_id for each in EVENTS if isinstance(each, Requested))

@@ -1,0 +1,64 @@
+"""Jobs that go with their last run are simulated and judged: in some seeds, in every way."""
+
+from collections.abc import Callable
+from itertools import chain
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.traces.broken_leaving import BROKEN_LEAVING, EXCUSED_LEAVING, STORIES_OF_LEAVING
+from tests.simulation.traces.doctored import Doctoring, complaints
+from tests.simulation.traces.trace import (
+    Deleted,
+    Event,
+    Requested,
+    RunStored,
+    Written,
+)
+from tests.simulation.workload.leaving import FIELD, Leaving
+
+#: So many of the first seeds show all of it.
+SEEDS = range(160)
+
+EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Leaving.of(seed).is_on))
+GONE = {each.uid: each for each in EVENTS if isinstance(each, Written) and each.verb == "expire"}
+
+
+def test_a_quarter_of_the_seeds_has_it_and_the_others_nothing_of_it() -> None:
+    assert 440 < sum(Leaving.of(seed).is_on for seed in range(2_000)) < 580
+    without = next(seed for seed in range(8) if not Leaving.of(seed).is_on)
+    written = [each for each in run(without).events if isinstance(each, Written)]
+    assert not [each for each in written if each.verb == "expire" or FIELD in each.definition]
+
+
+def test_jobs_of_every_form_go() -> None:
+    definitions = [each.definition for each in GONE.values()]
+    assert {"repeats", "ttl", "schedule", "dueTime", "onComplete"} <= set(chain.from_iterable(definitions))
+    assert {each.get("completion", "sync") for each in definitions} == {"sync", "async"}
+    assert any("schedule" not in each for each in definitions)
+
+
+def test_they_go_after_successes_and_failures_and_others_take_their_names() -> None:
+    ends = {each.state for each in EVENTS if isinstance(each, RunStored) and each.uid in GONE}
+    assert {"succeeded", "failed", "retrying"} <= ends
+    assert any(isinstance(each, Requested) and each.uid in GONE and each.attempt > 1 for each in EVENTS)
+    assert any(isinstance(each, Deleted) and each.uid in GONE and each.verb == "create" for each in EVENTS)
+
+
+@pytest.mark.parametrize("story", STORIES_OF_LEAVING)
+def test_nothing_is_said_against_a_job_that_goes_with_its_last_run(story: Callable[[], list[Event]]) -> None:
+    assert complaints(story()) == []
+
+
+@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_LEAVING)
+def test_a_job_that_goes_too_soon_or_not_at_all_is_named(
+    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
+) -> None:
+    found = complaints(doctoring(story()))
+    assert any(expected in each for each in found), found
+
+
+@pytest.mark.parametrize(("story", "doctoring"), EXCUSED_LEAVING)
+def test_what_a_job_that_goes_is_not_to_be_blamed_for(
+    story: Callable[[], list[Event]], doctoring: Doctoring
+) -> None:
+    assert complaints(doctoring(story())) == []

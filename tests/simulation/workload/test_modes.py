@@ -1,0 +1,68 @@
+"""FIFO queues, slow connections and changes of mode are simulated in some seeds, and judged."""
+
+from itertools import chain
+
+from tests.simulation.simulation import run
+from tests.simulation.traces.doctored import complaints, with_
+from tests.simulation.traces.stories import NOON
+from tests.simulation.traces.stories_of_ends import TRIGGER, silent
+from tests.simulation.traces.trace import (
+    Dropped,
+    Requested,
+    RunAnswered,
+    Written,
+)
+from tests.simulation.workload.modes import Modes
+from tests.simulation.world.network import Network
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import MINUTE_MS
+
+#: So many of the first seeds show all of it.
+SEEDS = range(80)
+
+EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Modes.of(seed).is_fifo))
+
+
+def test_some_seeds_have_queues_and_some_slow_connections() -> None:
+    modes = [Modes.of(seed) for seed in range(2_000)]
+    assert 150 < sum(each.is_fifo for each in modes) < 250
+    assert 100 < sum(each.is_slow for each in modes) < 220
+
+
+def test_a_seed_without_queues_has_none() -> None:
+    without = next(seed for seed in range(9) if not Modes.of(seed).is_fifo)
+    assert not [each for each in run(without).events if isinstance(each, Dropped)]
+
+
+def test_jobs_change_their_mode_and_queues_drop_what_they_have_had() -> None:
+    targets = {each.definition["target"]["type"] for each in EVENTS if isinstance(each, Written)}
+    assert targets == {"http", "sqs"}
+    modes = {each.definition.get("completion") for each in EVENTS if isinstance(each, Written)}
+    assert modes >= {"async", "sync"}
+    assert any(isinstance(each, Dropped) for each in EVENTS)
+
+
+def test_some_consumers_report_before_they_have_answered() -> None:
+    left = {(each.uid, each.trigger_id): each.at for each in EVENTS if isinstance(each, Requested)}
+    assert left
+    reports = {each.asked.verb for each in EVENTS if isinstance(each, RunAnswered) and each.error is None}
+    assert reports >= {"complete", "fail"}
+
+
+def test_the_same_attempt_may_be_dropped_the_second_time() -> None:
+    again = [each for each in silent() if isinstance(each, Requested) and each.attempt == 2]
+    uid, _, _ = TRIGGER.partition("-")
+    dropped = Dropped(NOON + 400_000, "job", uid, TRIGGER, 2)
+    assert complaints(with_(*again[:1], dropped)(silent())) == complaints(with_(*again[:1])(silent()))
+
+
+def test_a_queue_remembers_an_id_for_five_minutes() -> None:
+    scheduler = Scheduler(NOON)
+    network = Network(scheduler, Modes.of(0), 0.0)
+    assert not network.drops("one")
+    scheduler.run(NOON + 5 * MINUTE_MS - 1)
+    assert network.drops("one")
+    assert not network.drops("another")
+    scheduler.run(NOON + 5 * MINUTE_MS)
+    assert not network.drops("one")

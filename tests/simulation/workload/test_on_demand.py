@@ -1,0 +1,55 @@
+"""In some seeds jobs fire only on demand, by hand and in chains."""
+
+from itertools import chain
+
+from tests.simulation.oracle.chains import CHAINED
+from tests.simulation.simulation import run
+from tests.simulation.traces.trace import Requested, Written
+from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
+
+#: Those of so many of the first seeds show all of it.
+SEEDS = [seed for seed in range(50) if OnDemand.of(seed).is_on and not OnDemand.of(seed).is_sparse]
+
+EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS))
+
+
+def test_some_seeds_have_such_jobs() -> None:
+    assert 250 < sum(OnDemand.of(seed).is_on for seed in range(2_000)) < 450
+
+
+def test_a_seed_without_them_has_none() -> None:
+    without = next(seed for seed in range(9) if not OnDemand.of(seed).is_on)
+    written = [each for each in run(without).events if isinstance(each, Written)]
+    assert written
+    assert not [each for each in written if is_on_demand(each.definition)]
+
+
+def test_they_fire_by_hand_and_in_chains_alone_and_some_have_a_ttl() -> None:
+    written = [each for each in EVENTS if isinstance(each, Written)]
+    on_demand = {(each.uid, each.rev) for each in written if is_on_demand(each.definition)}
+    kinds = {
+        kind
+        for each in EVENTS
+        if isinstance(each, Requested) and (each.uid, each.rev) in on_demand
+        for kind in ("-manual-", CHAINED, "-backfill-")
+        if kind in each.trigger_id
+    }
+    assert kinds == {"-manual-", CHAINED}
+    assert {"ttl" in each.definition for each in written if is_on_demand(each.definition)} == {True, False}
+
+
+def test_some_jobs_lose_their_time_and_some_are_given_one() -> None:
+    written = [each for each in EVENTS if isinstance(each, Written)]
+    last: dict[str, bool] = {}
+    turned = set()
+    for each in written:
+        now = is_on_demand(each.definition)
+        if each.uid in last and last[each.uid] != now:
+            turned.add(now)
+        last[each.uid] = now
+    assert turned == {True, False}
+
+
+def test_what_the_api_refuses_of_them_is_not_asked_for() -> None:
+    assert judged({"target": {}, "catchup": {}, "deleteAfterCompletion": True}) == {"target": {}}
+    assert judged({"dueTime": "1h", "catchup": {}}) == {"dueTime": "1h", "catchup": {}}

@@ -1,0 +1,336 @@
+"""What a client can ask of a job, verb by verb: each asks the production code, and says what it was told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from tests.fakes.world import definition
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.recorder import Asking
+from tests.simulation.traces.trace import Verb
+from tests.simulation.workload.bulks import (
+    DELETE_MANY,
+    PAUSE_MANY,
+    RESUME_MANY,
+    Bulks,
+)
+from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
+from tests.simulation.workload.crowds import CROWD, crowd_definition
+from tests.simulation.workload.flows import (
+    CANCEL,
+    COMPLETE,
+    REDRIVE,
+    REDRIVE_MANY,
+    Flows,
+)
+from tests.simulation.workload.forms import (
+    BOUND,
+    CATCH_UPS,
+    DENSE,
+    LISTS,
+    MARGINAL,
+    MODES,
+    PATCHES,
+    RETIMINGS,
+    RETRIES,
+    SPARSE,
+    SPARSE_PATCHES,
+    SPARSE_RETIMINGS,
+)
+from tests.simulation.workload.leaving import Leaving
+from tests.simulation.workload.modes import Modes
+from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
+from tests.simulation.workload.overlapping import Overlapping
+from tests.simulation.workload.runs_asked import (
+    cancel,
+    complete,
+    redrive,
+    redrive_many,
+)
+from tests.simulation.workload.updates import PUT_OFTEN, TOUCH, often
+from tests.simulation.workload.weeks import PATCHES as PATCHES_FOR_WEEKS
+from tests.simulation.workload.weeks import Weeks
+
+from sweephand.base.instants import (
+    MINUTE_MS,
+    SECOND_MS,
+    Instant,
+    rfc3339,
+)
+from sweephand.jobs.write import WriteResult
+from sweephand.model.definition import Definition, Payload
+from sweephand.model.job import JobKey
+from sweephand.runtime.app import App
+
+#: Whose key all clients have.
+CLIENT: Final = "client"
+
+#: Data over 2 KB is kept apart from the job.
+_LARGE: Final = 3_000
+
+
+@dataclass(slots=True)
+class Known:
+    """What the clients of a name know of it: what they asked for last, and the revision last told.
+
+    `cursors` are where the next page of a bulk call begins, by the number of its request.
+    """
+
+    definition: Definition | None = None
+    rev: str | None = None
+    cursors: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Request:
+    """One request: to which app, about which job, and when by their clock.
+
+    Its `random` is the same whenever it is repeated. What it asks for is told to `known`.
+    """
+
+    app: App
+    key: JobKey
+    asking: Asking
+    random: Random
+    known: Known
+    number: int
+    is_sparse: bool
+    is_at_margins: bool
+    chronicle: Chronicle
+    flows: Flows
+    overlapping: Overlapping
+    bulks: Bulks
+    leaving: Leaving
+    weeks: Weeks
+    modes: Modes
+    on_demand: OnDemand
+
+    @property
+    def at(self) -> Instant:
+        """When it was asked, by the clock of who serves it."""
+        return self.asking.asked_at
+
+    def new_definition(self) -> Definition:
+        """A definition unlike all others by its data."""
+        random = self.random
+        if self.weeks.is_on:
+            self.known.definition = definition(data=self.new_data(), **self.weeks.written(random))
+            return self.known.definition
+        forms = SPARSE if self.is_sparse else random.choice((DENSE, DENSE, BOUND))
+        written = dict(random.choice(forms))
+        if not self.is_sparse and random.random() < 1 / 20:
+            written = {"schedule": self._instants()}
+        if self.is_at_margins and random.random() < 1 / 2:
+            written = dict(random.choice(MARGINAL), dueTime=f"{random.randrange(120, 360)}s")
+        if (catch_up := random.choice(CATCH_UPS)) is not None:
+            written["catchup"] = catch_up
+        written["retry"] = random.choice(RETRIES)
+        if (history := random.random()) < 1 / 2:
+            written["history"] = "failures" if history < 1 / 4 else "full"
+        written |= self.overlapping.written(self.key.name, random)
+        written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
+        written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
+        written = self.bulks.added(written, self.number)
+        written = self.modes.added(written, self.number)
+        written = self.on_demand.added(written, self.key.name, self.number)
+        self.known.definition = definition(data=self.new_data(), **written)
+        return self.known.definition
+
+    def _instants(self) -> list[str]:
+        """A list that begins about now."""
+        apart_s, number = self.random.choice(LISTS)
+        begins_at = self.at - self.at % SECOND_MS + self.random.randrange(-2, 300) * SECOND_MS
+        return [rfc3339(begins_at + each * apart_s * SECOND_MS) for each in range(number)]
+
+    def new_data(self) -> str:
+        """JSON that names the request."""
+        filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
+        return f'"{self.number}{filling}"'
+
+    def put(
+        self, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+    ) -> WriteResult:
+        """PUT it."""
+        return self.app.writer.put(
+            self.key,
+            written,
+            caller=CLIENT,
+            requested_at=self.at,
+            if_match=if_match,
+            if_absent=if_absent,
+        )
+
+
+#: Does what is asked, and returns the uid and revision that the client is told of, None if of none.
+Ask: TypeAlias = Callable[[Request], tuple[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a client may ask: how often, compared with the others."""
+
+    verb: Verb
+    weight: float
+    ask: Ask
+
+
+def _told(written: WriteResult) -> tuple[str, str]:
+    return written.job.uid, written.job.rev
+
+
+def _put(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition()))
+
+
+def _put_data(request: Request) -> tuple[str, str]:
+    """The same with other data: the series goes on."""
+    last = request.known.definition or request.new_definition()
+    renewed = definition(data=request.new_data(), **last.written)
+    request.known.definition = renewed
+    return _told(request.put(renewed))
+
+
+def _put_equal(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.known.definition or request.new_definition()))
+
+
+def _put_if_match(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition(), if_match=request.known.rev or "*"))
+
+
+def _create(request: Request) -> tuple[str, str]:
+    return _told(request.put(request.new_definition(), if_absent=True))
+
+
+def _delete(request: Request) -> None:
+    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at)
+
+
+def _delete_if_match(request: Request) -> None:
+    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=request.known.rev)
+
+
+def _patch(request: Request) -> tuple[str, str]:
+    """Some fields anew, beside a label that makes it a change."""
+    fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
+    fields = fields | request.overlapping.patched(request.key.name, request.random)
+    fields = fields | request.leaving.patched(request.number) | request.modes.patched(request.number)
+    if request.weeks.is_on:
+        fields = request.random.choice(PATCHES_FOR_WEEKS)
+
+    def patched(before: Definition) -> Definition:
+        # A label by which jobs are chosen is taken away now and then.
+        kept = before.labels if request.number % 3 else {}
+        labels = {**kept, "patch": str(request.number)}
+        return replace(before, written=judged({**before.written, **fields, "labels": labels}))
+
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
+def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
+    """A definition of which one thing that says when is changed, or taken away."""
+    change = request.random.choice(SPARSE_RETIMINGS if request.is_sparse else RETIMINGS)
+    written = {**before, **change, "labels": {**before.get("labels", {}), "retimed": str(request.number)}}
+    if is_on_demand(written):
+        written["dueTime"] = before.get("dueTime")
+    written = request.on_demand.retimed(written, request.number)
+    return judged({name: value for name, value in written.items() if value is not None})
+
+
+def _put_often(request: Request) -> tuple[str, str]:
+    """PUT of what fires as often as it will be updated."""
+    written = definition(data=request.new_data(), **often(request.random))
+    request.known.definition = written
+    return _told(request.put(written))
+
+
+def _touch(request: Request) -> tuple[str, str]:
+    """PATCH of a label and nothing else."""
+
+    def patched(before: Definition) -> Definition:
+        labels = {**before.labels, "patch": str(request.number)}
+        return replace(before, written={**before.written, "labels": labels})
+
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
+def _patch_timing(request: Request) -> tuple[str, str]:
+    """PATCH of jitter, dst, time zone, dueTime or repeats."""
+
+    def patched(before: Definition) -> Definition:
+        return replace(before, written=_retimed(request, before.written))
+
+    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+
+
+def _put_timing(request: Request) -> tuple[str, str]:
+    """PUT of what was asked for last, with another jitter, dst, time zone, dueTime or repeats."""
+    last = request.known.definition or request.new_definition()
+    retimed = replace(last, written=_retimed(request, last.written))
+    request.known.definition = retimed
+    return _told(request.put(retimed))
+
+
+def _pause(request: Request) -> tuple[str, str]:
+    pauser = request.app.pauser
+    job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
+    return job.uid, job.rev
+
+
+def _resume(request: Request) -> tuple[str, str]:
+    mode = request.random.choice(MODES)
+    request.asking.catchup = mode
+    job = request.app.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
+    return job.uid, job.rev
+
+
+def _trigger(request: Request) -> tuple[str, str]:
+    payload = Payload.of(request.new_data())
+    trigger = request.app.on_demand.trigger(
+        request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
+    )
+    return trigger.uid, trigger.rev
+
+
+def _backfill(request: Request) -> None:
+    since = request.at - request.random.randrange(4 * MINUTE_MS)
+    request.app.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
+
+
+def _crowd(request: Request) -> tuple[str, str]:
+    written = crowd_definition(request.number)
+    return _told(request.put(definition(data=request.new_data(), **written), if_absent=True))
+
+
+#: All that clients ask for, by name. A new verb is one more entry.
+ACTIONS: Final[Mapping[str, Action]] = {
+    "put": Action("replace", 5, _put),
+    "put with other data": Action("replace", 3, _put_data),
+    "put the same": Action("replace", 1, _put_equal),
+    "put if match": Action("replace", 1, _put_if_match),
+    "create": Action("replace", 2, _create),
+    "patch": Action("patch", 2, _patch),
+    "patch of timing": Action("patch", 1.5, _patch_timing),
+    "put of timing": Action("replace", 1.5, _put_timing),
+    "pause": Action("pause", 1.5, _pause),
+    "resume": Action("resume", 2.5, _resume),
+    "trigger": Action("trigger", 0.7, _trigger),
+    "backfill": Action("backfill", 0.5, _backfill),
+    "delete": Action("delete", 1.5, _delete),
+    "delete if match": Action("delete", 0.5, _delete_if_match),
+    # In seeds with a backlog (backlogs.py).
+    CROWD: Action("create", 0, _crowd),
+    # Of runs is asked by a plan of its own (flows.py).
+    CANCEL: Action("cancel", 0, cancel),
+    COMPLETE: Action("complete", 0, complete),
+    REDRIVE: Action("redrive", 0, redrive),
+    REDRIVE_MANY: Action("redrive many", 0, redrive_many),
+    # Of many jobs, too (bulks.py).
+    PAUSE_MANY: Action("pause many", 0, pause_many),
+    RESUME_MANY: Action("resume many", 0, resume_many),
+    DELETE_MANY: Action("delete many", 0, delete_many),
+    # In seeds in which a job is updated as often as it fires (updates.py).
+    PUT_OFTEN: Action("replace", 0, _put_often),
+    TOUCH: Action("patch", 0, _touch),
+}

@@ -1,0 +1,44 @@
+"""The production constants that differ by seed: a few triggers then do what thousands would."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from tests.simulation.workload.bulks import Bulks
+from tests.simulation.workload.updates import Updates
+from tests.simulation.world.faults import Mask, Troubles, stream
+
+from sweephand.base.instants import SECOND_MS
+from sweephand.model import earlier
+from sweephand.model.definition import RetryPolicy
+from sweephand.runs import deliver, notify
+from sweephand.wheel import arm, pace, sweep, tick
+
+
+@contextmanager
+def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
+    """The production constants that differ by seed; none of them is one that the protocol rests on."""
+    with ExitStack() as stack:
+        random = stream(seed, "unknown")
+        # In most seeds what is unknown is put back for longer: it is most of the work, and shows little.
+        patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
+        stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
+        # By the defaults an end that nobody hears of is told for fifteen hours.
+        policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
+        stack.enter_context(patch.object(notify, "_POLICY", policy))
+        stack.enter_context(Bulks.of(seed).bounds())
+        if (room := Updates.of(seed).room) is not None:
+            # A few updates then do what dozens would.
+            stack.enter_context(patch.object(earlier, "EARLIER_REVISIONS_MAX", room))
+        if Troubles.of(seed, mask)["small pages"]:
+            # A few triggers then do what thousands would.
+            random = stream(seed, "small pages")
+            arming = arm.arm.__kwdefaults__
+            assert arming is not None, "its bound is taken by keyword"
+            stack.enter_context(patch.dict(arming, singles_max=random.choice((1, 3, 12))))
+            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", random.choice((1, 2, 5))))
+            page = random.choice((1, 2, 5))
+            stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
+            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
+            stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
+        yield

@@ -1,0 +1,257 @@
+"""The functions of the stack, and who invokes them: EventBridge, SQS, the gateway, and tick."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from typing import Final
+
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.recorder import Asking
+from tests.simulation.traces.trace import Verb
+from tests.simulation.world.faults import Role, Troubles, mixed
+from tests.simulation.world.gate import RECEIVES, Gate
+from tests.simulation.world.machines import Fleet
+from tests.simulation.world.processes import (
+    LIMITS_MS,
+    NEVER,
+    TIME_LIMIT,
+    Process,
+    Scheduler,
+)
+from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.stores import Ports
+
+from sweephand.base.errors import (
+    BadRequestError,
+    PoisonError,
+    StoreError,
+    UnavailableError,
+)
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.runs.intake import Received
+from sweephand.runtime.app import App
+
+#: How many messages SQS hands over at once, at most (template.yaml: 10).
+_BATCHES: Final = (1, 3, 10, 10)
+
+#: Processes begin at different places in the list of latencies.
+_TURNS: Final = 499
+
+#: Lambda starts what was invoked asynchronously within this.
+_START_MS_MAX: Final = 300
+
+#: Minutes between two steps of the audit: most seeds last for less than the hour that it takes in production.
+_AUDIT_EVERY: Final = 4
+
+#: What a process may end with: all else is a defect, whatever the oracle says.
+EXPECTED: Final = (StoreError, UnavailableError, BadRequestError, PoisonError)
+
+
+def unexpected(error: BaseException) -> list[BaseException]:
+    """What of an error no caller was promised."""
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for each in error.exceptions for leaf in unexpected(each)]
+    return [] if isinstance(error, EXPECTED) else [error]
+
+
+class Functions:
+    """Begins processes. What one raises that nobody was promised is kept in `complaints`."""
+
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler,
+        chronicle: Chronicle,
+        gate: Gate,
+        ports: Ports,
+        sqs: Sqs,
+        fleet: Fleet,
+        troubles: Troubles,
+        deliveries_at_once: int,
+    ) -> None:
+        self._scheduler = scheduler
+        self._chronicle = chronicle
+        self._gate = gate
+        self._leases = ports.leases
+        self._sqs = sqs
+        self._fleet = fleet
+        self._outlives = troubles["outliving sweepers"] > 0
+        self._deliveries_at_once = deliveries_at_once
+        self._delivering = 0
+        self._is_waited_for = False
+        self._short_until: Instant = 0
+        self._poll_at: Instant = NEVER
+        self._numbers = {role: count(1) for role in LIMITS_MS}
+        self.complaints: list[str] = []
+        sqs.seen = self._seen
+
+    def run_short(self, until: Instant) -> None:
+        """Let Lambda receive, until then, and have no function to start for what it receives."""
+        self._short_until = until
+
+    def calm(self) -> None:
+        """Let whoever was paused go on, and everything start."""
+        self._short_until = 0
+        for process in self._scheduler.alive:
+            process.frozen_until = 0
+
+    def api(
+        self,
+        verb: Verb,
+        name: str,
+        number: int,
+        ask: Callable[[App, Asking], tuple[str, str] | None],
+        answered: Callable[[Exception | str | None], None],
+    ) -> None:
+        """A request of a client; `number` tells it from others.
+
+        `ask` returns the uid and revision of the answer, if it has any. `answered` is told None,
+        an error, or why there was no answer.
+        """
+        process = self._process("api", answered, number)
+        machine = process.machine
+
+        def body() -> None:
+            at = self._fleet.clock(machine).now()
+            try:
+                with self._chronicle.asking(verb, name, asked_at=at, ahead_ms=machine.ahead_ms) as asking:
+                    told = ask(self._fleet.app(machine), asking)
+                    asking.uid, asking.rev = told or (None, None)
+            except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
+                self._complain(process, error)
+                answered(error)
+            else:
+                answered(None)
+
+        self._scheduler.start(process, body)
+
+    def tick(self, number: int) -> None:
+        """EventBridge wakes tick; `number` tells one wake-up from another."""
+        process = self._process("tick", _nobody, number)
+        ticker, clock = self._fleet.ticker(process.machine, self), self._fleet.clock(process.machine)
+        self._chronicle.figures["ticks"] += 1
+
+        def body() -> None:
+            ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
+            if self._scheduler.now // MINUTE_MS % _AUDIT_EVERY == 0:
+                begun_at = self._scheduler.now
+                # A step lists more objects than a seed has.
+                self._fleet.audit(process.machine).step()
+                self._chronicle.bucket.audited_at = max(self._chronicle.bucket.audited_at, begun_at)
+
+        self._start(process, body)
+
+    def start(self, first_shards: Sequence[int]) -> None:
+        """ports.Sweepers: Lambda's asynchronous invocations, of which some may not be accepted."""
+        where = "sweepers.start"
+        kinds = self._gate.enter(where)
+        accepted = self._gate.part(where, first_shards, kinds)
+        for shard in first_shards if accepted is None else accepted:
+            number = mixed(self._scheduler.now, shard)
+            at = self._scheduler.now + number % _START_MS_MAX
+            self._scheduler.call_at(at, partial(self._sweep, shard, number))
+        self._gate.leave(where, kinds)
+        if accepted is not None:
+            raise StoreError("some sweepers were not started")
+
+    def _sweep(self, first_shard: int, number: int) -> None:
+        process = self._process("sweep", _nobody, number)
+        sweeper, clock = self._fleet.sweeper(process.machine), self._fleet.clock(process.machine)
+        self._chronicle.figures["sweeps"] += 1
+
+        def body() -> None:
+            leases = self._leases.state().leases
+            owner, deadline = self._fleet.ids.token(), clock.now() + LIMITS_MS["sweep"]
+            sweeper.sweep(leases, owner=owner, first_shard=first_shard, deadline=deadline)
+
+        self._start(process, body)
+
+    def _seen(self, at: Instant) -> None:
+        """Poll the queue at that instant, if not before."""
+        if at < self._poll_at:
+            self._poll_at = max(at, self._scheduler.now)
+            self._scheduler.call_at(self._poll_at, self._poll)
+
+    def _poll(self) -> None:
+        if self._scheduler.now < self._poll_at:
+            return
+        self._poll_at = NEVER
+        down_until = self._gate.down.get("queue", 0)
+        if down_until > self._scheduler.now:
+            self._seen(down_until)
+            return
+        while (next_at := self._sqs.next_at()) is not None:
+            if next_at > self._scheduler.now:
+                self._seen(next_at)
+                return
+            if self._delivering == self._deliveries_at_once:
+                self._is_waited_for = True
+                return
+            batch = self._sqs.receive(_BATCHES[mixed(next_at) % len(_BATCHES)])
+            if batch and self._scheduler.now < self._short_until:
+                self._chronicle.figures["not begun"] += len(batch)
+                self._chronicle.mishap("received in vain", "Lambda")
+            elif batch:
+                self._deliver(batch)
+
+    def _deliver(self, batch: Sequence[Received]) -> None:
+        def is_over() -> None:
+            self._delivering -= 1
+            if self._is_waited_for:
+                self._is_waited_for = False
+                self._seen(self._scheduler.now)
+
+        self._delivering += 1
+        process = self._process("deliver", lambda _: is_over(), self._sqs.code_of(batch[0]))
+        handler, clock = self._fleet.app(process.machine).intake, self._fleet.clock(process.machine)
+        self._chronicle.figures["batches"] += 1
+
+        def body() -> None:
+            if self._gate.is_telling:
+                self._gate.told(RECEIVES, tuple(self._sqs.readable(batch)), None)
+            handled = handler.handle(batch, deadline=clock.now() + LIMITS_MS["deliver"])
+            for each in handled:
+                if each.error is not None:
+                    self._complain(process, each.error)
+            # What the function reports as done, SQS is told to delete.
+            self._sqs.delete([each.received.receipt for each in handled if each.is_done])
+            is_over()
+
+        self._start(process, body)
+
+    def _start(self, process: Process, body: Callable[[], object]) -> None:
+        def guarded() -> None:
+            try:
+                body()
+            except Exception as error:  # noqa: BLE001 - the function ends with an error
+                self._complain(process, error)
+
+        self._scheduler.start(process, guarded)
+
+    def _complain(self, process: Process, error: BaseException) -> None:
+        for each in unexpected(error):
+            notes = "".join(f" ({note})" for note in getattr(each, "__notes__", ()))
+            self.complaints.append(f"{process.name} raised {type(each).__name__}: {each}{notes}")
+
+    def _process(self, role: Role, when_killed: Callable[[str], None], *purpose: int) -> Process:
+        faults = self._gate.faults(role, *purpose)
+        # A sweeper may go on after a pause longer than its limit: the protocol does not rest on that one.
+        is_bound = not (self._outlives and role in ("tick", "sweep"))
+        ends_at = self._scheduler.now + LIMITS_MS[role] if is_bound else NEVER
+        name = f"{role} {next(self._numbers[role])}"
+
+        def killed(reason: str) -> None:
+            if reason == TIME_LIMIT:
+                self._chronicle.mishap(TIME_LIMIT, name)
+                if role == "deliver" and not process.is_held_up:
+                    # It minds its time: slow consumers alone never have it ended by its limit.
+                    self.complaints.append(f"{name} was ended by its time limit, and nothing held it up")
+            when_killed(reason)
+
+        machine = self._fleet.pick(role, faults.code)
+        turn = faults.code % _TURNS
+        return (process := Process(name, role, machine, ends_at, killed, faults, turn=turn))
+
+
+def _nobody(_: str) -> None:
+    """Nobody waits for it."""

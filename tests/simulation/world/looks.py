@@ -1,0 +1,106 @@
+"""When tick wakes in a seed that lasts for weeks: each minute in which the wheel has something to do."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from heapq import heappop, heappush
+from random import Random
+from typing import Final
+
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.faults import Troubles
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.timing import HORIZON_MS
+from sweephand.model.timer import Lease, Timer
+
+#: Where the wheel has nothing to do, tick wakes after so long at most.
+_IDLE_MS: Final = 12 * HOUR_MS
+
+#: The chance that EventBridge fails, at level 1, and for how long at most.
+_MISSING: Final = 0.02
+_MISSING_MS: Final = 10 * HOUR_MS
+
+
+class Looks:
+    """Wakes tick each minute while a timer is due that no sweep has passed, and else now and then.
+
+    A tick that finds nothing due changes nothing, so the minutes that are left out would show nothing. In the
+    calm tick wakes each minute. `phase_ms` is the moment within each minute at which EventBridge wakes.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler,
+        chronicle: Chronicle,
+        troubles: Troubles,
+        random: Random,
+        phase_ms: int,
+        tick: Callable[[Instant], None],
+    ) -> None:
+        self._scheduler = scheduler
+        self._chronicle = chronicle
+        self._level = troubles["missed ticks"]
+        self._random = random
+        self._phase_ms = phase_ms
+        self._tick = tick
+        self._unswept: dict[int, list[tuple[str, Instant]]] = defaultdict(list)
+        self._planned: set[Instant] = set()
+        self._missing_until: Instant = 0
+        self._is_calm = False
+
+    def begin(self) -> None:
+        """Wake tick from now on."""
+        self._chronicle.wheel_seen = (self._stored, self._swept)
+        self._idle()
+
+    def calm(self) -> None:
+        """Wake tick each minute from now on."""
+        self._is_calm = True
+        self._each_minute()
+
+    def _stored(self, timer: Timer) -> None:
+        heappush(self._unswept[timer.shard], (timer.sort_key, timer.due_at))
+        self._plan(timer.due_at - HORIZON_MS + MINUTE_MS)
+
+    def _swept(self, lease: Lease) -> None:
+        unswept, cursor = self._unswept[lease.shard], lease.cursor
+        while unswept and (unswept[0][0] < cursor.key or (unswept[0][0] == cursor.key and not cursor.within)):
+            heappop(unswept)
+
+    def _plan(self, near: Instant) -> None:
+        """Have tick wake in the minute of that instant, or in the next one from now."""
+        minute = max(near // MINUTE_MS, self._scheduler.now // MINUTE_MS + 1)
+        at = minute * MINUTE_MS + self._phase_ms
+        if at not in self._planned:
+            self._planned.add(at)
+            self._scheduler.call_at(at, lambda: self._wake(at))
+
+    def _wake(self, at: Instant) -> None:
+        self._planned.discard(at)
+        if self._is_calm:
+            return
+        if at >= self._missing_until and self._random.random() < _MISSING * self._level:
+            span_ms = int(_MISSING_MS * self._random.random() ** 2) + MINUTE_MS
+            self._missing_until = at + span_ms
+            self._chronicle.mishap(f"no ticks of {span_ms} ms", "EventBridge")
+        if at < self._missing_until:
+            self._chronicle.figures["ticks missed"] += 1
+            self._plan(self._missing_until + MINUTE_MS)
+            return
+        self._tick(at)
+        coming = min((each[0][1] for each in self._unswept.values() if each), default=None)
+        if coming is not None:
+            self._plan(coming - HORIZON_MS + MINUTE_MS)
+
+    def _idle(self) -> None:
+        if not self._is_calm:
+            now = self._scheduler.now
+            self._plan(now)
+            self._scheduler.call_at(now + MINUTE_MS + self._random.randrange(_IDLE_MS), self._idle)
+
+    def _each_minute(self) -> None:
+        at = (self._scheduler.now // MINUTE_MS + 1) * MINUTE_MS + self._phase_ms
+        self._scheduler.call_at(at, lambda: self._tick(at))
+        self._scheduler.call_at(at, self._each_minute)

@@ -1,0 +1,174 @@
+"""The machines that functions run on: each with a clock of its own, and the production code wired to it."""
+
+from collections.abc import Callable
+from typing import Final
+
+from tests.fakes.doubles import OneSecret
+from tests.fakes.ports import MISSING, FakePorts
+from tests.simulation.world.consumers import Consumers
+from tests.simulation.world.faults import (
+    SKEW_MAX_MS,
+    Role,
+    Troubles,
+    is_at_margins,
+    stream,
+)
+from tests.simulation.world.processes import (
+    LIMITS_MS,
+    Machine,
+    MachineClock,
+    Scheduler,
+)
+from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.stores import Ports
+
+from sweephand.jobs.payload_audit import PayloadAudit
+from sweephand.ports import Ids, Sweepers
+from sweephand.runtime import app
+from sweephand.runtime.app import App, Options
+from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.sweep import Sweeper
+from sweephand.wheel.tick import Ticker
+
+#: Machines of each role: as many as differ in what the others must bear.
+_MACHINES: Final = 3
+
+SWEEPERS_MAX: Final = 4
+
+#: Of seeds with skewed clocks some have small ones: seconds matter where half a minute hides them.
+_SKEWS: Final = (0.05, 1.0, 1.0)
+
+#: Of those, in so many the API's clocks are behind and all others ahead: both margins of the protocol are for
+#: a commit that comes late, so most where the API has most of the trouble.
+_APART: Final = 0.2
+_APART_IN_FOCUS: Final = 0.6
+
+
+class ProcessIds:
+    """ports.Ids by each process's own chance: what one is given does not hang on what others were."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+
+    def token(self) -> str:
+        """Digits: which of its process, and the process's code."""
+        process = self._scheduler.strand.process
+        process.tokens += 1
+        return f"{process.tokens:04d}{process.faults.code % 10**12:012d}"
+
+    def secret(self) -> str:
+        """43 digits."""
+        return f"{self.token():0>43}"
+
+    def fraction(self) -> float:
+        """From 0 up to 1."""
+        return self._scheduler.strand.process.faults.random.random()
+
+
+class Fleet:
+    """All machines. `shards` is the number that the deployed functions have been told of last."""
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        scheduler: Scheduler,
+        ports: Ports,
+        sqs: Sqs,
+        consumers: Consumers,
+        troubles: Troubles,
+        shards: int,
+        sweepers_max: int = SWEEPERS_MAX,
+    ) -> None:
+        self._sweepers_max = sweepers_max
+        self._scheduler = scheduler
+        self._ports = ports
+        self._sqs = sqs
+        self._consumers = consumers
+        self.ids: Ids = ProcessIds(scheduler)
+        self.shards = shards
+        skew = stream(seed, "skew")
+        level = troubles["skew"] and skew.choice(_SKEWS)
+        are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
+        if troubles["skew"] and is_at_margins(seed):
+            level, are_apart = 1.0, True
+
+        def ahead_ms(role: Role) -> int:
+            # Most clocks are as wrong as may be: what a margin is for needs two that are, one each way.
+            wrong = skew.choice((skew.uniform(-1, 1), -1, 1))
+            if are_apart:
+                wrong = -1 if role == "api" else 1
+            return int(level * SKEW_MAX_MS * wrong)
+
+        self._machines = self._begun(ahead_ms)
+        self._apps: dict[Machine, App] = {}
+
+    def calm(self) -> None:
+        """Every process begins on a machine with the right time from now on."""
+        self._machines = self._begun(lambda _: 0)
+
+    def pick(self, role: Role, code: int) -> Machine:
+        """A machine that serves that role."""
+        return self._machines[role][code % _MACHINES]
+
+    def clock(self, machine: Machine) -> MachineClock:
+        """The machine's clock."""
+        return MachineClock(self._scheduler, machine)
+
+    def app(self, machine: Machine) -> App:
+        """The use cases that a function keeps on that machine from one invocation to the next."""
+        if machine not in self._apps:
+            self._apps[machine] = self._app(machine)
+        return self._apps[machine]
+
+    def sweeper(self, machine: Machine) -> Sweeper:
+        """The sweeper of a process that has just started."""
+        return self._app(machine).sweeper
+
+    def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:
+        """The ticker of a process that has just started, by the latest deployment."""
+        return self._app(machine, sweepers).ticker
+
+    def audit(self, machine: Machine) -> PayloadAudit:
+        """The audit of a process that has just started."""
+        return self._app(machine).payload_audit
+
+    def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:
+        return {
+            role: [Machine(f"{role}-{number}", ahead_ms(role)) for number in range(_MACHINES)]
+            for role in LIMITS_MS
+        }
+
+    def _app(self, machine: Machine, sweepers: Sweepers = MISSING) -> App:
+        clock, ports = self.clock(machine), self._ports
+        counts: dict[int, ShardCount] = {}
+
+        def shard_count() -> int:
+            # A deployment that raises the number brings new processes.
+            wanted = self.shards
+            if wanted not in counts:
+                counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
+            return counts[wanted]()
+
+        return App(
+            FakePorts(
+                clock=clock,
+                ids=self.ids,
+                jobs=ports.jobs,
+                changes=ports.changes,
+                runs=ports.runs,
+                lines=ports.lines,
+                timers=ports.timers,
+                leases=ports.leases,
+                payloads=ports.payloads,
+                audits=ports.audits,
+                queue=ports.queue,
+                targets=self._consumers,
+                sweepers=sweepers,
+            ),
+            Options(shards=self.shards, sweepers_max=self._sweepers_max),
+            signing=OneSecret(),
+            shard_count=shard_count,
+            decode=self._sqs.decode,
+            write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation puts another there,
+        )

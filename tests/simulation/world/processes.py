@@ -1,0 +1,249 @@
+"""Which process runs when: greenlets that hand over at every call of a port, in simulated time."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Final
+
+from greenlet import getcurrent, greenlet
+from tests.simulation.world.faults import CallFaults, Role, fraction
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+
+#: The time limits of the functions, as template.yaml sets them (tests/simulation/world/test_platform.py).
+LIMITS_MS: Final[dict[Role, int]] = {
+    "api": 25 * SECOND_MS,
+    "tick": 55 * SECOND_MS,
+    "sweep": 120 * SECOND_MS,
+    "deliver": 90 * SECOND_MS,
+}
+
+#: A process without a limit ends at this instant, which never comes.
+NEVER: Final[Instant] = 10**15
+
+
+#: Why a process is killed that takes too long.
+TIME_LIMIT: Final = "time limit"
+
+#: An environment in which threads are frozen is used again after so long at most, soon as a rule.
+_IDLE_MS_MAX: Final = 12 * MINUTE_MS
+
+#: Chances are told apart by this.
+_THAW: Final = 9
+
+
+class Killed(BaseException):
+    """The process ended here: an event, which no handler of errors may catch."""
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """What a process runs on: its clock is `ahead_ms` ahead of the true time."""
+
+    name: str
+    ahead_ms: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Process:
+    """One invocation of a function, and what the platform knows of it.
+
+    It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
+    `turn` and `tokens` count its calls and the ids it was given. `is_held_up`: something went wrong at one of
+    its calls.
+
+    When it is over, the threads that it has left behind are frozen. They go on within a later invocation
+    (`host`) of the same machine.
+    """
+
+    name: str
+    role: Role
+    machine: Machine
+    ends_at: Instant
+    when_killed: Callable[[str], None]
+    faults: CallFaults
+    turn: int = 0
+    tokens: int = 0
+    frozen_until: Instant = 0
+    is_dead: bool = False
+    is_over: bool = False
+    is_held_up: bool = False
+    host: "Process | None" = None
+
+    @property
+    def invocation(self) -> "Process":
+        """The invocation within which its threads run now."""
+        return self.host or self
+
+
+@dataclass(eq=False, slots=True)
+class Strand:
+    """One thread of a process. `is_leaving`: it has had its last look before a request leaves."""
+
+    process: Process
+    greenlet: greenlet = field(repr=False)
+    is_leaving: bool = False
+
+
+class Scheduler:
+    """True time, and who goes on at which instant: those of one instant in the order in which they asked."""
+
+    def __init__(self, now: Instant) -> None:
+        self.now = now
+        self._heap: list[tuple[Instant, int, Strand | Callable[[], None]]] = []
+        self._order = 0
+        self._hub = getcurrent()
+        self._running: Strand | None = None
+        self._frozen: dict[Machine, list[tuple[Instant, Strand]]] = defaultdict(list)
+        self.alive: dict[Process, None] = {}
+
+    @property
+    def strand(self) -> Strand:
+        """The strand that is running; there has to be one."""
+        assert self._running is not None, "only a process calls ports"
+        return self._running
+
+    def call_at(self, at: Instant, action: Callable[[], None]) -> None:
+        """Have something of the world happen at that instant, outside all processes."""
+        self._push(at, action)
+
+    def start(self, process: Process, body: Callable[[], None]) -> None:
+        """Begin a process now. Its body deals with its errors; what it raises ends the simulation.
+
+        It may thaw what earlier processes of its machine have left behind.
+        """
+        self.alive[process] = None
+        frozen = self._frozen.pop(process.machine, [])
+        for thaws_at, strand in frozen:
+            if thaws_at <= self.now:
+                strand.process.host = process
+                self._push(self.now, strand)
+            else:
+                self._frozen[process.machine].append((thaws_at, strand))
+
+        def run() -> None:
+            try:
+                body()
+            except Killed:
+                pass
+            finally:
+                process.is_over = True
+                self.alive.pop(process, None)
+
+        self._push(self.now, Strand(process, greenlet(run, self._hub)))
+
+    def sleep(self, duration_ms: int) -> None:
+        """Let so much time pass in the running strand; Killed if its process does not live to see it."""
+        strand = self.strand
+        process = strand.process
+        if process.is_dead:
+            raise Killed
+        self._push(min(self.now + duration_ms, (process.host or process).ends_at), strand)
+        self._hub.switch()
+        if process.is_dead:
+            raise Killed
+
+    def spawn(self, body: Callable[[], None]) -> None:
+        """Begin another strand of the running process."""
+        child = greenlet(body, self._hub)
+        # On whose behalf they act is known to all strands of a process.
+        child.gr_context = copy_context()
+        self._push(self.now, Strand(self.strand.process, child))
+
+    def park(self) -> None:
+        """Stop the running strand until somebody wakes it; Killed if its process does not live to see it."""
+        process = self.strand.process
+        self._hub.switch()
+        if process.is_dead:
+            raise Killed
+
+    def wake(self, strand: Strand) -> None:
+        """Let a strand go on that was parked."""
+        self._push(self.now, strand)
+
+    def freeze(self, duration_ms: int) -> None:
+        """Stop the running process, all of it, for so long from now on."""
+        process = self.strand.process.invocation
+        process.frozen_until = max(process.frozen_until, self.now + duration_ms)
+
+    def kill(self, process: Process, reason: str) -> None:
+        """End the invocation in which a process runs: none of its strands comes further than it is."""
+        process = process.invocation
+        if process.is_dead or process.is_over:
+            return
+        process.is_dead = True
+        self.alive.pop(process, None)
+        process.when_killed(reason)
+
+    def run(self, until: Instant) -> None:
+        """Let the world go on up to and including that instant."""
+        heap = self._heap
+        while heap and heap[0][0] <= until:
+            at, _, coming = heappop(heap)
+            self.now = max(self.now, at)
+            if isinstance(coming, Strand):
+                self._resume(coming)
+            else:
+                coming()
+        self.now = max(self.now, until)
+
+    def end(self) -> None:
+        """End all processes, so that none is left hanging in its greenlet."""
+        for process in list(self.alive):
+            self.kill(process, "the simulation is over")
+        for _, strand in (each for frozen in self._frozen.values() for each in frozen):
+            strand.process.is_dead = True
+            self._push(self.now, strand)
+        while self._heap:
+            _, _, coming = heappop(self._heap)
+            if isinstance(coming, Strand) and coming.greenlet:
+                self._resume(coming)
+
+    def _freeze(self, strand: Strand) -> None:
+        """Stop a strand whose invocation has answered, until its environment is used again."""
+        process = strand.process
+        idle_ms = int(_IDLE_MS_MAX * fraction(process.faults.code, _THAW) ** 2)
+        self._frozen[process.machine].append((self.now + idle_ms, strand))
+
+    def _push(self, at: Instant, coming: Strand | Callable[[], None]) -> None:
+        self._order += 1
+        heappush(self._heap, (at, self._order, coming))
+
+    def _resume(self, strand: Strand) -> None:
+        process = strand.process
+        if not process.is_dead:
+            invocation = process.host or process
+            if invocation.is_dead:
+                process.is_dead = True
+            elif invocation.is_over:
+                self._freeze(strand)
+                return
+            elif self.now >= invocation.ends_at:
+                self.kill(process, TIME_LIMIT)
+                process.is_dead = True
+            elif invocation.frozen_until > self.now:
+                self._push(min(invocation.frozen_until, invocation.ends_at), strand)
+                return
+        self._running = strand
+        strand.greenlet.switch()
+        self._running = None
+
+
+class MachineClock:
+    """ports.Clock of one machine."""
+
+    def __init__(self, scheduler: Scheduler, machine: Machine) -> None:
+        self._scheduler = scheduler
+        self._machine = machine
+
+    def now(self) -> Instant:
+        """The present instant, as this machine has it."""
+        return self._scheduler.now + self._machine.ahead_ms
+
+    def wait_until(self, instant: Instant) -> None:
+        """Let time pass until then."""
+        left_ms = instant - self.now()
+        if left_ms > 0:
+            self._scheduler.sleep(left_ms)

@@ -1,0 +1,103 @@
+"""DynamoDB's removal of items that are past their time to live, as the stores of a simulation have it.
+
+AWS, "Using time to live (TTL) in DynamoDB": DynamoDB may remove an item once the present time in seconds is
+greater than its attribute, and does so "within a few days". Until then it can be read and written like any
+other, and a write that moves the attribute on keeps it. Here an item is removed at most 48 hours late, which
+is the bound that AWS named in earlier years.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Final, Literal, TypeAlias
+from zlib import crc32
+
+from tests.fakes.dynamodb_expressions import Attributes
+from tests.fakes.dynamodb_tables import Place, Tables
+from tests.simulation.world.faults import fraction, mixed, stream
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
+
+#: When the items of a seed go: as soon as they may, each at a time of its own up to the latest, or just after
+#: production code has read one, which then acts on what is gone.
+Manner: TypeAlias = Literal["at once", "late", "when read"]
+
+_MANNERS: Final[tuple[Manner, ...]] = ("at once", "late", "late", "when read")
+
+_LATEST_MS: Final = 48 * HOUR_MS
+
+
+class Removals:
+    """When which item of a seed's tables is removed. `until` is when the seed ends at the latest."""
+
+    def __init__(self, scheduler: Scheduler, seed: int, until: Instant) -> None:
+        self._scheduler = scheduler
+        self._seed = seed
+        self._until = until
+        self.manner: Manner = stream(seed, "removals").choice(_MANNERS)
+
+    def written(self, place: Hashable, expires_s: int | None, look: Callable[[], None]) -> None:
+        """Have an item looked at when its turn has come. An item without the attribute is never removed."""
+        if expires_s is None:
+            return
+        at = self._removed_at(place, expires_s)
+        if at <= self._until:
+            self._scheduler.call_at(at, look)
+
+    def read(self, expires_s: int | None, look: Callable[[], None]) -> None:
+        """An item was read. It may go before whoever read it does anything else."""
+        if self.manner == "when read" and self.is_past(expires_s):
+            self._scheduler.call_at(self._scheduler.now, look)
+
+    def is_past(self, expires_s: int | None) -> bool:
+        """Whether DynamoDB may remove an item with that attribute by now."""
+        return expires_s is not None and expires_s * SECOND_MS < self._scheduler.now
+
+    def is_due(self, place: Hashable, expires_s: int | None) -> bool:
+        """Whether an item with that attribute has had its time."""
+        return expires_s is not None and self._removed_at(place, expires_s) <= self._scheduler.now
+
+    def _removed_at(self, place: Hashable, expires_s: int) -> Instant:
+        latest_ms = 0 if self.manner == "at once" else _LATEST_MS
+        code = mixed(self._seed, crc32(repr(place).encode()), expires_s)
+        return expires_s * SECOND_MS + 1 + int(latest_ms * fraction(code))
+
+
+class ExpiringTables(Tables):
+    """Tables whose items have a time to live; `removed` is told of each that DynamoDB removes."""
+
+    def __init__(
+        self,
+        changed: Callable[[Attributes | None, Attributes | None], None],
+        removed: Callable[[Attributes], None],
+        removals: Removals,
+    ) -> None:
+        super().__init__(changed)
+        self._removed = removed
+        self._removals = removals
+
+    def get(self, table: str, place: Place) -> Attributes | None:
+        """As of any tables."""
+        item = super().get(table, place)
+        if item is not None:
+            self._removals.read(_expires_s(item), lambda: self._look(table, place, must_be_due=False))
+        return item
+
+    def put(self, table: str, item: Attributes) -> None:
+        """As of any tables."""
+        super().put(table, item)
+        place = (item["pk"]["S"], item["sk"]["S"])
+        self._removals.written(place, _expires_s(item), lambda: self._look(table, place, must_be_due=True))
+
+    def _look(self, table: str, place: Place, *, must_be_due: bool) -> None:
+        item = super().get(table, place)
+        if item is None:
+            return
+        expires_s = _expires_s(item)
+        if self._removals.is_due(place, expires_s) if must_be_due else self._removals.is_past(expires_s):
+            self.forget(table, place)
+            self._removed(item)
+
+
+def _expires_s(item: Attributes) -> int | None:
+    attribute = item.get("expires_at")
+    return None if attribute is None else int(attribute["N"])

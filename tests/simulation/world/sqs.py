@@ -1,0 +1,206 @@
+"""A queue like SQS: at least once, in no order, and what is received comes back unless it is deleted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import Final
+from zlib import crc32
+
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.trace import Buried
+from tests.simulation.world.faults import Troubles, fraction, mixed
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.trigger import Message, RangeMessage
+from sweephand.model.wire import VERSION, decode
+from sweephand.runs.intake import Received
+
+#: As template.yaml sets them for the delivery queue (tests/simulation/world/test_platform.py).
+VISIBILITY_MS: Final = 180 * SECOND_MS
+RECEIVES_MAX: Final = 50
+
+_DELAY_S_MAX: Final = 900
+
+#: A message is seen this much later than it might be, at most, in normal running.
+_JITTER_MS: Final = 150
+
+#: Chances are told apart by these.
+_COPY: Final = 1
+_DELAY: Final = 2
+_RECEIVED: Final = 3
+
+#: The chance of a copy when a message is received, and of a delay when one is sent, at level 1.
+_COPIES: Final = 0.03
+_DELAYS: Final = 0.03
+
+#: A copy is seen this much later at most, a delayed message too.
+_COPY_MS_MAX: Final = 4 * MINUTE_MS
+_DELAY_MS_MAX: Final = 3 * MINUTE_MS
+
+
+@dataclass(eq=False, slots=True)
+class Envelope:
+    """A message in the queue, with its own chance.
+
+    What was received with an earlier `turn` of it is in other hands.
+    """
+
+    id: str
+    body: str
+    code: int
+    receives: int = 0
+    turn: int = 0
+    is_deleted: bool = False
+
+
+class Sqs:
+    """The delivery queue and its dead letters. `seen` is told when a message can be received."""
+
+    def __init__(self, scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles, seed: int) -> None:
+        self._scheduler = scheduler
+        self._chronicle = chronicle
+        self._seed = seed
+        self._sent: Counter[str] = Counter()
+        self._copies = _COPIES * troubles["copies"]
+        self._delays = _DELAYS * troubles["delays"]
+        self._heap: list[tuple[Instant, int, int, Envelope]] = []
+        self._receipts: dict[str, Envelope] = {}
+        self._number = 0
+        self._read: dict[str, Message] = {}
+        self._newer: list[str] = []
+        self.seen: Callable[[Instant], None] = lambda _: None
+
+    def accept(self, body: str, delay_s: int) -> None:
+        """One entry of a SendMessageBatch."""
+        assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
+        self._sent[body] += 1
+        # What happens to a message hangs on what it says, and on how often it was sent.
+        code = mixed(self._seed, crc32(body.encode()), self._sent[body])
+        delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
+        if self._delays and fraction(code, _DELAY) < self._delays:
+            late_ms = int(_DELAY_MS_MAX * fraction(code, _DELAY, 1) ** 3)
+            delay_ms += late_ms
+            self._chronicle.mishap(f"delay of {late_ms} ms", "queue")
+        self._number += 1
+        self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
+
+    def accept_newer(self) -> None:
+        """A message that a newer version left behind, before somebody went back to this one."""
+        body = f'{{"v": {VERSION + 1}, "number": {len(self._newer)}}}'
+        self._newer.append(body)
+        self.accept(body, 0)
+
+    def lost_newer(self) -> Iterator[str]:
+        """What is wrong with the messages of a newer version: each has to be in the queue for ever."""
+        kept = {each.body for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn}
+        return (f"a message of a newer version is lost: {body}" for body in self._newer if body not in kept)
+
+    def receive(self, limit: int) -> list[Received]:
+        """Up to `limit` messages that are visible; each stays away for the visibility time-out."""
+        now = self._scheduler.now
+        batch: list[Received] = []
+        while self._heap and len(batch) < limit and self._heap[0][0] <= now:
+            _, _, turn, envelope = heappop(self._heap)
+            if envelope.is_deleted or envelope.turn != turn:
+                continue
+            if envelope.receives >= RECEIVES_MAX:
+                envelope.is_deleted = True
+                self.bury(_trigger_id(envelope.body), f"received {RECEIVES_MAX} times", envelope.body)
+                continue
+            envelope.receives += 1
+            envelope.turn += 1
+            receipt = f"{envelope.id}/{envelope.turn}"
+            self._receipts[receipt] = envelope
+            batch.append(Received(envelope.id, receipt, envelope.receives, envelope.body))
+            self._show(envelope, now + VISIBILITY_MS)
+            if self._copies and fraction(envelope.code, _COPY, envelope.receives) < self._copies:
+                self._copy(envelope)
+        return batch
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Remove received messages, by whichever of their receipts."""
+        for receipt in receipts:
+            envelope = self._receipts.pop(receipt, None)
+            if envelope is not None:
+                envelope.is_deleted = True
+
+    def bury(self, trigger_id: str | None, reason: str, body: str) -> None:
+        """A message in the dead-letter queue; `body` is as it travelled."""
+        self._chronicle.add(_letter(Buried(self._scheduler.now, trigger_id, reason), body))
+        self._chronicle.figures["dead letters"] += 1
+
+    def calm(self) -> None:
+        """Nothing is copied or late any more, and what is in flight can be seen at once."""
+        self._copies = self._delays = 0.0
+        now = self._scheduler.now
+        self._heap = [
+            (now if envelope.receives else at, number, turn, envelope)
+            for at, number, turn, envelope in self._heap
+            if not envelope.is_deleted and envelope.turn == turn
+        ]
+        heapify(self._heap)
+        self.seen(now)
+
+    def code_of(self, received: Received) -> int:
+        """The chance of the process that begins with that message."""
+        return mixed(self._receipts[received.receipt].code, _RECEIVED, received.receives)
+
+    def messages(self) -> Iterator[Message]:
+        """What is in the queue, received or not, that can be read."""
+        waiting = (each for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn)
+        return self.readable(waiting)
+
+    def readable(self, entries: Iterable[Envelope | Received]) -> Iterator[Message]:
+        """The messages that can be read."""
+        for each in entries:
+            with suppress(PoisonError, NewerError):
+                yield self.decode(each.body)
+
+    def next_at(self) -> Instant | None:
+        """When there is something to receive."""
+        heap = self._heap
+        while heap and (heap[0][3].is_deleted or heap[0][3].turn != heap[0][2]):
+            heappop(heap)
+        return heap[0][0] if heap else None
+
+    def decode(self, body: str) -> Message:
+        """runs.intake.Decoder: what is put back unchanged is read once."""
+        message = self._read.get(body)
+        if message is None:
+            message = self._read[body] = decode(body)
+        return message
+
+    def _copy(self, envelope: Envelope) -> None:
+        late_ms = int(_COPY_MS_MAX * fraction(envelope.code, _COPY, envelope.receives, 1) ** 4)
+        self._chronicle.mishap(f"copy of {late_ms} ms later", f"queue, message {envelope.id}")
+        copy = Envelope(envelope.id, envelope.body, mixed(envelope.code, _COPY), envelope.receives)
+        self._show(copy, self._scheduler.now + late_ms)
+
+    def _show(self, envelope: Envelope, at: Instant) -> None:
+        self._number += 1
+        heappush(self._heap, (at, self._number, envelope.turn, envelope))
+        self.seen(at)
+
+
+def _trigger_id(body: str) -> str | None:
+    try:
+        message = decode(body)
+    except (PoisonError, NewerError):
+        return None
+    return None if isinstance(message, RangeMessage) else message.trigger.id
+
+
+def _letter(letter: Buried, body: str) -> Buried:
+    """With what was given up: a trigger, its `deadline`, `failure` or `notice`, or a `span` of triggers."""
+    try:
+        message = decode(body)
+    except (PoisonError, NewerError):
+        return replace(letter, of="poison")
+    letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
+    if isinstance(message, RangeMessage):
+        return replace(letter, uid=message.uid, span=(message.first.due_at, message.until))
+    return letter

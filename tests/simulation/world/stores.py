@@ -1,0 +1,192 @@
+"""The stores and the queue of a simulation: in memory, gated, and watched."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from tests.fakes.memory import (
+    MemoryAudits,
+    MemoryChanges,
+    MemoryJobs,
+    MemoryLeases,
+    MemoryLines,
+    MemoryRuns,
+    MemoryTimers,
+)
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.gate import Gate
+from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.watched import Expiring, Watched
+
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.model.earlier import filed_until
+from sweephand.model.job import Job, Revision
+from sweephand.model.line import StoredLine
+from sweephand.model.run import Run
+from sweephand.model.timer import StoredTimer
+from sweephand.model.trigger import DeadLetter, Sendable
+from sweephand.model.wire import encode
+from sweephand.ports import (
+    ChangeStore,
+    JobStore,
+    LeaseStore,
+    LineStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    TimerStore,
+)
+from sweephand.storage import jobs as stored_jobs
+from sweephand.storage.item import expiry
+
+Entry = TypeVar("Entry")
+
+#: DynamoDB: items in one BatchWriteItem; SQS: entries in one SendMessageBatch.
+_ITEMS_MAX = 25
+_ENTRIES_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a simulation's processes call: each call passes the gate, each change reaches the chronicle."""
+
+    jobs: JobStore
+    changes: ChangeStore
+    timers: TimerStore
+    leases: LeaseStore
+    runs: RunStore
+    lines: LineStore
+    payloads: PayloadStore
+    audits: AuditStore
+    queue: Queue
+
+
+#: How a simulation's ports are made: of its gate, its chronicle and its queue.
+MakePorts: TypeAlias = Callable[[Gate, Chronicle, Sqs], Ports]
+
+
+def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
+    """The stores that tests/contract proves equal to DynamoDB's.
+
+    Items are removed when their time to live is over, except changes, which no simulated client reads.
+    """
+    jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
+    runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
+    leases._leases = Watched(chronicle.lease_changed)
+    removals = chronicle.removals
+    if removals is None:
+        jobs._jobs = Watched(chronicle.job_changed)
+        runs._runs = Watched(chronicle.run_changed)
+        lines._lines = Watched(chronicle.line_changed)
+        timers._timers = Watched(chronicle.timer_changed)
+    else:
+        jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, _removal_of, removals)
+        jobs._filed = Expiring(lambda *_: None, lambda _: None, _filed_expiry, removals)
+        runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
+        lines._lines = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
+        timers._timers = Expiring(
+            chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
+        )
+    return Ports(
+        jobs=gate.wrapped(jobs, "jobs"),
+        changes=gate.wrapped(MemoryChanges(), "changes"),
+        timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
+        leases=gate.wrapped(leases, "leases"),
+        runs=gate.wrapped(runs, "runs"),
+        lines=gate.wrapped(lines, "lines"),
+        payloads=gate.wrapped(payloads, "payloads"),
+        audits=gate.wrapped(MemoryAudits(), "audits"),
+        queue=QueuePort(gate, sqs),
+    )
+
+
+def _removal_of(job: Job) -> int | None:
+    return stored_jobs._removal(job)
+
+
+def _expiry_of(item: Run | StoredLine) -> int | None:
+    return expiry(item.expires_at)
+
+
+def _filed_expiry(revision: Revision) -> int | None:
+    return expiry(filed_until(revision))
+
+
+def _timer_expiry(timer: StoredTimer) -> int | None:
+    return expiry(timer.due_at + TIMER_RETENTION_MS)
+
+
+def _timer_removed(timers: MemoryTimers, chronicle: Chronicle, timer: StoredTimer) -> None:
+    timers._keys[timer.shard].remove(timer.sort_key)
+    chronicle.timer_removed(timer)
+
+
+def by(count: int, entries: Sequence[Entry]) -> list[Sequence[Entry]]:
+    """The entries in calls of so many."""
+    return [entries[start : start + count] for start in range(0, len(entries), count)]
+
+
+class Batched:
+    """ports.TimerStore whose writes go 25 to a call, of which some items may fail."""
+
+    def __init__(self, gate: Gate, timers: MemoryTimers, gated: TimerStore) -> None:
+        self._gate = gate
+        self._timers = timers
+        self.page = gated.page
+
+    def put(self, timers: Sequence[StoredTimer]) -> None:
+        """As ports.TimerStore promises."""
+        gate = self._gate
+        places = [(timer.shard, timer.sort_key) for timer in timers]
+        assert len(set(places)) == len(places), "one key twice in a batch write"
+        for some in by(_ITEMS_MAX, timers):
+            kinds = gate.enter("timers.put")
+            written = gate.part("timers.put", some, kinds)
+            self._timers.put(some if written is None else written)
+            if "repeat" in kinds:
+                gate.wait_for_repeat("timers.put")
+                self._timers.put(some if written is None else written)
+            gate.told("timers.put", tuple(some), None)
+            gate.leave("timers.put", kinds)
+            if written is not None:
+                raise StoreError("timers.put: some items were not processed")
+
+
+class QueuePort:
+    """ports.Queue over the simulated SQS, ten entries to a call, of which some may fail."""
+
+    def __init__(self, gate: Gate, sqs: Sqs) -> None:
+        self._gate = gate
+        self._sqs = sqs
+
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
+        """As ports.Queue promises."""
+        gate = self._gate
+        for some in by(_ENTRIES_MAX, messages):
+            kinds = gate.enter("queue.send")
+            accepted = gate.part("queue.send", some, kinds)
+            for message, delay_ms in some if accepted is None else accepted:
+                self._sqs.accept(encode(message), delay_ms // 1_000)
+            gate.told("queue.send", tuple(some), None)
+            gate.leave("queue.send", kinds)
+            if accepted is not None:
+                raise StoreError("queue.send: some entries were not accepted")
+
+    def acknowledge(self, receipts: Sequence[str]) -> None:
+        """As ports.Queue promises: what fails comes again."""
+        try:
+            kinds = self._gate.enter("queue.acknowledge")
+            self._sqs.delete(receipts)
+            self._gate.leave("queue.acknowledge", kinds)
+        except StoreError:
+            return
+
+    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+        """As ports.Queue promises."""
+        kinds = self._gate.enter("queue.bury")
+        for letter, _ in letters:
+            self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason, letter.body)
+        self._gate.leave("queue.bury", kinds)

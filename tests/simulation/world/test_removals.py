@@ -1,0 +1,142 @@
+"""Items whose time to live is over are removed as DynamoDB does it, and the oracle says what may not go."""
+
+from collections.abc import Callable
+from itertools import chain, pairwise
+from typing import Final
+
+import pytest
+from tests.fakes.dynamodb_expressions import Range
+from tests.simulation.oracle import removal
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.simulation import run
+from tests.simulation.traces.broken_removal import BROKEN_REMOVAL, EXCUSED_REMOVAL
+from tests.simulation.traces.doctored import CALM_AT, Doctoring, complaints
+from tests.simulation.traces.stories import NOON, THROUGH
+from tests.simulation.traces.trace import Event, Removed, Written
+from tests.simulation.workload.scenario import FIRST_FOR_WEEKS, is_for_weeks
+from tests.simulation.world.processes import Scheduler
+from tests.simulation.world.removals import ExpiringTables, Manner, Removals
+from tests.simulation.world.watched import Expiring
+
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
+
+#: So many seeds show all of it.
+SEEDS = range(FIRST_FOR_WEEKS, FIRST_FOR_WEEKS + 12)
+
+#: An item is past its time to live from here on.
+EXPIRES_S = NOON // SECOND_MS + 60
+PAST = NOON + 60 * SECOND_MS
+
+#: The checks of what DynamoDB removes.
+OF_REMOVAL: Final = (
+    removal.what_is_over_does_not_come_back,
+    removal.jobs_stay_while_they_owe,
+    removal.jobs_stay_for_their_retention,
+    removal.lines_stay_while_somebody_waits,
+    removal.records_stay,
+)
+
+
+class World:
+    """One item, in a dict and in tables, and the removals of a seed of that manner."""
+
+    def __init__(self, manner: Manner) -> None:
+        self.scheduler = Scheduler(NOON)
+        seed = next(seed for seed in range(100) if Removals(self.scheduler, seed, NOON).manner == manner)
+        removals = Removals(self.scheduler, seed, NOON + 100 * DAY_MS)
+        self.removed: list[object] = []
+        self.items: Expiring[str, int] = Expiring(
+            lambda _before, _after: None, self.removed.append, lambda expires_s: expires_s, removals
+        )
+        self.tables = ExpiringTables(lambda _before, _after: None, self.removed.append, removals)
+
+    def put(self, expires_s: int) -> None:
+        """Write both."""
+        self.items["item"] = expires_s
+        item = {"pk": {"S": "pk"}, "sk": {"S": "sk"}, "expires_at": {"N": str(expires_s)}}
+        self.tables.put("table", item)
+
+    @property
+    def are_there(self) -> set[bool]:
+        """Whether the one is there, and whether the other."""
+        return {"item" in self.items, bool(self.tables.keys("table", Range("pk")))}
+
+
+def test_an_item_goes_at_once_when_it_is_past_its_time_and_not_before() -> None:
+    world = World("at once")
+    world.put(EXPIRES_S)
+    world.scheduler.run(PAST)
+    assert world.are_there == {True}
+    world.scheduler.run(PAST + 1)
+    assert world.are_there == {False}
+    assert len(world.removed) == 2
+
+
+def test_an_item_goes_late_by_two_days_at_most() -> None:
+    world = World("late")
+    world.put(EXPIRES_S)
+    world.scheduler.run(PAST + SECOND_MS)
+    assert world.are_there == {True}
+    world.scheduler.run(PAST + 48 * HOUR_MS)
+    assert world.are_there == {False}
+
+
+def test_a_write_that_moves_its_time_on_keeps_an_item() -> None:
+    world = World("at once")
+    world.put(EXPIRES_S)
+    world.put(EXPIRES_S + 60)
+    world.scheduler.run(PAST + 59 * SECOND_MS)
+    assert world.are_there == {True}
+    world.scheduler.run(PAST + 61 * SECOND_MS)
+    assert world.are_there == {False}
+
+
+def test_an_item_that_is_past_its_time_goes_when_it_was_read() -> None:
+    world = World("when read")
+    world.put(EXPIRES_S)
+    world.scheduler.run(PAST)
+    world.items.get("item")
+    world.tables.get("table", ("pk", "sk"))
+    world.scheduler.run(PAST)
+    assert world.are_there == {True}
+    world.scheduler.run(PAST + 1)
+    assert world.items.get("item") == EXPIRES_S
+    assert world.tables.get("table", ("pk", "sk"))
+    world.scheduler.run(PAST + 1)
+    assert world.are_there == {False}
+
+
+@pytest.fixture(scope="module")
+def weeks() -> list[Event]:
+    """What happens in seeds that last for weeks."""
+    return list(chain.from_iterable(run(seed).events for seed in SEEDS))
+
+
+def test_seeds_that_last_for_weeks_see_removals_and_pauses_longer_than_records_are_kept(
+    weeks: list[Event],
+) -> None:
+    assert all(is_for_weeks(seed) for seed in SEEDS)
+    assert {each.item for each in weeks if isinstance(each, Removed)} >= {"run", "timer"}
+    lasted = [
+        resumed.at - paused.at
+        for paused, resumed in pairwise(each for each in weeks if isinstance(each, Written))
+        if (paused.verb, resumed.verb, resumed.uid) == ("pause", "resume", paused.uid)
+    ]
+    assert max(lasted) > 14 * DAY_MS
+    definitions = [each.definition for each in weeks if isinstance(each, Written)]
+    assert {"0s", "1m"} <= {each.get("retention") for each in definitions}
+    assert {"wait", "waitLatest"} <= {each.get("overlap") for each in definitions}
+
+
+@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_REMOVAL)
+def test_what_may_not_go_is_named(
+    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
+) -> None:
+    found = complaints(doctoring(story()))
+    assert any(expected in each for each in found), found
+
+
+@pytest.mark.parametrize(("story", "doctoring"), EXCUSED_REMOVAL)
+def test_what_may_go_is_not_complained_of(story: Callable[[], list[Event]], doctoring: Doctoring) -> None:
+    tale = Tale(doctoring(story()), THROUGH, CALM_AT)
+    assert not list(chain.from_iterable(check(tale) for check in OF_REMOVAL))

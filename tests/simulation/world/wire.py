@@ -1,0 +1,209 @@
+"""The stores and the queue of a simulation over clients in memory: the production adapters run too.
+
+Each request of an adapter passes the gate, so that a process can be stopped between two requests of one
+call, and what goes wrong is what DynamoDB, SQS and the SDK do: parts of batches are left, answers get lost
+and are asked for again.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+from tests.fakes.dynamodb import FakeDynamoDB
+from tests.fakes.dynamodb_expressions import Attributes
+from tests.fakes.dynamodb_tables import Tables
+from tests.fakes.memory import MemoryAudits
+from tests.fakes.sqs_client import DEAD_LETTERS_URL, DELIVERY_URL, FakeSqs, Inbox, sqs_queue
+from tests.fakes.wire_trouble import Fate, Trouble, failing
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.gate import Gate
+from tests.simulation.world.removals import ExpiringTables
+from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.stores import Ports
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
+from sweephand.storage import (
+    changes,
+    jobs,
+    leases,
+    lines,
+    runs,
+    timers,
+)
+from sweephand.storage.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_URL: Final = "https://aws.example"
+
+#: Of the answers that get lost, so many are asked for again by the SDK; the others are errors.
+_AGAIN: Final = 2 / 3
+
+#: How long the SDK waits before it asks again: a connection that was cut, or storage.connect's time-out.
+_WAITS_MS: Final = (50, 50, 4_000)
+
+#: The requests that write. With the trouble "repeats" the SDK makes them again after up to 9 s.
+_WRITING: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"})
+
+Port = TypeVar("Port")
+
+
+def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
+    """Ports whose every request passes the gate; one client for each, so that each can be down by itself."""
+    watch, removals = Watch(chronicle), chronicle.removals
+    tables = (
+        Tables(watch.changed) if removals is None else ExpiringTables(watch.changed, watch.removed, removals)
+    )
+
+    def table(port: str, name: str) -> Table:
+        client = FakeDynamoDB(GateTrouble(gate, port), tables)
+        return Table(cast("DynamoDBClient", client), name, gate.sleep)
+
+    payloads = chronicle.bucket.store()
+    inboxes: dict[str, Inbox] = {DELIVERY_URL: sqs, DEAD_LETTERS_URL: _DeadLetters(sqs)}
+    queue = sqs_queue(
+        FakeSqs(inboxes, GateTrouble(gate, "queue")),
+        lambda wait_s: gate.sleep(round(wait_s * SECOND_MS)),
+    )
+    return Ports(
+        jobs=_told(gate, jobs.DynamoJobs(table("jobs", "jobs")), "jobs"),
+        changes=_told(gate, changes.DynamoChanges(table("changes", "jobs")), "changes"),
+        timers=_told(gate, timers.DynamoTimers(table("timers", "timers")), "timers"),
+        leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
+        runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
+        lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
+        payloads=gate.wrapped(payloads, "payloads"),
+        audits=gate.wrapped(MemoryAudits(), "audits"),
+        queue=_told(gate, queue, "queue"),
+    )
+
+
+class GateTrouble(Trouble):
+    """What the gate has happen at a call, as it happens to a request of one port's client."""
+
+    def __init__(self, gate: Gate, port: str) -> None:
+        self._gate = gate
+        self._port = port
+
+    def before(self, operation: str) -> Fate:
+        """Lets time pass; StoreErrors become what the SDK raises."""
+        gate, where = self._gate, f"{self._port}.{operation}"
+        try:
+            kinds = gate.enter(where)
+        except StoreError as error:
+            if "throttled" in str(error):
+                raise failing("ThrottlingException", operation) from error
+            raise EndpointConnectionError(endpoint_url=_URL) from error
+        if not kinds:
+            return Fate(memo=kinds)
+        is_repeated = "repeat" in kinds and operation in _WRITING
+        is_lost = is_repeated or ("loss" in kinds and gate.random.random() < _AGAIN)
+        if is_lost:
+            if not is_repeated:
+                gate._mishap("answer lost", where)
+            kinds = tuple(kind for kind in kinds if kind != "loss")
+
+        def served(count: int) -> Sequence[int]:
+            some = gate.part(where, range(count), kinds)
+            return range(count) if some is None else some
+
+        return Fate(served, is_lost, breaks_off="part" in kinds, memo=kinds)
+
+    def after(self, operation: str, fate: Fate) -> None:
+        """Lets time pass again."""
+        try:
+            self._gate.leave(f"{self._port}.{operation}", fate.memo)
+        except StoreError as error:
+            raise ReadTimeoutError(endpoint_url=_URL) from error
+        if not fate.is_lost:
+            return
+        if "repeat" in fate.memo:
+            self._gate.wait_for_repeat(f"{self._port}.{operation}")
+        else:
+            self._gate.sleep(self._gate.random.choice(_WAITS_MS))
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Tells the chronicle what each written item means."""
+
+    chronicle: Chronicle
+
+    def changed(self, before: Attributes | None, after: Attributes | None) -> None:
+        """An item was written, or is gone."""
+        item = after or before
+        assert item is not None, "what changed is or was there"
+        partition, sort = item["pk"]["S"], item["sk"]["S"]
+        chronicle = self.chronicle
+        match partition.partition("#")[0]:
+            case "jobs":
+                chronicle.job_changed(_read(jobs._job, before), _read(jobs._job, after))
+            case "runs":
+                chronicle.run_changed(_read(runs._run, before), _read(runs._run, after))
+            case "overlap":
+                chronicle.line_changed(_read(lines._line, before), _read(lines._line, after))
+            case "shard":
+                if after:
+                    chronicle.timer_changed(None, timers._timer(after))
+            case "leases" if sort.isdigit():
+                chronicle.lease_changed(_read(leases._lease, before), _read(leases._lease, after))
+
+    def removed(self, item: Attributes) -> None:
+        """DynamoDB has removed an item."""
+        chronicle = self.chronicle
+        match item["pk"]["S"].partition("#")[0]:
+            case "jobs":
+                chronicle.job_removed(jobs._job(item))
+            case "runs":
+                chronicle.run_removed(runs._run(item))
+            case "overlap":
+                chronicle.line_removed(lines._line(item))
+            case "shard":
+                chronicle.timer_removed(timers._timer(item))
+
+
+@dataclass(frozen=True, slots=True)
+class _DeadLetters:
+    """The stack's dead-letter queue."""
+
+    sqs: Sqs
+
+    def accept(self, body: str, delay_s: int) -> None:
+        del delay_s
+        fields = json.loads(body)
+        self.sqs.bury(fields["triggerId"], fields["reason"], fields["message"])
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        raise AssertionError(f"nobody receives dead letters: {receipts}")
+
+
+def _read(reader: Callable[[Attributes], Port], item: Attributes | None) -> Port | None:
+    return None if item is None else reader(item)
+
+
+def _told(gate: Gate, port: Port, called: str) -> Port:
+    """The port itself; for a story, one that tells its calls."""
+    return port if gate.calls is None else cast("Port", _Teller(gate, port, called))
+
+
+class _Teller:
+    """A port whose calls are kept for the story, with what came of them."""
+
+    def __init__(self, gate: Gate, port: object, called: str) -> None:
+        self._gate = gate
+        self._port = port
+        self._called = called
+
+    def __getattr__(self, name: str) -> object:
+        method: Any = getattr(self._port, name)
+
+        def told(*args: object, **kwargs: object) -> object:
+            result = method(*args, **kwargs)
+            self._gate.told(f"{self._called}.{name}", (*args, *kwargs.values()), result)
+            return result
+
+        return told
