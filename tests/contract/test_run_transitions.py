@@ -9,14 +9,16 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.run import Run, State
-from sweephand.model.run_states import BEGINNINGS, TABLE
+from sweephand.model.run_states import INITIAL_STATES, TRANSITIONS
 from sweephand.ports import RunStore
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 TOKEN = "version000000001"
 STATES: tuple[State, ...] = get_args(State)
 LATE = NOON + 10 * MINUTE_MS
-MOVES = [(before, after) for before in STATES for after in STATES if "move" in TABLE[before].get(after, ())]
+MOVES = [
+    (before, after) for before in STATES for after in STATES if "move" in TRANSITIONS[before].get(after, ())
+]
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def bring(store: RunStore, state: State, number: int = 0) -> Run:
         reached = replace(reached, version=TOKEN)
         assert store.record(retrying)
         assert store.move(reached, retrying)
-    elif state in BEGINNINGS:
+    elif state in INITIAL_STATES:
         assert store.record(reached)
     else:
         assert store.claim(claimed, NOON) is None
@@ -102,7 +104,7 @@ def test_a_record_is_written_over_its_own_claim_as_the_table_says(runs: RunStore
     for number, state in enumerate(state for state in STATES if state not in ("claimed", "cancelled")):
         seen = bring(runs, before, number)
         record = replace(seen, state=state, answer="new", version=None)
-        is_granted = "record" in TABLE[before].get(state, ())
+        is_granted = "record" in TRANSITIONS[before].get(state, ())
         # What is stored in that state by the same hand is taken for this very write.
         assert runs.record(record) == (is_granted or state == before)
         assert stored(runs, seen) == (record if is_granted else seen)
@@ -111,14 +113,14 @@ def test_a_record_is_written_over_its_own_claim_as_the_table_says(runs: RunStore
 def test_a_run_begins_with_what_the_table_says(runs: RunStore) -> None:
     for number, state in enumerate(STATES):
         beginning = run(NOON + number, state=state)
-        if "record" in {way for row in TABLE.values() for way in row.get(state, ())}:
-            assert runs.record(beginning) == (state in BEGINNINGS)
-            assert stored(runs, beginning) == (beginning if state in BEGINNINGS else None)
+        if "record" in {way for row in TRANSITIONS.values() for way in row.get(state, ())}:
+            assert runs.record(beginning) == (state in INITIAL_STATES)
+            assert stored(runs, beginning) == (beginning if state in INITIAL_STATES else None)
 
 
 @pytest.mark.parametrize("before", ["claimed", "running", "retrying"])
 def test_a_run_that_was_read_is_moved_once_as_the_table_says(runs: RunStore, before: State) -> None:
-    targets = [state for state in STATES if "move" in TABLE[before].get(state, ())]
+    targets = [state for state in STATES if "move" in TRANSITIONS[before].get(state, ())]
     assert targets
     for number, state in enumerate(targets):
         seen = bring(runs, before, number)
@@ -134,7 +136,7 @@ def test_what_no_way_leads_to_is_a_mistake_of_ours(runs: RunStore) -> None:
     for number, before in enumerate(STATES):
         seen = bring(runs, before, number)
         for state in STATES:
-            if "move" not in TABLE[before].get(state, ()):
+            if "move" not in TRANSITIONS[before].get(state, ()):
                 with pytest.raises(AssertionError):
                     runs.move(replace(seen, state=state, version=TOKEN), seen)
         assert stored(runs, seen) == seen

@@ -13,12 +13,12 @@ from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
-    Asked,
-    asked_by_claim,
-    asked_by_move,
-    asked_by_record,
-    asked_by_release,
-    shows,
+    WriteCondition,
+    claim_condition,
+    is_same_write,
+    move_condition,
+    record_condition,
+    release_condition,
 )
 from sweephand.model.signing_secret import SigningSecrets
 from sweephand.model.timer import (
@@ -223,30 +223,30 @@ class MemoryRuns:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
-            if asked_by_claim(run, now).grants(stored):
+            if claim_condition(run, now).grants(stored):
                 self._runs[place] = run
                 return None
-            return None if stored is not None and shows(stored, run) else stored
+            return None if stored is not None and is_same_write(stored, run) else stored
 
     def record(self, run: Run) -> bool:
-        return self._is_written(run, asked_by_record(run))
+        return self._is_written(run, record_condition(run))
 
     def move(self, run: Run, seen: Run) -> bool:
-        return self._is_written(run, asked_by_move(run, seen))
+        return self._is_written(run, move_condition(run, seen))
 
-    def _is_written(self, run: Run, asked: Asked) -> bool:
+    def _is_written(self, run: Run, asked: WriteCondition) -> bool:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
             stored = self._runs.get(place)
             if asked.grants(stored):
                 self._runs[place] = run
                 return True
-            return stored is not None and shows(stored, run)
+            return stored is not None and is_same_write(stored, run)
 
     def release(self, run: Run) -> bool:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
-            is_granted = asked_by_release(run).grants(self._runs.get(place))
+            is_granted = release_condition(run).grants(self._runs.get(place))
             if is_granted:
                 self._runs.pop(place, None)
             return is_granted

@@ -102,7 +102,7 @@ def denies_own_lease() -> Iterator[None]:
     masked_by="the claim's end: put back, the attempt is granted after 180 s",
 )
 def denies_own_run() -> Iterator[None]:
-    with patch.object(runs, "shows", lambda *_: False):
+    with patch.object(runs, "is_same_write", lambda *_: False):
         yield
 
 

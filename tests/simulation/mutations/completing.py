@@ -16,8 +16,8 @@ from sweephand.model import run_conditions
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.model.run_conditions import Asked, Guard
-from sweephand.model.run_states import TABLE, State
+from sweephand.model.run_conditions import Guard, WriteCondition
+from sweephand.model.run_states import TRANSITIONS, State
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
@@ -41,7 +41,7 @@ from sweephand.runs.outcome import Outcome
 from sweephand.runs.redrive import Redriver
 
 #: All that a run may be.
-_ANY: frozenset[State] = frozenset(TABLE)
+_ANY: frozenset[State] = frozenset(TRANSITIONS)
 
 
 @mutation("A heartbeat is taken and changes nothing")
@@ -148,13 +148,13 @@ def takes_any_token() -> Iterator[None]:
 
 
 def _moves_anything() -> AbstractContextManager[object]:
-    def anything(run: Run, seen: Run) -> Asked:
+    def anything(run: Run, seen: Run) -> WriteCondition:
         del run, seen
-        return Asked(may_begin=False, guards=(Guard(_ANY, {}),))
+        return WriteCondition(may_begin=False, guards=(Guard(_ANY, {}),))
 
     stack = ExitStack()
-    stack.enter_context(everywhere("asked_by_move", anything))
-    stack.enter_context(patch.object(memory, "asked_by_move", anything))
+    stack.enter_context(everywhere("move_condition", anything))
+    stack.enter_context(patch.object(memory, "move_condition", anything))
     return stack
 
 
@@ -172,38 +172,38 @@ def moves_in_spite() -> Iterator[None]:
 
 @mutation("What became of an attempt is recorded over whatever its run is")
 def records_in_spite() -> Iterator[None]:
-    def anything(_: Run) -> Asked:
-        return Asked(may_begin=True, guards=(Guard(_ANY, {}),))
+    def anything(_: Run) -> WriteCondition:
+        return WriteCondition(may_begin=True, guards=(Guard(_ANY, {}),))
 
-    with everywhere("asked_by_record", anything), patch.object(memory, "asked_by_record", anything):
+    with everywhere("record_condition", anything), patch.object(memory, "record_condition", anything):
         yield
 
 
 @mutation("The attempt of a holder that died is claimed with another token")
 def changes_tokens() -> Iterator[None]:
-    asked_by_claim = run_conditions.asked_by_claim
+    claim_condition = run_conditions.claim_condition
 
-    def careless(run: Run, now: int) -> Asked:
-        asked = asked_by_claim(run, now)
+    def careless(run: Run, now: int) -> WriteCondition:
+        asked = claim_condition(run, now)
         some = (
             each._replace(same={k: v for k, v in each.same.items() if k != "token"}) for each in asked.guards
         )
         return asked._replace(guards=tuple(some))
 
-    with everywhere("asked_by_claim", careless), patch.object(memory, "asked_by_claim", careless):
+    with everywhere("claim_condition", careless), patch.object(memory, "claim_condition", careless):
         yield
 
 
 @mutation("A cancelled run is tried again if its next attempt was on its way")
 def claims_what_was_cancelled() -> Iterator[None]:
-    asked_by_claim = run_conditions.asked_by_claim
+    claim_condition = run_conditions.claim_condition
 
-    def careless(run: Run, now: int) -> Asked:
-        asked = asked_by_claim(run, now)
+    def careless(run: Run, now: int) -> WriteCondition:
+        asked = claim_condition(run, now)
         cancelled = Guard(frozenset({"cancelled"}), {}, attempts_below=run.attempts)
         return asked._replace(guards=(*asked.guards, cancelled))
 
-    with everywhere("asked_by_claim", careless), patch.object(memory, "asked_by_claim", careless):
+    with everywhere("claim_condition", careless), patch.object(memory, "claim_condition", careless):
         yield
 
 

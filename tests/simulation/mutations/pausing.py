@@ -11,7 +11,7 @@ from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.series import restarted
 from sweephand.model.job import Job
-from sweephand.model.liveness import Liveness, live
+from sweephand.model.liveness import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.job_reads import JobRead, liveness_of
 from sweephand.wheel.catchup import Misfires, misfires
@@ -78,7 +78,7 @@ def asks_by_hand_for_revision() -> Iterator[None]:
         trigger = message.trigger
         if trigger.demand is None:
             return liveness_of(message, read)
-        return live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+        return liveness_by_revision(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
 
     with everywhere("liveness_of", asked):
         yield

@@ -10,7 +10,7 @@ from tests.simulation.mutations.registry import Instead, Later, Ports, built, ev
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.liveness import ruling
+from sweephand.model.liveness import revision_of
 from sweephand.model.timer import (
     Cursor,
     Lease,
@@ -166,20 +166,20 @@ def repeats_within() -> Iterator[None]:
 @mutation("An earlier revision has successors for ever")
 def never_ends_revisions() -> Iterator[None]:
     def endless(*args: Any) -> Any:
-        revision = ruling(*args)
+        revision = revision_of(*args)
         return revision and revision._replace(until=None)
 
-    with patch.object(expand, "ruling", endless):
+    with patch.object(expand, "revision_of", endless):
         yield
 
 
 @mutation("Only the ruling revision's timers are expanded")
 def drops_earlier_revisions() -> Iterator[None]:
     def newest(*args: Any) -> Any:
-        revision = ruling(*args)
+        revision = revision_of(*args)
         return revision if revision is None or revision.until is None else None
 
-    with patch.object(expand, "ruling", newest):
+    with patch.object(expand, "revision_of", newest):
         yield
 
 

@@ -9,7 +9,7 @@ from tests.simulation.workload.updates import Updates
 from tests.simulation.world.faults import Mask, Troubles, stream
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.model import earlier
+from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import deliver, notify
 from sweephand.wheel import arm, pace, sweep, tick
@@ -29,7 +29,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         stack.enter_context(Bulks.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then do what dozens would.
-            stack.enter_context(patch.object(earlier, "EARLIER_REVISIONS_MAX", room))
+            stack.enter_context(patch.object(earlier_revisions, "EARLIER_REVISIONS_MAX", room))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then do what thousands would.
             random = stream(seed, "small pages")

@@ -22,7 +22,7 @@ from tests.simulation.world.watched import Expiring, Watched
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.model.earlier import filed_until
+from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, Revision
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from sweephand.model.run_states import BEGINNINGS, OVER, TABLE
+from sweephand.model.run_states import INITIAL_STATES, OVER_STATES, TRANSITIONS
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs" / "internals.md").read_text("utf-8")
@@ -42,12 +42,12 @@ def layers() -> list[str]:
 def test_the_state_diagram_has_the_arrows_of_the_table_and_no_others() -> None:
     drawn = {ends: ways for ends, ways in arrows().items() if "[*]" not in ends}
 
-    assert drawn == {(state, to): set(ways) for state, row in TABLE.items() for to, ways in row.items()}
+    assert drawn == {(state, to): set(ways) for state, row in TRANSITIONS.items() for to, ways in row.items()}
 
 
 def test_the_state_diagram_begins_and_ends_where_the_table_does() -> None:
-    assert {to for since, to in arrows() if since == "[*]"} == BEGINNINGS
-    assert {since for since, to in arrows() if to == "[*]"} == OVER
+    assert {to for since, to in arrows() if since == "[*]"} == INITIAL_STATES
+    assert {since for since, to in arrows() if to == "[*]"} == OVER_STATES
 
 
 def test_every_room_is_mapped_in_the_order_of_imports() -> None:

@@ -12,14 +12,14 @@ from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.instants import DAY_MS
 from sweephand.model.change import (
     SWEEPHAND,
+    ChangeKind,
     FieldChange,
-    What,
     changed_fields,
 )
 from sweephand.ports import Answer
 
 
-def whats(world: World) -> list[What]:
+def whats(world: World) -> list[ChangeKind]:
     """What was done with the job, oldest first."""
     return [each.what for each in reversed(world.changed().items)]
 

@@ -9,7 +9,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import InvalidError, NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
-from sweephand.model.run_id import Demand, RunName, read_run_name
+from sweephand.model.run_id import Demand, RunName, parse_run_name
 from sweephand.model.trigger import RangeMessage
 from sweephand.ports import Answer
 
@@ -288,7 +288,7 @@ NAMES = {
 
 @pytest.mark.parametrize(("text", "name"), NAMES.items())
 def test_the_name_of_a_run_says_what_it_was_made_of(text: str, name: RunName) -> None:
-    assert read_run_name(text) == name
+    assert parse_run_name(text) == name
     assert str(name) == text
 
 
@@ -313,7 +313,7 @@ def test_the_name_of_a_run_says_what_it_was_made_of(text: str, name: RunName) ->
     ],
 )
 def test_what_is_no_name_of_a_run_is_none(text: str) -> None:
-    assert read_run_name(text) is None
+    assert parse_run_name(text) is None
 
 
 def test_what_was_asked_for_lies_apart_from_what_the_schedule_made_due() -> None:

@@ -79,7 +79,7 @@ def test_what_is_written_anew_is_a_new_revision_that_fires_as_before() -> None:
 def test_it_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
     world = World()
     job = world.put(ttl="1h").job
-    assert job.expires_at == NOON + HOUR_MS + job.definition.owing_ms + RETENTION_DEFAULT_MS
+    assert job.expires_at == NOON + HOUR_MS + job.definition.run_time_max_ms + RETENTION_DEFAULT_MS
     world.clock.time = NOON + HOUR_MS
     assert shown(world, job) == ("active", None)
     world.clock.time += 1

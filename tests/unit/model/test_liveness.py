@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.world import NOON, job_of
 
 from sweephand.model.job import Job, Revision
-from sweephand.model.liveness import Liveness, live, live_again
+from sweephand.model.liveness import Liveness, liveness_by_revision, liveness_of_retry
 
 #: Ruled first from -100 s to noon, then to 100 s after it, now the third.
 JOB = replace(
@@ -38,7 +38,7 @@ PAUSED = replace(JOB, paused_at=NOON + 150_000)
 )
 def test_a_trigger_is_judged_by_its_own_revision(rev: str, due_s: float, answer: Liveness) -> None:
     due_at = NOON + round(due_s * 1_000)
-    assert live(JOB, uid=JOB.uid, rev=rev, due_at=due_at) == answer
+    assert liveness_by_revision(JOB, uid=JOB.uid, rev=rev, due_at=due_at) == answer
 
 
 @pytest.mark.parametrize(
@@ -54,21 +54,21 @@ def test_a_trigger_is_judged_by_its_own_revision(rev: str, due_s: float, answer:
 def test_what_a_paused_job_owes_is_held_and_the_rest_judged_as_ever(
     rev: str, due_s: int, answer: Liveness
 ) -> None:
-    assert live(PAUSED, uid=JOB.uid, rev=rev, due_at=NOON + due_s * 1_000) == answer
+    assert liveness_by_revision(PAUSED, uid=JOB.uid, rev=rev, due_at=NOON + due_s * 1_000) == answer
 
 
 @pytest.mark.parametrize("job", [None, replace(JOB, uid="another")], ids=["no job", "a namesake"])
 def test_a_trigger_of_a_job_that_is_not_there_is_unknown(job: Job | None) -> None:
-    assert live(job, uid=JOB.uid, rev="3-c", due_at=NOON + 200_000) == "unknown"
-    assert live_again(job, uid=JOB.uid) == "unknown"
+    assert liveness_by_revision(job, uid=JOB.uid, rev="3-c", due_at=NOON + 200_000) == "unknown"
+    assert liveness_of_retry(job, uid=JOB.uid) == "unknown"
 
 
 def test_what_a_job_owes_is_owed_for_as_long_as_the_job_is_there() -> None:
     expired = replace(JOB, expires_at=NOON - 1)
-    assert live(expired, uid=JOB.uid, rev="3-c", due_at=NOON + 200_000) == "alive"
-    assert live_again(expired, uid=JOB.uid) == "alive"
+    assert liveness_by_revision(expired, uid=JOB.uid, rev="3-c", due_at=NOON + 200_000) == "alive"
+    assert liveness_of_retry(expired, uid=JOB.uid) == "alive"
 
 
 def test_a_later_attempt_asks_for_job_and_pause_alone() -> None:
-    assert live_again(JOB, uid=JOB.uid) == "alive"
-    assert live_again(PAUSED, uid=JOB.uid) == "held"
+    assert liveness_of_retry(JOB, uid=JOB.uid) == "alive"
+    assert liveness_of_retry(PAUSED, uid=JOB.uid) == "held"

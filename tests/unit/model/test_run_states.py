@@ -6,16 +6,16 @@ from typing import get_args
 import pytest
 
 from sweephand.model.run_states import (
-    BEGINNINGS,
-    OVER,
-    TABLE,
+    INITIAL_STATES,
+    OVER_STATES,
+    TRANSITIONS,
     State,
-    Way,
+    TransitionKind,
     sources,
 )
 
 STATES: tuple[State, ...] = get_args(State)
-WAYS: tuple[Way, ...] = get_args(Way)
+WAYS: tuple[TransitionKind, ...] = get_args(TransitionKind)
 
 #: From, to: every pair that there is.
 ALLOWED = {
@@ -44,24 +44,24 @@ ALLOWED = {
 
 @pytest.mark.parametrize(("before", "after"), list(product(STATES, STATES)))
 def test_a_state_is_left_for_those_that_the_design_names_and_no_other(before: State, after: State) -> None:
-    assert (after in TABLE[before]) == ((before, after) in ALLOWED)
+    assert (after in TRANSITIONS[before]) == ((before, after) in ALLOWED)
 
 
 def test_the_table_has_a_row_for_every_state_and_a_way_for_every_pair() -> None:
-    assert set(TABLE) == set(STATES)
-    assert all(ways for row in TABLE.values() for ways in row.values())
+    assert set(TRANSITIONS) == set(STATES)
+    assert all(ways for row in TRANSITIONS.values() for ways in row.values())
 
 
 def test_what_is_over_is_left_by_a_redrive_alone() -> None:
-    assert {"succeeded", "failed", "skipped", "cancelled"} == OVER
-    ways = {way for state in OVER for found in TABLE[state].values() for way in found}
+    assert {"succeeded", "failed", "skipped", "cancelled"} == OVER_STATES
+    ways = {way for state in OVER_STATES for found in TRANSITIONS[state].values() for way in found}
     assert ways == {"redrive"}
 
 
 def test_a_run_begins_neither_as_running_nor_as_cancelled() -> None:
-    assert set(STATES) - BEGINNINGS == {"running", "cancelled"}
+    assert set(STATES) - INITIAL_STATES == {"running", "cancelled"}
 
 
 @pytest.mark.parametrize(("to", "way"), list(product(STATES, WAYS)))
-def test_the_sources_of_a_state_are_the_rows_that_name_it(to: State, way: Way) -> None:
-    assert sources(to, way) == {state for state in STATES if way in TABLE[state].get(to, ())}
+def test_the_sources_of_a_state_are_the_rows_that_name_it(to: State, way: TransitionKind) -> None:
+    assert sources(to, way) == {state for state in STATES if way in TRANSITIONS[state].get(to, ())}

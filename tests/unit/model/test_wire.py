@@ -265,7 +265,7 @@ def test_what_is_no_message_is_poison(text: str) -> None:
 
 @pytest.mark.parametrize("newer", [{"v": 2}, {"v": 3, "kind": "pack", "items": [1]}])
 def test_a_message_of_a_newer_version_is_kept_for_it_whatever_it_holds(newer: dict[str, Any]) -> None:
-    with pytest.raises(NewerError, match="this code reads 1"):
+    with pytest.raises(NewerError, match="this code reads version 1"):
         decode(json.dumps(newer))
     with pytest.raises(NewerError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | newer))

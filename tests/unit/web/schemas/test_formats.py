@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.http_events import document
 
 from sweephand.base.names import NAME_PATTERN, is_name
-from sweephand.model.run_id import read_run_name
+from sweephand.model.run_id import parse_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
@@ -96,7 +96,7 @@ def test_a_name_is_written_as_the_pattern_says(text: str) -> None:
 
 @given(text=st.from_regex(PATH["runId"]["pattern"], fullmatch=True) | st.text(max_size=20))
 def test_a_run_is_called_as_the_pattern_says(text: str) -> None:
-    named = read_run_name(text)
+    named = parse_run_name(text)
     if re.fullmatch(r".*[0-9]{15}.*", text):
         return  # a due time beyond the year 9999
     assert (named is not None) == bool(re.fullmatch(PATH["runId"]["pattern"], text))

@@ -8,7 +8,7 @@ from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, refers
 from sweephand.jobs.time_limit import check_patience, in_time
-from sweephand.model.earlier import pushed_out, remembered
+from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, arm, delay_of, span_message
@@ -138,7 +138,7 @@ class Commits:
         That comes before the commit: a reader of the new version that misses a revision in it finds the
         revision filed. What is filed is true even if nothing is committed then.
         """
-        forgotten = pushed_out(stored, job, self._clock.now())
+        forgotten = evicted_revisions(stored, job, self._clock.now())
         for revision in forgotten:
             self._jobs.file(RevisionName(stored.key, stored.uid, revision.rev), revision)
         return bool(forgotten)
@@ -155,7 +155,7 @@ class Commits:
         current = job.current._replace(since=since)
         # By a clock that is behind, too, a job is not changed before it was made.
         updated_at = max(job.updated_at, stored.updated_at)
-        earlier = remembered(stored, until)
+        earlier = retained_revisions(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
 
 

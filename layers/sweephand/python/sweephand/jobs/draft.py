@@ -104,7 +104,7 @@ def _kept_for_what_waits(
     """
     if expires_at is None:
         return None
-    waiting_until = now + stored.definition.owing_ms + ATTEMPT_DELAY_MAX_MS
+    waiting_until = now + stored.definition.run_time_max_ms + ATTEMPT_DELAY_MAX_MS
     if stored.expires_at is not None:
         waiting_until = min(waiting_until, stored.expires_at)
         former = expiry(stored.series, stored.definition)
@@ -124,7 +124,7 @@ def _end_of(series: Series) -> Instant | None:
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
     # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
-    return min(last_at + definition.owing_ms + definition.retention_ms, INSTANT_MAX)
+    return min(last_at + definition.run_time_max_ms + definition.retention_ms, INSTANT_MAX)
 
 
 def _following(stored: Job, job: Job, now: Instant) -> Draft:

@@ -87,7 +87,7 @@ class JobExpiry:
 
 
 def _have_records(job: Job, due: Mapping[Instant, Instant], now: Instant) -> bool:
-    """Whether each occurrence of the ruling revision has a record, as far back as records are kept.
+    """Whether each occurrence of the present revision has a record, as far back as records are kept.
 
     `due` are the due times of the records, each with the last one that the record stands for. An occurrence
     without a record will be asked about when its run is over.

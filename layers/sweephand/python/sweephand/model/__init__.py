@@ -1,1 +1,1 @@
-"""The values that travel between the rooms, and the one form in which each is written. Pure."""
+"""The values that travel between the rooms, and the one encoding of each. Pure."""

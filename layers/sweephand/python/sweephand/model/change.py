@@ -1,8 +1,7 @@
-"""What a change of a job is, and how none of them is lost: the latest one travels in the job.
+"""What a change of a job is, and how no change is lost: a job carries its latest change.
 
-Whoever writes the job next files the change of the version that it found, before its own commit. So every
-change that is filed was committed, whoever is killed where; and what a write costs more, it costs when the
-next one comes.
+The next writer of the job files the change of the stored version before its own commit. So every filed change
+was committed, wherever a writer crashes. The cost of filing a change thus falls on the next write.
 """
 
 import json
@@ -12,27 +11,27 @@ from typing import Any, Final, Literal, NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Definition
 
-What = Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
+ChangeKind = Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
 
-#: Who paused a job, where Sweephand did by itself.
+#: `who` of a change that Sweephand made by itself, such as a pause after an error.
 SWEEPHAND = "sweephand"
 
 
-#: Fields whose values no change shows: they may hold secrets, or are large.
+#: Fields whose values a change never shows, because they may hold secrets or are large.
 _NAMED_ONLY: Final = frozenset({"target", "onComplete", "data"})
 
-#: A value whose JSON is longer than this is not shown.
+#: The most characters of JSON that a value may have to be shown.
 _SHOWN_MAX: Final = 128
 
 
-#: If all of them together are longer, only their names are kept.
+#: If all fields of a change have more characters of JSON than this, only their names are kept.
 _ALL_SHOWN_MAX: Final = 1_024
 
 
 class FieldChange(NamedTuple):
     """A top-level field that a write changed: its name, and its values if they may be shown.
 
-    `values` are the one before and the one after, None for a field that is not there.
+    `values` are the value before the write and the value after it, each None if the field was absent.
     """
 
     name: str
@@ -40,7 +39,7 @@ class FieldChange(NamedTuple):
 
 
 def changed_fields(before: Definition, after: Definition) -> tuple[FieldChange, ...]:
-    """What differs between two definitions of a job, by name."""
+    """The fields that differ between two definitions of a job, sorted by name."""
     names = before.written.keys() | after.written.keys()
     pairs = {name: (before.written.get(name), after.written.get(name)) for name in names}
     found = [
@@ -52,7 +51,7 @@ def changed_fields(before: Definition, after: Definition) -> tuple[FieldChange, 
         found.append(FieldChange("data"))
     found.sort(key=lambda each: each.name)
     if len(json.dumps(found)) > _ALL_SHOWN_MAX:
-        # It travels in the job, which every trigger reads.
+        # The change travels in the job, which every trigger reads.
         found = [FieldChange(each.name) for each in found]
     return tuple(found)
 
@@ -62,22 +61,23 @@ def _may_be_shown(name: str, values: tuple[Any, Any]) -> bool:
 
 
 class Change(NamedTuple):
-    """One write of a job. `who` is the id of the key that asked for it, or SWEEPHAND.
+    """One write of a job. `who` is the id of the API key that asked for it, or SWEEPHAND.
 
-    `version` is the token of the write: of two changes at one instant each has its own place. `fields` are
-    those that it changed; None of a change that says so by itself, or that an earlier release wrote.
+    `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
+    the fields that the write changed. It is None if `what` says all (a pause), or if an earlier release wrote
+    the change.
     """
 
     at: Instant
     who: str
-    what: What
+    what: ChangeKind
     version: str
     reason: str | None = None
     fields: tuple[FieldChange, ...] | None = None
 
     @property
     def position(self) -> str:
-        """Where it lies among the changes of its job: sortable as text."""
+        """The position of the change among the changes of its job, sortable as text."""
         return f"{self.at:014d}#{self.version}"
 
 
@@ -89,7 +89,7 @@ def fields_to_item(change: Change | None) -> list[Any] | None:
 
 
 def fields_from_item(item: Sequence[Sequence[Any]] | None) -> tuple[FieldChange, ...] | None:
-    """The fields that fields_to_item() wrote; None where none were written."""
+    """The fields that fields_to_item() wrote; None if it wrote none."""
     if item is None:
         return None
     return tuple(FieldChange(name, (values[0], values[1]) if values else None) for name, *values in item)

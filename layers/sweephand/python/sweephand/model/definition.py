@@ -1,4 +1,4 @@
-"""What a user writes of a job: kept as written, compared as written, read by name."""
+"""What a user writes of a job: kept and compared as written, and read by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from sweephand.base.instants import (
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.schedules import ScheduleInput, parse_duration_ms
 
-#: What becomes of a trigger that comes due while a run of the same job is not over.
+#: What happens to a trigger that is due while another run of its job is not over.
 OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
 
-#: Which of the occurrences that were found too late still fire.
+#: Which misfires still fire. A misfire is an occurrence that is found too late.
 CatchUpMode = Literal["latest", "all", "none"]
 
 HISTORY_RETENTION_DEFAULT_MS: Final = 30 * DAY_MS
-#: A queue keeps a message for 14 days, through an outage of the stack too.
+#: A queue keeps a message for 14 days, even while the whole stack is down.
 HISTORY_RETENTION_MIN_MS: Final = 15 * DAY_MS
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
@@ -30,7 +30,7 @@ RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 
 
 class RetryPolicy(NamedTuple):
-    """How often, how long and how far apart a trigger is tried (semantics: Delivery)."""
+    """How often a trigger is tried, for how long, and at which intervals (semantics: Delivery)."""
 
     attempts_max: int = 10
     age_max_ms: int = 24 * HOUR_MS
@@ -40,14 +40,14 @@ class RetryPolicy(NamedTuple):
 
 
 class CatchUpPolicy(NamedTuple):
-    """What becomes of misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
+    """What happens to misfires: occurrences found more than `window_ms` late (semantics: Catch-up)."""
 
     mode: CatchUpMode = "latest"
     window_ms: int = HOUR_MS
 
 
 class OverlapRule(NamedTuple):
-    """What becomes of triggers that come due while a run is not over; at most `wait_max` wait."""
+    """What happens to triggers that are due while a run is not over; at most `wait_max` of them wait."""
 
     mode: OverlapMode = "allow"
     wait_max: int = WAIT_LIMIT_DEFAULT
@@ -63,11 +63,11 @@ CATCH_UP_DEFAULT: Final = CatchUpPolicy()
 
 
 class Payload(NamedTuple):
-    """The `data` of a job: JSON text, byte for byte what every attempt sends.
+    """The `data` of a job: the JSON text, byte for byte as every attempt sends it.
 
-    Up to 2 KB of it is kept in the job; more is kept in the payload store under the job's uid and
-    `ref`, and `text` is None until it has been read from there. A ref is the digest and a token of the
-    write: an object that one version has let go of is never taken up by another.
+    The job itself stores up to 2 KB of it. The payload store keeps longer data under the job's uid and `ref`,
+    and `text` is None until it is read from there. A ref consists of the digest and a token of the write. So
+    no later version refers to an object that an earlier version has discarded.
     """
 
     digest: str
@@ -83,12 +83,12 @@ class Payload(NamedTuple):
 
     @property
     def is_inline(self) -> bool:
-        """Whether it travels inside the job."""
+        """Whether the job itself stores the data."""
         return self.size <= DATA_INLINE_BYTES_MAX
 
 
 class StoredPayload(NamedTuple):
-    """A payload as a listing has it: what names it, and when it was written, by the store's clock."""
+    """A payload in a listing of the store: its name, and when it was written by the store's clock."""
 
     uid: str
     ref: str
@@ -99,10 +99,10 @@ class StoredPayload(NamedTuple):
 class Definition:
     """A valid job as its user wrote it.
 
-    `written` is the JSON object of the request without `data`, every field that was given and no
-    other. Times and durations stay as written: two definitions are equal if the same was written, so
-    a client that asks again for "in 10 s" changes nothing. Whoever builds one has validated it: the
-    properties assume it and raise no errors of their own.
+    `written` is the JSON object of the request without `data`, with exactly the fields that were given. Times
+    and durations stay as written, and two definitions are equal if their texts are. So a client that repeats
+    "in 10 s" changes nothing. The caller that builds a definition has validated it. The properties rely on
+    that and raise no errors of their own.
     """
 
     written: Mapping[str, Any]
@@ -110,75 +110,75 @@ class Definition:
 
     @property
     def schedule(self) -> ScheduleInput | None:
-        """The schedule: text, fields by name, or a list of instants; None for a one-off, and on demand."""
+        """The schedule: a text, fields by name, or a list of instants. None if the job has no schedule."""
         return self.written.get("schedule")
 
     @property
     def timezone(self) -> str | None:
-        """The IANA name of the time zone; None where it was left out."""
+        """The IANA name of the time zone; None if it was left out."""
         return self.written.get("timezone")
 
     @property
     def due_time(self) -> str | None:
-        """`dueTime`, absolute or relative."""
+        """`dueTime`, absolute or relative; None if it was left out."""
         return self.written.get("dueTime")
 
     @property
     def ttl(self) -> str | None:
-        """`ttl`, absolute or relative."""
+        """`ttl`, absolute or relative; None if it was left out."""
         return self.written.get("ttl")
 
     @property
     def repeats(self) -> int | None:
-        """The number of occurrences in all; None for no bound."""
+        """The total number of occurrences; None for no limit."""
         return self.written.get("repeats")
 
     @property
     def dst(self) -> Mapping[str, Any] | None:
-        """`dst`: the rule for clock changes; None for the default."""
+        """`dst`: the rules for clock changes; None for the defaults."""
         return self.written.get("dst")
 
     @property
     def jitter(self) -> str | None:
-        """`jitter`: the window within which the series moves later; None for no move."""
+        """`jitter`: the window within which the whole series is moved later; None for no move."""
         return self.written.get("jitter")
 
     @property
     def target(self) -> Mapping[str, Any]:
-        """The target: `type`, and what that type takes."""
+        """The target: its `type`, and the fields of that type."""
         target: Mapping[str, Any] = self.written["target"]
         return target
 
     @property
     def dead_letter_queue(self) -> str | None:
-        """The URL of the queue that takes this job's dead letters; None for the stack's own."""
+        """The URL of the queue for this job's dead letters; None for the stack's own queue."""
         return self.written.get("deadLetterQueue")
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The labels, empty where there are none."""
+        """The labels; empty if there are none."""
         labels: Mapping[str, str] = self.written.get("labels", {})
         return labels
 
     @property
     def history(self) -> str:
-        """What is recorded: `outcome`, `full` or `failures`."""
+        """Which runs are recorded: `outcome`, `full` or `failures`."""
         history: str = self.written.get("history", "outcome")
         return history
 
     @property
     def records_successes(self) -> bool:
-        """Whether a run that succeeds at its first attempt leaves a record."""
+        """Whether a run leaves a record if its first attempt succeeds."""
         return self.history != "failures"
 
     @property
-    def records_beginnings(self) -> bool:
-        """Whether a first attempt is recorded before it is made, as later ones are."""
+    def records_first_attempts(self) -> bool:
+        """Whether a first attempt is recorded before it is made, as later attempts always are."""
         return self.history == "full"
 
     @property
     def on_complete(self) -> Mapping[str, Any] | None:
-        """The target that is told of the end of each run, as `target` is written; None for nobody."""
+        """The target that is notified of the end of each run, in the form of `target`; None for no target."""
         return self.written.get("onComplete")
 
     @property
@@ -189,37 +189,37 @@ class Definition:
 
     @property
     def heartbeat_timeout_ms(self) -> int:
-        """For how long a consumer that has accepted a trigger may be silent."""
+        """The longest time in ms between two reports of a consumer that has accepted a trigger."""
         return self._duration_ms("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT_MS)
 
     @property
     def max_run_time_ms(self) -> int:
-        """How long a consumer that has accepted a trigger may take."""
+        """The longest time in ms that a consumer may take after it has accepted a trigger."""
         return self._duration_ms("maxRunTime", MAX_RUN_TIME_DEFAULT_MS)
 
     @property
     def pauses_on_error(self) -> bool:
-        """Whether the job is paused when a trigger of it is given up (`onError`)."""
+        """Whether the job is paused when one of its triggers is given up (`onError`)."""
         on_error: str = self.written.get("onError", "continue")
         return on_error == "pause"
 
     @property
     def history_retention_ms(self) -> int:
-        """How long a run's record is kept after the run: for 15 days at least, whatever was written.
+        """The time in ms for which a run's record is kept: at least 15 days, even if less was written.
 
-        Copies of its message can come for as long, and have to find that it is over.
+        Copies of the run's message can arrive for that long, and must find that the run is over.
         """
         written_ms = self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
         return max(written_ms, HISTORY_RETENTION_MIN_MS)
 
     @property
-    def owing_ms(self) -> int:
-        """How long a trigger may take from its first attempt until its run is over."""
+    def run_time_max_ms(self) -> int:
+        """The longest time in ms from a trigger's first attempt until its run is over."""
         return self.retry.age_max_ms + (self.max_run_time_ms if self.is_async else 0)
 
     @property
     def retention_ms(self) -> int:
-        """How long a completed job is kept."""
+        """The time in ms for which a completed job is kept."""
         return self._duration_ms("retention", RETENTION_DEFAULT_MS)
 
     @property
@@ -229,7 +229,7 @@ class Definition:
 
     @property
     def retry(self) -> RetryPolicy:
-        """The retry policy, defaults filled in."""
+        """The retry policy, with its defaults filled in."""
         written: Mapping[str, Any] = self.written.get("retry", {})
         default = RETRY_DEFAULT
 
@@ -246,7 +246,7 @@ class Definition:
 
     @property
     def overlap(self) -> OverlapRule:
-        """The rule for triggers that come due while a run is not over, defaults filled in."""
+        """The rule for triggers that are due while a run is not over, with its defaults filled in."""
         default = OverlapRule()
         return OverlapRule(
             mode=self.written.get("overlap", default.mode),
@@ -255,7 +255,7 @@ class Definition:
 
     @property
     def catchup(self) -> CatchUpPolicy:
-        """The rule for misfires, defaults filled in."""
+        """The rule for misfires, with its defaults filled in."""
         written: Mapping[str, Any] = self.written.get("catchup", {})
         default = CATCH_UP_DEFAULT
         return CatchUpPolicy(
@@ -265,20 +265,20 @@ class Definition:
 
     @property
     def deletes_after_completion(self) -> bool:
-        """Whether the job goes once its last run is over (`deleteAfterCompletion`)."""
+        """Whether the job is deleted once its last run is over (`deleteAfterCompletion`)."""
         written: bool = self.written.get("deleteAfterCompletion", False)
         return written
 
     def has_same_timing(self, other: "Definition") -> bool:
-        """Whether the series may go on: schedule, dueTime and time zone are what they were.
+        """Whether a new definition continues the series: schedule, dueTime and time zone are unchanged.
 
-        It goes on with another `dst` or `jitter` too: neither moves what the period of `@every` counts from.
+        Another `dst` or `jitter` also continues it, because neither moves the start of an `@every` period.
         """
         names = ("schedule", "dueTime", "timezone")
         return all(self.written.get(name) == other.written.get(name) for name in names)
 
     def equals(self, other: "Definition") -> bool:
-        """Whether the same was written; payloads are compared by their digest, read or not."""
+        """Whether the same was written. Payloads are compared by digest, so their text need not be read."""
         mine, others = (each.payload and each.payload.digest for each in (self, other))
         return mine == others and dict(self.written) == dict(other.written)
 

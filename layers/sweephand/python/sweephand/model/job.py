@@ -1,4 +1,4 @@
-"""What a job is: the definition its user wrote, the revision that rules, and those that ruled before."""
+"""What a job is: its user's definition, its present revision, and its earlier revisions."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,13 +8,13 @@ from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.schedules import Series
 
-#: Earlier revisions kept in the job itself, which every trigger reads. Those before them are filed apart
-#: (model/earlier.py): that costs a write each, and a read for each trigger that is so late.
+#: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed
+#: (model/earlier_revisions.py), which costs a write for each, and a read for each of their late triggers.
 EARLIER_REVISIONS_MAX = 20
 
 
 class JobKey(NamedTuple):
-    """What names a job to its user; a job of the same key created later has another uid."""
+    """The name of a job to its user. A job that is later created under the same key has another uid."""
 
     namespace: str
     name: str
@@ -24,7 +24,7 @@ class JobKey(NamedTuple):
 
 
 class RevisionName(NamedTuple):
-    """What names a revision of a job among those of all jobs."""
+    """The name of a revision of a job, unique among the revisions of all jobs."""
 
     key: JobKey
     uid: str
@@ -32,12 +32,12 @@ class RevisionName(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """The span in which one written version of a job rules: `since < due <= until`.
+    """The period in which one version of a job's definition applies: `since < due <= until`.
 
-    `until` is None for the revision that rules now. `since` is the revision's cut. It lies before that
-    where nobody else would fire what this revision makes due until then: just before the request if it
-    began a series, at the last trigger of the revision before it if that one's series had ended. Where an
-    update changes the jitter, `since` lies as much later or earlier as the series was moved.
+    `until` is None for the present revision. `since` is usually the revision's cut. It lies before the cut
+    where no other revision would fire the occurrences in between. If the revision began a series, `since` is
+    just before the request. If the series of the revision before it had ended, `since` is that series' last
+    trigger. If an update changes the jitter, `since` moves by as much as the series does, later or earlier.
     """
 
     rev: str
@@ -54,10 +54,10 @@ class Job:
     """One stored job. `version` changes with every write, `rev` with every definition and resume.
 
     `cut` is the instant at which `rev` was written, never less than the cut before it. `series` is the
-    definition's schedule with its relative times resolved. `expires_at` is set from the moment the end
-    of the series is known, unless the job is paused; past it the job is as good as gone. `change` is what
-    made this version; it is None in a job that an earlier release wrote. `resumed_at` is when it was resumed
-    last, or its first cut if it never was; None before its first update.
+    definition's schedule with its relative times resolved. `expires_at` is set once the end of the series is
+    known, unless the job is paused. After it, readers treat the job as deleted. `change` is the write that
+    made this version. It is None if an earlier release wrote the job. `resumed_at` is the instant of the last
+    resume, or the first cut if the job was never resumed. It is None before the first update.
     """
 
     key: JobKey
@@ -80,23 +80,23 @@ class Job:
 
     @property
     def rev(self) -> str:
-        """The name of the revision that rules."""
+        """The name of the present revision."""
         return self.current.rev
 
     @property
     def moved_to(self) -> Instant:
-        """Where the revision that rules begins, if more jitter put that after its cut; else 0.
+        """The start of the present revision, if a longer jitter put it after the cut; else 0.
 
-        Up to there the times of its schedule belong to the revision before it, and have been dealt with.
+        Occurrences of its schedule up to that instant belong to the revision before it, which has fired them.
         """
         return self.current.since if self.current.since > self.cut else 0
 
     def revision(self, rev: str) -> Revision | None:
-        """The revision of that name, ruling or earlier; None if this job never heard of it."""
+        """The revision of that name, present or earlier; None if the job does not keep it."""
         if rev == self.current.rev:
             return self.current
         return next((each for each in self.earlier if each.rev == rev), None)
 
     def is_gone(self, now: Instant) -> bool:
-        """Whether its time to live is over, though DynamoDB may not have removed it yet."""
+        """Whether the job has expired, even if DynamoDB has not removed it yet."""
         return self.expires_at is not None and self.expires_at <= now

@@ -1,7 +1,7 @@
-"""Whether a trigger is alive: asked by everyone about to act on one, of the job as read just now.
+"""Whether a trigger is alive: each function judges this by the job as it was just read.
 
-A job past its `expires_at` is gone for those who read it, not for its triggers: a consumer's retries or an
-outage of ours can be longer than the job was to be kept, and what it owes is owed as long as it is there.
+Callers of the API no longer see a job past its `expires_at`, but its triggers do. A consumer's retries or an
+outage can last longer than the job's retention. As long as the item is there, its triggers are owed.
 """
 
 from typing import Literal
@@ -9,26 +9,26 @@ from typing import Literal
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, Revision
 
-#: What each answer asks for: `alive` deliver, with the job's present definition; `held` put back for as
-#: long as the pause has lasted; `unknown` put back until the grace is over, since the commit may be in
-#: flight; `dead` drop.
+#: What the delivery function does for each answer. `alive`: deliver with the job's present definition.
+#: `held`: requeue while the job is paused. `unknown`: requeue until the grace is over, because the commit may
+#: be in flight. `dead`: drop.
 Liveness = Literal["alive", "held", "unknown", "dead"]
 
 
-def ruling(job: Job | None, uid: str, rev: str) -> Revision | None:
-    """The revision of that name of that very job; None if there is no such job (any more) or revision."""
+def revision_of(job: Job | None, uid: str, rev: str) -> Revision | None:
+    """The revision `rev` of the job with that uid; None if that job or revision is not there (any more)."""
     if job is None or job.uid != uid:
         return None
     return job.revision(rev)
 
 
-def live(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
-    """Whether a trigger that a schedule made is alive.
+def liveness_by_revision(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
+    """Whether the first attempt at a trigger of a schedule is alive.
 
-    It is judged by its own revision, never by the newest: what fell due while an earlier revision
-    ruled is owed by it.
+    The trigger's own revision decides, never the newest one: an earlier revision still owes the triggers that
+    fell due in its period.
     """
-    revision = ruling(job, uid, rev)
+    revision = revision_of(job, uid, rev)
     if job is None or revision is None:
         return "unknown"
     if not revision.owns(due_at):
@@ -36,13 +36,13 @@ def live(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
     return "alive" if job.paused_at is None else "held"
 
 
-def live_by_hand(job: Job | None, *, uid: str) -> Liveness:
-    """Whether a trigger that somebody asked for is alive: of that very job, paused or not."""
+def liveness_on_demand(job: Job | None, *, uid: str) -> Liveness:
+    """Whether a trigger on demand is alive: it is if its job is there, paused or not."""
     return "unknown" if job is None or job.uid != uid else "alive"
 
 
-def live_again(job: Job | None, *, uid: str) -> Liveness:
-    """Whether a trigger that has been attempted before is alive: its first attempt settled the rest."""
+def liveness_of_retry(job: Job | None, *, uid: str) -> Liveness:
+    """Whether a later attempt is alive. The first attempt already decided whether the revision owes it."""
     if job is None or job.uid != uid:
         return "unknown"
     return "alive" if job.paused_at is None else "held"

@@ -1,7 +1,7 @@
 """A page: some items of a list, and where the next page begins.
 
-Ports return pages. This module is apart from the ports, so that the authorizer, which reads nothing but
-keys, does not import every port.
+The ports return pages. This module is apart from the ports because the authorizer only reads keys, and must
+not import every port.
 """
 
 from typing import Generic, NamedTuple, TypeVar

@@ -6,8 +6,8 @@ from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
-from sweephand.model.run_states import OVER
-from sweephand.model.run_states import State as State  # noqa: PLC0414 - said again: it is a run's
+from sweephand.model.run_states import OVER_STATES
+from sweephand.model.run_states import State as State  # noqa: PLC0414 - users of Run import it from here
 from sweephand.model.trigger import (
     Failure,
     Redrive,
@@ -20,20 +20,20 @@ from sweephand.model.trigger import (
 class Run:
     """One run as stored.
 
-    `attempts` is the number of the latest attempt; `owner` and `claimed_until` say who has claimed it and
-    until when, while `state` is `claimed`; an attempt that needed no claim has no `claimed_until`. A redrive
-    begins a round of attempts at `round_from`. `round_at` is when its first one began; None in the first
-    round, which began at `started_at`. One that was asked for has a `demand`, and the `payload` that it was
-    asked for with, if any. `version` is the token of the latest change by somebody who did not hold the
-    claim. `lateness_ms` is from the due time to the first attempt's request. `answer` is the first 512 bytes
-    of the last response, as text. Where misfires were skipped, one run stands for all `count` of them: from
-    `due_at` to `last_due_at`.
+    `attempts` is the number of the latest attempt. While `state` is `claimed`, `owner` names the holder of
+    the claim on that attempt, and `claimed_until` is the end of the claim. An attempt that needed no claim
+    has no `claimed_until`. A redrive begins a round of attempts at the attempt `round_from`. `round_at` is
+    when the first attempt of that round began. It is None in the first round, which began at `started_at`.
+    The run of a trigger on demand has a `demand`, and the `payload` that was given with it, if any. `version`
+    is the token of the latest change by a writer that did not hold the claim. `lateness_ms` is the time from
+    the due time to the first attempt's request. `answer` is the first 512 bytes of the last response, as
+    text. If misfires were skipped, one run stands for all `count` of them, from `due_at` to `last_due_at`.
 
-    An attempt that may be reported on has a `token`, with which its consumer does. While it is `running`, a
-    report has to come every `heartbeat_ms`, the next by `heartbeat_by`, and the last by `run_until`.
-    `next_look_at` is the instant of the latest look at its deadline that was sent; None in a record of an
-    older version. `result` is the JSON text that its consumer completed it with. `last_failure` is the latest
-    attempt that failed; a later success keeps it.
+    An attempt of an asynchronous job has a `token`, with which its consumer reports. While the run is
+    `running`, the consumer must report every `heartbeat_ms`: the next time by `heartbeat_by`, and the last
+    time by `run_until`. `next_look_at` is the instant of the latest deadline check that was sent. It is None
+    in a record of an older version. `result` is the JSON text with which the consumer completed the run.
+    `last_failure` is the latest failed attempt; a later success keeps it.
     """
 
     key: JobKey
@@ -76,37 +76,37 @@ class Run:
 
     @property
     def trigger_id(self) -> str:
-        """The id its trigger is delivered under."""
+        """The id of its trigger, by which a consumer deduplicates."""
         return f"{self.uid}-{self.run_id}"
 
     @property
     def is_over(self) -> bool:
-        """Whether no attempt follows by itself."""
-        return self.state in OVER
+        """Whether no further attempt follows by itself."""
+        return self.state in OVER_STATES
 
     @property
     def is_ending(self) -> bool:
-        """Whether its latest attempt has failed by its record, though what follows is not recorded yet.
+        """Whether the record says that the latest attempt failed, but not yet what follows.
 
-        No report changes it any more: the first one that was recorded rules.
+        No report changes such a run, because the first recorded report decides.
         """
         return self.state in ("claimed", "running") and self.ended_at is not None
 
     @property
     def deadline_at(self) -> Instant:
-        """When a consumer that has accepted the trigger has to have reported."""
+        """When a consumer that has accepted the trigger must have reported."""
         assert self.heartbeat_by is not None, "it is running"
         assert self.run_until is not None, "it is running"
         return min(self.heartbeat_by, self.run_until)
 
     @property
     def is_redriven(self) -> bool:
-        """Whether it was given up once and tried anew."""
+        """Whether the run was given up once and then redriven."""
         return self.round_from > 1
 
 
 def trigger_of(run: Run) -> Trigger:
-    """The trigger of a run that was attempted before: its commit is so long ago that no grace counts."""
+    """The trigger of a run that has been attempted. `armed_at` is its due time: the commit grace is over."""
     return Trigger(
         run.key,
         run.uid,
@@ -119,8 +119,8 @@ def trigger_of(run: Run) -> Trigger:
     )
 
 
-def attempted(run: Run) -> TriggerMessage:
-    """The message of a run's latest attempt, made again of its record."""
+def latest_attempt_of(run: Run) -> TriggerMessage:
+    """The message of a run's latest attempt, built from its record."""
     return TriggerMessage(
         trigger_of(run),
         not_before=run.due_at,

@@ -1,4 +1,4 @@
-"""What each write of a run asks of the run that is stored: made of the table, the same for every store."""
+"""The condition of each write of a run, made from the table of states. Every store uses the same ones."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,18 +6,18 @@ from typing import NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.model.run import Run
 from sweephand.model.run_states import (
-    BEGINNINGS,
-    TABLE,
+    INITIAL_STATES,
+    TRANSITIONS,
     State,
     sources,
 )
 
 
 class Guard(NamedTuple):
-    """One condition under which a write is granted.
+    """One condition under which a write is allowed.
 
-    The stored run is in one of `states`, its fields are equal to those in `same` (None: it has none), its
-    attempt is before `attempts_below`, and its claim is over at `claim_over_at`, where these are given.
+    The stored run is in one of `states`. Each of its fields named in `same` has that value (None: the field
+    is absent). If given, its attempt is less than `attempts_below`, and its claim is over at `claim_over_at`.
     """
 
     states: frozenset[State]
@@ -26,7 +26,7 @@ class Guard(NamedTuple):
     claim_over_at: Instant | None = None
 
     def admits(self, stored: Run) -> bool:
-        """Whether the stored run fulfils all of it."""
+        """Whether the stored run fulfils the whole condition."""
         is_over = self.claim_over_at is None or (
             stored.claimed_until is not None and stored.claimed_until <= self.claim_over_at
         )
@@ -38,68 +38,68 @@ class Guard(NamedTuple):
         )
 
 
-class Asked(NamedTuple):
-    """What a write asks: that one guard admits what is stored, or that there is nothing, if `may_begin`."""
+class WriteCondition(NamedTuple):
+    """When a write is allowed: if a guard admits the stored run, or if none is stored and `may_begin`."""
 
     may_begin: bool
     guards: tuple[Guard, ...]
 
     def grants(self, stored: Run | None) -> bool:
-        """Whether the write may be made over what is stored."""
+        """Whether the write is allowed over the stored run (None: no run is stored)."""
         return self.may_begin if stored is None else any(guard.admits(stored) for guard in self.guards)
 
 
-def asked_by_claim(run: Run, now: Instant) -> Asked:
-    """What the claim of an attempt asks for at `now` (ports.RunStore.claim)."""
+def claim_condition(run: Run, now: Instant) -> WriteCondition:
+    """The condition of a claim of an attempt at `now` (ports.RunStore.claim)."""
     assert run.state == "claimed", "only a claim is claimed"
     assert run.owner, "a claim has a holder"
     later = Guard(sources("claimed", "attempt"), {}, attempts_below=run.attempts)
-    # The token of an attempt stays with it: its consumer may have it already.
+    # An attempt keeps its token when another holder takes it over, because its consumer may have the token.
     same_attempt: dict[str, str | int | None] = {"attempts": run.attempts, "token": run.token}
     takeover = Guard(sources("claimed", "takeover"), same_attempt, claim_over_at=now)
     guards = [later, takeover]
     if run.is_redriven and run.attempts == run.round_from:
         guards.append(Guard(sources("claimed", "redrive"), {"attempts": run.attempts - 1}))
-    return Asked(may_begin=True, guards=tuple(guards))
+    return WriteCondition(may_begin=True, guards=tuple(guards))
 
 
-def asked_by_record(run: Run) -> Asked:
-    """What the record of an attempt asks for (ports.RunStore.record)."""
+def record_condition(run: Run) -> WriteCondition:
+    """The condition of the record of an attempt (ports.RunStore.record)."""
     assert run.owner, "a record has an author"
     states = sources(run.state, "record")
     same: dict[str, str | int | None] = {"attempts": run.attempts}
-    # If it needed no claim, whoever has one of this attempt died over it: its job has changed since.
+    # This attempt needed no claim, so the job has changed since a holder claimed it. That holder has crashed.
     if run.claimed_until is None:
-        return Asked(run.state in BEGINNINGS, (Guard(states, same),))
+        return WriteCondition(run.state in INITIAL_STATES, (Guard(states, same),))
     same["owner"] = run.owner
-    # A claim has no version, until its holder or its consumer records that the attempt has failed.
+    # A claim has no version until its holder or its consumer records that the attempt failed.
     guards = [Guard(states, {**same, "version": None})]
     if run.version is not None:
         guards.append(Guard(states, {**same, "version": run.version}))
-    return Asked(run.state in BEGINNINGS, tuple(guards))
+    return WriteCondition(run.state in INITIAL_STATES, tuple(guards))
 
 
-def asked_by_release(run: Run) -> Asked:
-    """What the release of a claim asks for (ports.RunStore.release)."""
+def release_condition(run: Run) -> WriteCondition:
+    """The condition of the release of a claim (ports.RunStore.release)."""
     assert run.state == "claimed", "only a claim is released"
     same: dict[str, str | int | None] = {"attempts": run.attempts, "owner": run.owner, "version": run.version}
-    return Asked(may_begin=True, guards=(Guard(frozenset({run.state}), same),))
+    return WriteCondition(may_begin=True, guards=(Guard(frozenset({run.state}), same),))
 
 
-def asked_by_move(run: Run, seen: Run) -> Asked:
-    """What a move from the run that was read asks for (ports.RunStore.move)."""
-    assert "move" in TABLE[seen.state].get(run.state, ()), f"{seen.state} is not left for {run.state} so"
+def move_condition(run: Run, seen: Run) -> WriteCondition:
+    """The condition of a move from the run `seen` that was read (ports.RunStore.move)."""
+    assert "move" in TRANSITIONS[seen.state].get(run.state, ()), f"no move from {seen.state} to {run.state}"
     assert run.version, "a move has a token"
     unchanged: dict[str, str | int | None] = {
         "attempts": seen.attempts,
         "owner": seen.owner,
         "version": seen.version,
     }
-    return Asked(may_begin=False, guards=(Guard(frozenset({seen.state}), unchanged),))
+    return WriteCondition(may_begin=False, guards=(Guard(frozenset({seen.state}), unchanged),))
 
 
-def shows(stored: Run, written: Run) -> bool:
-    """Whether what is stored is that very write, whose answer was lost."""
+def is_same_write(stored: Run, written: Run) -> bool:
+    """Whether the stored run is this very write, so that an earlier try of it was applied."""
     return (stored.state, stored.attempts, stored.owner, stored.version) == (
         written.state,
         written.attempts,

@@ -1,4 +1,4 @@
-"""What triggers and their runs are called, and what the name of a run says."""
+"""How triggers and their runs are named, and how the name of a run is read."""
 
 import re
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from typing import Final, Literal, NamedTuple, cast
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 
-#: `manual`: a trigger now; `backfill`: triggers of a span that is past; `chained`: one that a run of another
-#: job asked for when it ended.
+#: `manual`: a trigger that a caller asked for now. `backfill`: triggers of a past range. `chained`: a trigger
+#: that the end of another job's run asked for.
 DemandKind = Literal["manual", "backfill", "chained"]
 
 
 class Demand(NamedTuple):
-    """That somebody asked for a trigger: what for, and by which request (a token of Ids).
+    """The request that asked for a trigger: its kind, and its token (Ids.token).
 
-    `link` says how many triggers in a row each asked for the next until this one: 1 for the first that is
-    chained to another, 0 for what no run asked for. It is no part of any name.
+    `link` is the trigger's position in a chain of jobs. The first chained trigger has 1. A trigger that no
+    run asked for has 0. The link is not part of any name.
     """
 
     kind: DemandKind
@@ -23,14 +23,14 @@ class Demand(NamedTuple):
     link: int = 0
 
 
-def is_exempt(demand: Demand | None) -> bool:
-    """Whether a trigger is delivered though its job is paused: somebody asked for it, not a run."""
+def is_exempt_from_pause(demand: Demand | None) -> bool:
+    """Whether a trigger is delivered even if its job is paused: a caller asked for it, and not a run."""
     return demand is not None and demand.kind != "chained"
 
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """What the name of a run says. Those of a schedule have no demand; others are told apart by theirs."""
+    """The parts of a run's name. A run of a schedule has no demand; the demand tells other runs apart."""
 
     due_at: Instant
     index: int
@@ -42,14 +42,14 @@ class RunName:
         return f"{self.demand.kind}-{self.due_at}-{self.index}-{self.demand.token}"
 
 
-# Left for re to compile and keep when it is first used: importing this must be cheap.
+# `re` compiles the pattern when it is first used, because this module must be cheap to import.
 _RUN_NAME: Final = (
     r"(?:(manual|backfill|chained)-)?(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,6})(?(1)-([a-z0-9]{1,32})|)"
 )
 
 
-def read_run_name(text: str) -> RunName | None:
-    """What a run's name says; None if it is none."""
+def parse_run_name(text: str) -> RunName | None:
+    """The parts of a run's name; None if the text is not such a name."""
     match = re.fullmatch(_RUN_NAME, text, re.ASCII)
     if match is None or int(match[2]) > INSTANT_MAX:
         return None

@@ -1,23 +1,24 @@
-"""The one table of a run's states: which may follow which, and by whose hand."""
+"""The one table of a run's states: which state may follow which, and in which way."""
 
 from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal
 
-#: The states that are stored. `claimed`: a delivery function has it; `running`: the consumer accepted it and
-#: will report; `retrying`: failed, to be tried again; the others are over.
+#: The stored states. `claimed`: a delivery function has claimed the attempt. `running`: the consumer accepted
+#: the trigger and will report. `retrying`: the attempt failed, and another follows. In every other state, the
+#: run is over.
 State = Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
 
-#: How one state comes after another. `record`: whoever holds the claim writes what became of the attempt.
-#: `move`: somebody who has read the run changes it: its consumer's report, a deadline that passed, a cancel.
-#: `attempt`: the message of a later attempt claims it; that it was sent shows that the one before failed,
-#: whether or not that could be recorded. `takeover`: the same attempt is claimed anew, its holder being
-#: gone. `redrive`: a round of attempts begins though the run was given up.
-Way = Literal["record", "move", "attempt", "takeover", "redrive"]
+#: How a state follows another. `record`: the holder of the claim writes the outcome of the attempt. `move`: a
+#: writer changes a run that it has read, after a consumer's report, a passed deadline or a cancel. `attempt`:
+#: the message of a later attempt claims the run. That the message was sent proves that the attempt before it
+#: failed, even if that is not recorded. `takeover`: the same attempt is claimed again after its holder
+#: crashed. `redrive`: a new round of attempts begins after the run was given up.
+TransitionKind = Literal["record", "move", "attempt", "takeover", "redrive"]
 
-TABLE: Final[Mapping[State, Mapping[State, tuple[Way, ...]]]] = {
+TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] = {
     "claimed": {
-        # `record` and `move`: the attempt has failed, and what follows is about to be sent.
+        # `record` and `move`: the attempt failed, and the message of what follows is about to be sent.
         "claimed": ("attempt", "takeover", "record", "move"),
         "running": ("record",),
         # A consumer can report before its acceptance is recorded, hence `move`.
@@ -45,16 +46,17 @@ TABLE: Final[Mapping[State, Mapping[State, tuple[Way, ...]]]] = {
     "cancelled": {},
 }
 
-#: What may be written where nothing is stored: a first attempt that nobody had to claim leaves its outcome.
-BEGINNINGS: Final[frozenset[State]] = frozenset({"claimed", "succeeded", "retrying", "failed", "skipped"})
+#: The states that may be written if no run is stored. A first attempt that needed no claim writes its
+#: outcome.
+INITIAL_STATES: Final[frozenset[State]] = frozenset({"claimed", "succeeded", "retrying", "failed", "skipped"})
 
 #: The states after which no attempt follows by itself.
-OVER: Final[frozenset[State]] = frozenset(
-    state for state, row in TABLE.items() if all(ways == ("redrive",) for ways in row.values())
+OVER_STATES: Final[frozenset[State]] = frozenset(
+    state for state, row in TRANSITIONS.items() if all(ways == ("redrive",) for ways in row.values())
 )
 
 
 @cache
-def sources(to: State, way: Way) -> frozenset[State]:
-    """The states that a run may leave for that one in that way."""
-    return frozenset(state for state, row in TABLE.items() if way in row.get(to, ()))
+def sources(to: State, way: TransitionKind) -> frozenset[State]:
+    """The states that a run may leave for `to` in that way."""
+    return frozenset(state for state, row in TRANSITIONS.items() if way in row.get(to, ()))

@@ -8,7 +8,7 @@ from sweephand.base.timing import SECRET_OVERLAP_MS
 
 
 class SigningSecret(NamedTuple):
-    """One secret (`whsec_…`, Standard Webhooks 1.0) and until when it signs; None: until it is rotated."""
+    """One secret (`whsec_…`, Standard Webhooks 1.0). It signs until `expires_at`; None: until a rotation."""
 
     secret: str
     created_at: Instant
@@ -16,18 +16,18 @@ class SigningSecret(NamedTuple):
 
 
 class SigningSecrets(NamedTuple):
-    """A namespace's secrets, newest first; `version` changes with every write."""
+    """The signing secrets of a namespace, newest first. `version` changes with every write."""
 
     namespace: str
     version: str
     secrets: tuple[SigningSecret, ...]
 
     def active(self, now: Instant) -> tuple[SigningSecret, ...]:
-        """Those that sign now, newest first: each delivery carries one signature for each."""
+        """The secrets that sign now, newest first. Each delivery carries one signature for each of them."""
         return tuple(each for each in self.secrets if each.expires_at is None or now < each.expires_at)
 
     def rotated(self, secret: str, version: str, now: Instant) -> "SigningSecrets":
-        """The same with a new first secret; the one before goes on signing for a day beside it."""
+        """The secrets with a new first one; the one before it signs beside it for SECRET_OVERLAP_MS."""
         ending = now + SECRET_OVERLAP_MS
         older = (
             each if each.expires_at is not None else each._replace(expires_at=ending)

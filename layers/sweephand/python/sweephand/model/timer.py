@@ -1,4 +1,4 @@
-"""What a timer is and where it lies in the wheel: buckets, sort keys, cursors."""
+"""What a timer is, and where it lies in the wheel: buckets, sort keys, cursors."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -11,51 +11,52 @@ from sweephand.model.job import JobKey
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
 
-#: `2026-11-21T01:08`, and that with `#42.000`.
+#: The length of `2026-11-21T01:08`, and of the same text with `#42.000`.
 _MINUTE_LENGTH: Final = 16
 _POSITION_LENGTH: Final = 23
 
-#: What the sort key of a copy says before the position of the timer that was put off.
+#: The part of a copy's sort key that precedes the position of the timer that was put off.
 _PUT_OFF_FROM: Final = "#put-off-from#"
 
 
 def bucket_of(instant: Instant) -> Instant:
-    """The first instant of the bucket (a minute) in which that instant lies."""
+    """The first instant of the bucket that holds the instant. A bucket is a minute."""
     return instant - instant % BUCKET_MS
 
 
 def position_key(instant: Instant) -> str:
-    """Where an instant lies in a shard: `2026-11-21T01:08#42.000`, sortable as text."""
+    """The position of an instant in a shard, sortable as text: `2026-11-21T01:08#42.000`."""
     written = rfc3339(instant)
     return f"{written[:16]}#{written[17:23]}"
 
 
 def instant_at(key: str) -> Instant:
-    """The instant whose position a sort key begins with."""
+    """The instant of the position with which a sort key begins."""
     minute, second = key[:_MINUTE_LENGTH], key[_MINUTE_LENGTH + 1 : _POSITION_LENGTH]
     return from_datetime(datetime.fromisoformat(f"{minute}:{second}+00:00"))
 
 
 def bucket_key(instant: Instant) -> str:
-    """The bucket part of a position: what every timer of that bucket begins with."""
+    """The bucket part of a position, with which the sort key of every timer of that bucket begins."""
     return rfc3339(instant)[:16]
 
 
-def onward(series: Series, first: Occurrence) -> Iterator[Occurrence]:
-    """An occurrence of a series and those after it."""
+def occurrences_from(series: Series, first: Occurrence) -> Iterator[Occurrence]:
+    """The occurrence `first` of a series, and all that follow it."""
     yield first
     yield from series.occurrences(first.due_at, known=first)
 
 
 class OccurrenceTimer(NamedTuple):
-    """The promise that the occurrences of one revision are looked at from `first` on.
+    """The promise that a sweeper expands the occurrences of one revision, from `first` on.
 
-    It carries all that a sweep needs, since the job may have a later revision by then. It is written
-    once and never changed; what it yields depends on it, its job and the lease alone. `catchup` is the rule
-    of its revision: a later one does not decide anew what this one has skipped. `followed_at` is when the
-    next part of a list begins, which has a timer of its own. `put_off_to` is set in the copy of a timer that
-    could not be expanded in its own bucket. `stored_key` is set in a copy that an older version made, which
-    could not read it (UnreadTimer): its place in the wheel, which the cursor has to follow.
+    The timer carries all that the sweeper needs, because the job may have a later revision by then. It is
+    written once and never changed. What it yields depends only on the timer, its job and the lease. `catchup`
+    is the rule of its revision, so that a later revision does not decide again about what this one has
+    skipped. `followed_at` is when the next part of a list begins, which has its own timer. `put_off_to` is
+    set in the copy of a timer that could not be expanded in its own bucket. `stored_key` is set in a copy
+    that an older version made of a timer that it could not read (UnreadTimer). It is the copy's position in
+    the wheel, which the cursor must follow.
     """
 
     shard: int
@@ -72,20 +73,20 @@ class OccurrenceTimer(NamedTuple):
 
     @property
     def due_at(self) -> Instant:
-        """When it is looked at: when its first trigger is due, or later if that was put off."""
+        """When a sweeper expands it: when its first trigger is due, or later if the timer was put off."""
         return self.first.due_at if self.put_off_to is None else self.put_off_to
 
     @property
     def put_off_by_ms(self) -> int:
-        """How long after its first trigger is due it is looked at, in milliseconds; 0 as a rule."""
+        """The time in ms by which the timer was put off after its first trigger's due time; usually 0."""
         return self.due_at - self.first.due_at
 
     @property
     def sort_key(self) -> str:
-        """Position, then what makes it unique: two timers of one job at one instant never share a key.
+        """The position, then the parts that make the key unique among the timers of a job at one instant.
 
-        One that was put off names its first trigger too: the successor of a slow sweeper may lie at the
-        very instant to which it was put off.
+        The key of a timer that was put off also names its first trigger. Otherwise it could equal the key of
+        a slow sweeper's successor, which may lie at the very instant to which the timer was put off.
         """
         if self.stored_key is not None:
             return self.stored_key
@@ -94,7 +95,7 @@ class OccurrenceTimer(NamedTuple):
 
 
 class RetryTimer(NamedTuple):
-    """The promise that one attempt, too far ahead for the queue, is sent when it is due."""
+    """The promise that an attempt too far ahead for the queue's delay is sent when it is due."""
 
     shard: int
     message: TriggerMessage
@@ -102,22 +103,22 @@ class RetryTimer(NamedTuple):
 
     @property
     def key(self) -> JobKey:
-        """The job whose trigger it is."""
+        """The job of the trigger."""
         return self.message.trigger.key
 
     @property
     def due_at(self) -> Instant:
-        """When the attempt may begin, or when it is looked at if an older version put that off."""
+        """When the attempt may begin, or a later instant if an older version put the timer off."""
         return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
 
     @property
     def sort_key(self) -> str:
-        """Position, then trigger and attempt: each attempt of each trigger has one timer."""
+        """The position, then trigger and attempt: each attempt at each trigger has one timer."""
         return self.stored_key or _attempt_key("retry", self.message)
 
 
 class DeadlineTimer(NamedTuple):
-    """The promise that a run which its consumer works on is looked at when it should have reported."""
+    """The promise that a run is checked at the instant by which its consumer must have reported."""
 
     shard: int
     message: DeadlineMessage
@@ -125,17 +126,17 @@ class DeadlineTimer(NamedTuple):
 
     @property
     def key(self) -> JobKey:
-        """The job whose run it is."""
+        """The job of the run."""
         return self.message.trigger.key
 
     @property
     def due_at(self) -> Instant:
-        """When it is looked at."""
+        """When the run is checked, or a later instant if an older version put the timer off."""
         return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
 
     @property
     def sort_key(self) -> str:
-        """Position, then trigger, attempt and whose acceptance: each look at each of them has one timer."""
+        """The position, then trigger, attempt and owner: each check of an acceptance has one timer."""
         return self.stored_key or f"{_attempt_key('deadline', self.message)},{self.message.owner}"
 
 
@@ -146,12 +147,13 @@ def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
 
 
 class UnreadTimer(NamedTuple):
-    """A timer that this version cannot read, since a newer one wrote it: only the store knows its `item`.
+    """A timer that a newer version wrote and this version cannot read. Only the store knows its `item`.
 
-    If its item is damaged instead, `why` says what about it cannot be read.
+    If the item is damaged instead, `why` says what about it cannot be read.
 
-    It is copied ahead, whole, until a version that can read it is there again. Its place is all that is known
-    of it, so the sort key of a copy says where the timer stood first: two timers never share a copy's key.
+    Sweepers copy the whole item ahead until a version runs that can read it. Nothing but its position is
+    known. So the sort key of a copy names the position of the original, and two timers never share a copy's
+    key.
     """
 
     shard: int
@@ -161,11 +163,11 @@ class UnreadTimer(NamedTuple):
 
     @property
     def due_at(self) -> Instant:
-        """When it is looked at."""
+        """When a sweeper meets it."""
         return instant_at(self.sort_key)
 
     def put_off(self, by_ms: int) -> "UnreadTimer":
-        """The copy of it, so much later; whoever makes it again makes the same."""
+        """The copy of the timer at a position that is later by `by_ms`; a repetition makes the same copy."""
         place, rest = self.sort_key[:_POSITION_LENGTH], self.sort_key[_POSITION_LENGTH:]
         if _PUT_OFF_FROM not in rest:
             rest += _PUT_OFF_FROM + place
@@ -174,15 +176,15 @@ class UnreadTimer(NamedTuple):
 
 Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
 
-#: What a page of the wheel holds.
+#: A timer of a page of the wheel, readable or not.
 StoredTimer: TypeAlias = Timer | UnreadTimer
 
 
 class Cursor(NamedTuple):
     """How far a shard has been swept.
 
-    Every timer whose sort key is less than `key` has been dealt with; the timer at `key` has been too
-    if `within` is None, else up to and including the occurrence `within`.
+    Every timer with a sort key less than `key` is done. If `within` is None, the timer at `key` is done too.
+    Otherwise it is done up to and including the occurrence `within`.
     """
 
     key: str = ""
@@ -190,14 +192,15 @@ class Cursor(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """One shard's cursor, and who may move it.
+    """The cursor of one shard, and the sweeper that may move it.
 
-    `fence` grows with every claim: a commit with an older one is refused. `found` is how many triggers
-    were sent in the minute of the last sweep, at `swept_at`: from these tick sizes the next. `judged_at` is
-    the instant by which it is judged what of the page at the cursor is late; it stands while a sweeper
-    holds the shard, and after one that died, so that who repeats its page decides the same. `tries` is how
-    often the shard was claimed since its cursor last moved. `left_at` is when the first timer is due that the
-    last sweep had no time for; None if it left nothing.
+    `fence` grows with every claim, and a commit with an older fence is refused. `found` is the number of
+    triggers sent in the minute of the last sweep, at `swept_at`. From it, tick computes how many sweepers it
+    needs. `judged_at` is the instant by which a sweeper decides which occurrences of the page at the cursor
+    are late. It stays while a sweeper holds the shard. It also stays after a crash, so that the sweeper which
+    repeats the page decides the same. `tries` counts the claims of the shard since its cursor last moved.
+    `left_at` is the due time of the first timer for which the last sweep had no time; None if it left no
+    timer.
     """
 
     shard: int
@@ -213,7 +216,7 @@ class Lease(NamedTuple):
 
 
 class WheelState(NamedTuple):
-    """What the leases partition holds: the leases by shard, the number of shards, tick's heartbeat."""
+    """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat."""
 
     leases: tuple[Lease, ...]
     shards: int

@@ -1,4 +1,4 @@
-"""What names a trigger, and the messages in which triggers travel to the delivery function."""
+"""What a trigger is, and the messages in which triggers travel to the delivery function."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
@@ -14,10 +14,10 @@ from sweephand.schedules import Occurrence, Series
 class Trigger:
     """One event of one occurrence.
 
-    Its identity is uid, due time and index, never the revision: whoever sends it, however often, gives
-    it the same id. One that was asked for has a `demand`, by which it has an id of its own; asked for now,
-    it has no number in the series: its `sequence` is 0. `armed_at` is when its revision was armed or it was
-    asked for, from which the grace for a commit in flight is counted.
+    Its identity is uid, due time and index, never the revision. So every sender gives it the same id, however
+    often it is sent. A trigger on demand has a `demand`, which makes its id unique. A trigger that a caller
+    asked for now has no number in the series: its `sequence` is 0. `armed_at` is when its revision was armed
+    or when it was asked for. The grace for a commit in flight counts from there.
     """
 
     key: JobKey
@@ -31,7 +31,7 @@ class Trigger:
 
     @property
     def id(self) -> str:
-        """The trigger id: what a consumer deduplicates by."""
+        """The trigger id, by which a consumer deduplicates."""
         return f"{self.uid}-{self.run_id}"
 
     @property
@@ -41,9 +41,9 @@ class Trigger:
 
 
 class Redrive(NamedTuple):
-    """A round of attempts at a trigger that was given up: the number of the round's first attempt.
+    """A round of attempts at a trigger that was given up; `attempt` is the number of its first attempt.
 
-    `started_at` is when the trigger's very first attempt began; None if there never was one.
+    `started_at` is when the trigger's very first attempt began; None if it never had one.
     """
 
     attempt: int
@@ -51,9 +51,9 @@ class Redrive(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why an attempt failed, in a sentence; the HTTP status if a response said so.
+    """Why an attempt failed, as a sentence, and the HTTP status if a response was the reason.
 
-    If it `is_final`, no other attempt could have helped.
+    If it `is_final`, no further attempt could help.
     """
 
     attempt: int
@@ -63,17 +63,19 @@ class Failure(NamedTuple):
 
 
 class TriggerMessage(NamedTuple):
-    """A trigger on its way: which attempt comes next, and when it may begin.
+    """A trigger under way: which attempt comes next, and when it may begin.
 
-    `first_attempt_at` is when the first attempt of its round began, from which the retry policy counts its
-    age; None before that. `faults` counts how often Sweephand itself failed to handle it, and `crashes` how
-    often the function that tried ended without a word: the queue counts that anew with each copy. What was
-    given up and is tried anew has a `redrive`: attempts are numbered on, and the policy counts them from
-    there. `payload` is delivered instead of the job's data, if it was asked for with data of its own. One
-    that `is_owed` was judged so when it was due and has had to wait since, perhaps for longer than its job
-    remembers the revision that owes it. One that `had_token` had an earlier attempt whose consumer could
-    report: a queue may have taken that attempt, and the consumer may have said since that it failed.
-    `last_failure` is the latest attempt that failed; None before the first failure.
+    `first_attempt_at` is when the first attempt of its round began, or None before that. The retry policy
+    counts its age from there. `faults` counts how often Sweephand itself failed to handle the message.
+    `crashes` counts how often a function that handled it ended without an answer; the queue restarts its own
+    count with each copy. A trigger that was given up and redriven has a `redrive`. Its attempts continue
+    their numbers, and the policy counts from the redrive. `payload` replaces the job's data, if the request
+    for the trigger gave its own.
+
+    A message that `is_owed` was judged to be owed when it was due, and has waited since. It may have waited
+    for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
+    token. A queue may have taken that attempt, and the consumer may have reported its failure since.
+    `last_failure` is the latest failed attempt; None before the first failure.
     """
 
     trigger: Trigger
@@ -90,7 +92,7 @@ class TriggerMessage(NamedTuple):
 
     @property
     def attempt_of_round(self) -> int:
-        """Which attempt it is by the retry policy's count."""
+        """The number of the attempt within its round, by which the retry policy counts."""
         return self.attempt if self.redrive is None else self.attempt - self.redrive.attempt + 1
 
     @property
@@ -105,16 +107,16 @@ class TriggerMessage(NamedTuple):
         return self.first_attempt_at if earlier is None else earlier
 
     def waiting(self, *, is_owed: bool = True) -> "TriggerMessage":
-        """The message of what has to wait, however long; `is_owed` says whether it was judged to be by now.
+        """The message of a trigger that must wait, for any time; `is_owed`: it has been judged to be owed.
 
-        Waiting crashes nobody: what crashes befall it were its neighbours'. That there was one is kept, since
-        it may have left a claim.
+        A trigger that only waits cannot crash a function, so its crashes came from messages beside it. At
+        most one crash stays in the count, because a crash may have left a claim.
         """
         return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
 
-class OfRevision(Protocol):
-    """What belongs to one revision of one job: a timer, a span, a revision that is being armed."""
+class HasRevision(Protocol):
+    """A value of one revision of one job: a timer, a range, or a revision that is being armed."""
 
     @property
     def key(self) -> JobKey:
@@ -133,9 +135,9 @@ class OfRevision(Protocol):
 
 
 def message_of(
-    source: OfRevision, occurrence: Occurrence, armed_at: Instant, demand: Demand | None = None
+    source: HasRevision, occurrence: Occurrence, armed_at: Instant, demand: Demand | None = None
 ) -> TriggerMessage:
-    """The message of an occurrence: its first attempt, when it is due."""
+    """The message of an occurrence: its first attempt, at its due time."""
     trigger = Trigger(
         key=source.key,
         uid=source.uid,
@@ -149,12 +151,12 @@ def message_of(
 
 
 class RangeMessage(NamedTuple):
-    """Many triggers of one revision in one message, split by the delivery function until they are single.
+    """Many triggers of one revision in one message. The delivery function splits it into single triggers.
 
-    It stands for the occurrences of `series` from `first` on, up to and including `until`. `faults` counts
-    how often Sweephand failed to split it. With a `demand` its triggers were asked for. If they `are_skipped`
-    they are misfires that do not fire, of which there is to be one record. One that `is_owed` was judged so
-    by an earlier release, and so are the triggers that it is split into.
+    It stands for the occurrences of `series` from `first` up to and including `until`. `faults` counts how
+    often Sweephand failed to split it. With a `demand`, its triggers are on demand. If they `are_skipped`,
+    they are misfires that do not fire, and the delivery function records them as one run. If `is_owed`, an
+    earlier release judged the range to be owed, and the triggers that it is split into are owed too.
     """
 
     key: JobKey
@@ -171,10 +173,10 @@ class RangeMessage(NamedTuple):
 
 
 class DeadlineMessage(NamedTuple):
-    """That a run whose consumer has accepted the trigger is looked at: it may have been silent for too long.
+    """The order to check a run whose consumer accepted the trigger and may have been silent for too long.
 
-    It is about one acceptance: that of the attempt claimed by `owner`. `shard` is the job's, for the next
-    look.
+    It concerns one acceptance: that of the attempt that `owner` claimed. `shard` is the job's shard, for the
+    timer of the next check.
     """
 
     trigger: Trigger
@@ -186,7 +188,7 @@ class DeadlineMessage(NamedTuple):
 
 
 class FailureMessage(NamedTuple):
-    """What a consumer reports of an attempt that it had accepted: it failed, in vain if it `is_final`."""
+    """A consumer's report that an attempt which it had accepted failed; `is_final`: a retry cannot help."""
 
     trigger: Trigger
     attempt: int
@@ -197,10 +199,11 @@ class FailureMessage(NamedTuple):
 
 
 class NotifyMessage(NamedTuple):
-    """That a run has ended, for whom the job wants to be told (`onComplete`).
+    """The order to notify the job's `onComplete` target of the end of a run.
 
-    `attempts` is the number of the attempt after which it ended in `state`; `attempt` and `first_attempt_at`
-    are of the telling. `result` is the JSON text that the consumer completed the run with.
+    `attempts` is the number of the attempt after which the run ended in `state`. `attempt` and
+    `first_attempt_at` count the attempts at the notification itself. `result` is the JSON text with which the
+    consumer completed the run.
     """
 
     trigger: Trigger
@@ -218,7 +221,7 @@ class NotifyMessage(NamedTuple):
 
 
 def end_id(trigger: Trigger, attempts: int) -> str:
-    """What names the end of a trigger's run after so many attempts; a redrive can make it end again."""
+    """The id of the end of a trigger's run after that attempt; a redriven run can end again."""
     return f"{trigger.id}-end-{attempts}"
 
 
@@ -226,19 +229,19 @@ Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMe
 
 
 class NewerMessage(NamedTuple):
-    """A message that a newer version wrote, as it travelled: it is sent again as it is."""
+    """A message that a newer version wrote. It is sent again unchanged."""
 
     body: str
 
 
-#: What can be sent.
+#: Every message that the queue can send.
 Sendable: TypeAlias = Message | NewerMessage
 
 
 class DeadLetter(NamedTuple):
-    """A trigger whose retrying ended, with all that is needed to send it again.
+    """A trigger whose retries ended, with all that is needed to send it again.
 
-    `body` is the message as it travelled (for a poison message whatever text it was), `reason` a
+    `body` is the message as it travelled; for a poison message it is whatever text arrived. `reason` is a
     sentence.
     """
 

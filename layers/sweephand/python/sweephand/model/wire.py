@@ -1,4 +1,4 @@
-"""How messages and dead letters are written, and what is read back from a message."""
+"""The one encoding of messages and dead letters, and the reading of messages."""
 
 import json
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ from sweephand.model.wire_fields import Fields
 from sweephand.model.wire_parts import demand_to_json, failure_to_json, redrive_to_json
 from sweephand.schedules import Occurrence, Series
 
-#: Raised for a new kind of message, and when a message means something else than before. Messages of an old
-#: version may be waiting for minutes when a new one is deployed, so the new one reads them. Those of a new
-#: version may be waiting when it is taken back: the old one keeps them until the new one is there again.
+#: Raised for a new kind of message, and when a message changes its meaning. After an upgrade, messages of the
+#: old version wait for minutes, so the new version reads them. After a rollback, messages of the new version
+#: wait; the old version keeps them until the new version runs again.
 VERSION: Final = 1
 
-_WHAT_POISON_SHOWS_MAX: Final = 80
+_POISON_EXCERPT_MAX: Final = 80
 
 
 def encode(message: Sendable) -> str:
-    """The message as compact JSON in ASCII, which every queue takes as it is."""
+    """The message as compact JSON in ASCII, which every queue accepts unchanged."""
     match message:
         case NewerMessage():
             return message.body
@@ -73,13 +73,14 @@ def encode(message: Sendable) -> str:
             for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
                 if is_set:
                     fields[name] = True
-    return _written({"v": VERSION, **fields})
+    return _compact({"v": VERSION, **fields})
 
 
 def decode(text: str) -> Message:
-    """The message of a text; NewerError if a newer version wrote it, PoisonError if it is none.
+    """The message that the text holds.
 
-    Of a message of a newer version no more is asked than that it is an object which names its version.
+    Raises NewerError if a newer version wrote it, and PoisonError if it is no message. A text counts as a
+    message of a newer version if it is a JSON object that names such a version.
     """
     try:
         fields = json.loads(text)
@@ -87,16 +88,16 @@ def decode(text: str) -> Message:
     except (PoisonError, NewerError):
         raise
     except Exception as error:
-        # A series is read by the schedules, and JSON nested deeply enough ends the parser's stack: what
-        # cannot be read is poison, for whatever reason it cannot.
-        shown = text[:_WHAT_POISON_SHOWS_MAX]
+        # Several libraries read the parts of a message, and deeply nested JSON overflows the parser's stack.
+        # A text that raises any of their errors is poison.
+        shown = text[:_POISON_EXCERPT_MAX]
         raise PoisonError(f"Not a message of Sweephand ({type(error).__name__}): {shown!r}") from error
 
 
 def encode_letter(letter: DeadLetter) -> str:
-    """The dead letter as JSON: what failed and why, and in `message` what to send to try it again."""
+    """The dead letter as JSON: what failed and why. Its `message` is the text to send for another try."""
     trigger = letter.trigger
-    return _written(
+    return _compact(
         {
             "v": VERSION,
             "reason": letter.reason,
@@ -116,9 +117,9 @@ def encode_letter(letter: DeadLetter) -> str:
 def _read(fields: Fields) -> Message:
     version = fields.number("v")
     if version > VERSION:
-        raise NewerError(f"A message of version {version}: this code reads {VERSION}.")
+        raise NewerError(f"This message has version {version}, and this code reads version {VERSION} only.")
     if version != VERSION:
-        raise PoisonError(f"A message of version {version}: this code reads {VERSION}.")
+        raise PoisonError(f"This message has version {version}, and this code reads version {VERSION} only.")
     match fields.text("kind"):
         case "trigger":
             return TriggerMessage(
@@ -170,7 +171,8 @@ def _read(fields: Fields) -> Message:
         case "span":
             series = Series.from_item(fields.item("series"))
             first = Occurrence(*fields.pair("first"))
-            # Asked once, it shows whether it can be read; later that would be our own fault, without end.
+            # This call raises if the series cannot be read. A later error would count as a fault of
+            # Sweephand.
             series.next_after(first.due_at, first)
             until, faults = fields.number("until"), fields.number("faults")
             uid, rev, armed_at = fields.text("uid"), fields.text("rev"), fields.number("armed")
@@ -188,7 +190,7 @@ def _read(fields: Fields) -> Message:
                 is_owed=fields.is_set("owed"),
             )
         case kind:
-            raise PoisonError(f"A message of kind {kind[:_WHAT_POISON_SHOWS_MAX]!r}: there is none such.")
+            raise PoisonError(f"There is no message of kind {kind[:_POISON_EXCERPT_MAX]!r}.")
 
 
 def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
@@ -238,15 +240,16 @@ def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, An
     return {"ns": key.namespace, "job": key.name, "uid": uid, "rev": rev, "armed": armed_at}
 
 
-def _written(value: Mapping[str, Any]) -> str:
+def _compact(value: Mapping[str, Any]) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
 def encode_in_line(message: TriggerMessage) -> list[Any] | str:
-    """A trigger message as a line stores it, of which `key` and `uid` are the line's.
+    """A trigger message as a line stores it. The line itself stores the key and the uid.
 
-    Nearly all are first attempts that wait since they were due. Such a message is a list of some 60 bytes, so
-    that a thousand fit into an item. Any other is stored whole, as a queue carries it.
+    Nearly all of them are first attempts that have waited since they were due. Such a message is a list of
+    about 60 bytes, so that a thousand fit into an item. Any other message is stored whole, as a queue carries
+    it.
     """
     trigger = message.trigger
     short = [trigger.due_at, trigger.sequence, trigger.index, trigger.rev, trigger.armed_at]
@@ -254,10 +257,10 @@ def encode_in_line(message: TriggerMessage) -> list[Any] | str:
 
 
 def decode_in_line(stored: list[Any] | str, key: JobKey, uid: str) -> TriggerMessage:
-    """The message that encode_in_line() wrote, of the line of that job; NewerError if a newer version did."""
+    """The message that encode_in_line() wrote, for the line of that job; NewerError as by decode()."""
     if isinstance(stored, str):
         message = decode(stored)
-        assert isinstance(message, TriggerMessage), "a line is one of triggers"
+        assert isinstance(message, TriggerMessage), "a line holds trigger messages only"
         return message
     due_at, sequence, index, rev, armed_at = stored
     trigger = Trigger(key, uid, rev, due_at, sequence, armed_at, index)

@@ -1,4 +1,4 @@
-"""How the fields of a message are read: each has to be there, of its type and of a size that can be."""
+"""How the fields of a message are read: each field must be there, with its type and within its size."""
 
 import json
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import Failure, Redrive, Trigger
 
-#: Names, uids and revisions are far shorter; what is longer cannot be a key in a store.
+#: Names, uids and revisions are far shorter. A store has no key that is longer.
 _TEXT_LENGTH_MAX: Final = 256
 
-#: A reason of a caller's is bounded by the API, one of ours by what it quotes.
+#: The API limits the length of a caller's reason. Sweephand's own reasons quote texts of limited length.
 _SENTENCE_LENGTH_MAX: Final = 4_096
 
 
 class Fields:
-    """An object out of JSON; PoisonError for a field that is not what it has to be."""
+    """The fields of a JSON object. Each method raises PoisonError if its field is not valid."""
 
     def __init__(self, value: Any) -> None:
         if not isinstance(value, dict):
@@ -28,51 +28,51 @@ class Fields:
         self._fields: Mapping[str, Any] = value
 
     def text(self, name: str) -> str:
-        """A name: not empty, and short."""
+        """A short text that is not empty."""
         value = self._fields.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH_MAX:
             raise PoisonError(f"`{name}` in a message is a short text.")
         return value
 
     def number(self, name: str) -> int:
-        """A whole number from 0 to the last instant."""
+        """A whole number from 0 to INSTANT_MAX."""
         return _whole(self._fields.get(name), name)
 
     def number_or_none(self, name: str) -> int | None:
-        """The same, or None where it is null or left out."""
+        """A number as number() reads it, or None if the field is null or absent."""
         return None if self._fields.get(name) is None else self.number(name)
 
     def pair(self, name: str) -> tuple[int, int]:
-        """Two such numbers."""
+        """Two numbers as number() reads them."""
         value = self._fields.get(name)
         if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a pair has two
             raise PoisonError(f"`{name}` in a message is a pair of numbers.")
         return _whole(value[0], name), _whole(value[1], name)
 
     def sentence(self, name: str) -> str:
-        """What went wrong, for people; it may be empty."""
+        """A sentence for people, such as the reason of a failure; it may be empty."""
         value = self._fields.get(name)
         if not isinstance(value, str) or len(value) > _SENTENCE_LENGTH_MAX:
             raise PoisonError(f"`{name}` in a message is a sentence.")
         return value
 
     def sentence_or_none(self, name: str) -> str | None:
-        """The same, or None where it is null or left out."""
+        """A sentence as sentence() reads it, or None if the field is null or absent."""
         return None if self._fields.get(name) is None else self.sentence(name)
 
     def truth(self, name: str) -> bool:
-        """True or false."""
+        """A boolean."""
         value = self._fields.get(name)
         if not isinstance(value, bool):
             raise PoisonError(f"`{name}` in a message is true or false.")
         return value
 
     def is_set(self, name: str) -> bool:
-        """True, or left out."""
+        """Whether a boolean is true; an absent field is false."""
         return name in self._fields and self.truth(name)
 
     def redrive(self) -> Redrive | None:
-        """The redrive of a trigger, or None."""
+        """The redrive of a trigger, or None if it has none."""
         if self._fields.get("redrive") is None:
             return None
         value = self._fields["redrive"]
@@ -82,19 +82,19 @@ class Fields:
         return Redrive(_whole(value[0], "redrive"), started_at)
 
     def failure(self) -> Failure | None:
-        """The latest failure of a trigger, or None."""
+        """The latest failure of a trigger, or None if it has none."""
         value = self._fields.get("failed")
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != 4:  # noqa: PLR2004 - as it was written
-            raise PoisonError("`failed` in a message is an attempt, its reason, status and finality.")
+            raise PoisonError("`failed` in a message has attempt, reason, status and finality.")
         part = Fields(dict(zip(("attempt", "reason", "code", "final"), value, strict=True)))
         return Failure(
             part.number("attempt"), part.sentence("reason"), part.number_or_none("code"), part.truth("final")
         )
 
     def json_or_none(self, name: str) -> str | None:
-        """A short JSON text, or None where it is null or left out."""
+        """A short JSON text, or None if the field is null or absent."""
         value = self._fields.get(name)
         if value is not None and (not isinstance(value, str) or len(value) > RESULT_BYTES_MAX):
             raise PoisonError(f"`{name}` in a message is a short JSON text.")
@@ -103,35 +103,35 @@ class Fields:
         return value
 
     def demand(self) -> Demand | None:
-        """Who asked for a trigger, or None."""
+        """The demand of a trigger, or None if a schedule made it."""
         value = self._fields.get("demand")
         if value is None:
             return None
         kinds = get_args(DemandKind)
         if not isinstance(value, list) or len(value) not in {2, 3} or value[0] not in kinds:
-            raise PoisonError("`demand` in a message is a kind and a token, and the link of one in a chain.")
+            raise PoisonError("`demand` in a message is a kind, a token, and for a chained trigger its link.")
         token = Fields({"demand": value[1]}).text("demand")
         return Demand(value[0], token, *(_whole(each, "demand") for each in value[2:]))
 
     def payload(self) -> Payload | None:
-        """The data of a trigger's own, or None."""
+        """The data that was given with a trigger on demand, or None."""
         value = self._fields.get("data")
         if value is None:
             return None
         if isinstance(value, str):
             payload = Payload.of(value)
             if not payload.is_inline:
-                raise PoisonError("`data` in a message is short, or says where it is kept.")
+                raise PoisonError("`data` in a message is short, or names the place where it is stored.")
             return payload
         kept = Fields(value)
         return Payload(kept.text("digest"), kept.number("size"), None, kept.text("ref"))
 
     def key(self) -> JobKey:
-        """The job that the message is of."""
+        """The key of the message's job."""
         return JobKey(self.text("ns"), self.text("job"))
 
     def trigger(self) -> Trigger:
-        """The trigger that the message is of."""
+        """The message's trigger."""
         return Trigger(
             key=self.key(),
             uid=self.text("uid"),
@@ -144,7 +144,7 @@ class Fields:
         )
 
     def item(self, name: str) -> Mapping[str, Any]:
-        """An object."""
+        """An object that another room reads."""
         value = self._fields.get(name)
         if not isinstance(value, dict):
             raise PoisonError(f"`{name}` in a message is an object.")
@@ -152,7 +152,7 @@ class Fields:
 
 
 def _whole(value: Any, name: str) -> int:
-    # JSON's true and 1.0 equal 1 in Python; neither was ever written for it.
+    # In Python, JSON's true and 1.0 equal 1. Sweephand never writes a number as either.
     if type(value) is not int or not 0 <= value <= INSTANT_MAX:
         raise PoisonError(f"`{name}` in a message is a number from 0 to the last instant.")
     return value

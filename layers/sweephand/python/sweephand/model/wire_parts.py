@@ -1,8 +1,8 @@
-"""The parts of messages and runs that have one JSON form wherever they are stored.
+"""The parts of messages and runs that have the same JSON form wherever they are stored.
 
-A message has the same parts in a queue and in a timer. A run's item stores the demand, payload and failure
-of its trigger, and a line stores whole triggers. Each part is written by one function here and read by
-another, so that a field that is added to a part is carried everywhere.
+A message has the same parts in a queue and in a timer. A run's item stores the demand, payload and failure of
+its trigger, and a line stores whole triggers. One function here writes each part, and another reads it. So a
+field that is added to a part is carried everywhere.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import DEADLINE_GRACE_MS, LOOKS_SPREAD_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.run import Run, attempted
+from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
 from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
@@ -141,7 +141,7 @@ class Deadlines:
             seen = run
             return True
 
-        failed = self._follow_up.fail(attempted(seen), job, seen, answer, close)
+        failed = self._follow_up.fail(latest_attempt_of(seen), job, seen, answer, close)
         if failed is None:
             return None
         written = replace(failed, version=self._ids.token())

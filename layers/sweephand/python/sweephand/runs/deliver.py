@@ -201,7 +201,7 @@ class Deliverer:
         """Deliver a trigger of a job that limits overlap, if the overlap queue admits it now."""
         admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
         if admission.outcome == "wait":
-            self._retention.keep_job(job, admission.recheck_at + job.definition.owing_ms)
+            self._retention.keep_job(job, admission.recheck_at + job.definition.run_time_max_ms)
             return self._put_back(message.waiting(), admission.recheck_at, "waiting")
         if admission.outcome != "go":
             return Outcome(NOT_ADMITTED[admission.outcome])
@@ -217,7 +217,7 @@ class Deliverer:
         if not self._attempts.is_time_for(definition.target, deadline):
             return self._postponed(message)
         is_async = definition.is_async
-        must_be_claimed = is_async or definition.overlap.is_limited or definition.records_beginnings
+        must_be_claimed = is_async or definition.overlap.is_limited or definition.records_first_attempts
         # A function that crashed may have left a claim, made under an older definition of the job. A trigger
         # that waited may have a second copy. The claim shows both.
         is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
@@ -268,7 +268,7 @@ class Deliverer:
             # At least one second: SQS rounds a shorter delay down to zero and would deliver the message at
             # once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
-            self._retention.keep_job(job, ended_at + job.definition.owing_ms)
+            self._retention.keep_job(job, ended_at + job.definition.run_time_max_ms)
             return self._put_back(message, ended_at, "claimed")
         return Outcome("repeated")
 

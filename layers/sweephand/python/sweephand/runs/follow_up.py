@@ -168,7 +168,7 @@ class FollowUp:
             had_token=message.had_token or run.token is not None,
             last_failure=failure,
         )
-        self._retention.keep_job(job, at + job.definition.owing_ms - job.definition.retry.age_max_ms)
+        self._retention.keep_job(job, at + job.definition.run_time_max_ms - job.definition.retry.age_max_ms)
         self._requeue.send_at(following, job.shard)
         # A run that is to be retried is not over, so it must keep its record.
         expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)

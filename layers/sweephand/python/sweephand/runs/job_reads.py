@@ -4,17 +4,17 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
-from sweephand.model.earlier import may_be_filed
+from sweephand.model.earlier_revisions import may_be_filed
 from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.liveness import (
     Liveness,
-    live,
-    live_again,
-    live_by_hand,
-    ruling,
+    liveness_by_revision,
+    liveness_of_retry,
+    liveness_on_demand,
+    revision_of,
 )
-from sweephand.model.run_id import is_exempt
-from sweephand.model.trigger import OfRevision, TriggerMessage
+from sweephand.model.run_id import is_exempt_from_pause
+from sweephand.model.trigger import HasRevision, TriggerMessage
 from sweephand.ports import Clock, JobStore
 
 
@@ -41,14 +41,14 @@ class JobReads:
         now = self._clock.now()
         return JobRead(self._jobs.get(key), now)
 
-    def revision(self, of: OfRevision, job: Job | None, due_at: Instant) -> Revision | None:
+    def revision(self, of: HasRevision, job: Job | None, due_at: Instant) -> Revision | None:
         """The revision of a trigger or range, from its job or from where it was filed; None if none owes it.
 
         `due_at` is the due time of the first trigger. The job may have forgotten the revision; only then does
         this cost a read.
         """
         if not may_be_filed(job, of.uid, of.rev, due_at):
-            return ruling(job, of.uid, of.rev)
+            return revision_of(job, of.uid, of.rev)
         name = RevisionName(of.key, of.uid, of.rev)
         return self._jobs.filed([name]).get(name)
 
@@ -65,12 +65,12 @@ class JobReads:
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
     """Whether the trigger of a message is alive by that read of its job."""
     trigger = message.trigger
-    if message.redrive is not None or is_exempt(trigger.demand):
-        return live_by_hand(read.job, uid=trigger.uid)
+    if message.redrive is not None or is_exempt_from_pause(trigger.demand):
+        return liveness_on_demand(read.job, uid=trigger.uid)
     if message.attempt > 1 or trigger.demand is not None:
-        return live_again(read.job, uid=trigger.uid)
-    liveness = live(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
+        return liveness_of_retry(read.job, uid=trigger.uid)
+    liveness = liveness_by_revision(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
     if liveness == "unknown" and message.is_owed:
         # The job has forgotten the revision, but the job still owes what that revision owed.
-        return live_again(read.job, uid=trigger.uid)
+        return liveness_of_retry(read.job, uid=trigger.uid)
     return liveness

@@ -6,10 +6,10 @@ from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.job import Revision
 from sweephand.model.liveness import (
     Liveness,
-    live_again,
-    live_by_hand,
+    liveness_of_retry,
+    liveness_on_demand,
 )
-from sweephand.model.run_id import is_exempt
+from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
 from sweephand.ports import Clock, Queue, RunStore
 from sweephand.runs.job_reads import JobRead, JobReads
@@ -83,8 +83,8 @@ class TriggerRanges:
 
 def _liveness_of(message: RangeMessage, read: JobRead, revision: Revision | None) -> Liveness:
     """Whether a range has anything to deliver. Each of its triggers is checked again by itself."""
-    if is_exempt(message.demand):
-        return live_by_hand(read.job, uid=message.uid)
+    if is_exempt_from_pause(message.demand):
+        return liveness_on_demand(read.job, uid=message.uid)
     if not message.is_owed and revision is None:
         return "unknown"
-    return live_again(read.job, uid=message.uid)
+    return liveness_of_retry(read.job, uid=message.uid)

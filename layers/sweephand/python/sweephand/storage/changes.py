@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.model.change import (
     Change,
-    What,
+    ChangeKind,
     fields_from_item,
     fields_to_item,
 )
@@ -55,7 +55,7 @@ class DynamoChanges:
             Change(
                 int(time),
                 item.who,
-                cast("What", item.what),
+                cast("ChangeKind", item.what),
                 version,
                 item.reason,
                 fields_from_item(item.fields),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sweephand.model.earlier import filed_until
+from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import JobKey, Revision, RevisionName
 from sweephand.storage.item import IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table

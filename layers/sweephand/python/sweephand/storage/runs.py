@@ -8,15 +8,15 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
-    Asked,
     Guard,
-    asked_by_claim,
-    asked_by_move,
-    asked_by_record,
-    asked_by_release,
-    shows,
+    WriteCondition,
+    claim_condition,
+    is_same_write,
+    move_condition,
+    record_condition,
+    release_condition,
 )
-from sweephand.model.run_id import RunName, read_run_name
+from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.model.trigger import Trigger
 from sweephand.model.wire_parts import (
     demand_from_json,
@@ -84,23 +84,23 @@ class DynamoRuns:
 
     def claim(self, run: Run, now: Instant) -> Run | None:
         """Write a `claimed` run if it is granted, or found written already: None; else what refuses it."""
-        refusal = self._table.put(_item(run), _Condition(asked_by_claim(run, now)))
+        refusal = self._table.put(_item(run), _Condition(claim_condition(run, now)))
         if refusal is None:
             return None
         stored = _run(refusal.shown)
-        return None if shows(stored, run) else stored
+        return None if is_same_write(stored, run) else stored
 
     def record(self, run: Run) -> bool:
         """Write what became of an attempt if it may be written, or is found written already."""
-        return self._is_written(run, asked_by_record(run))
+        return self._is_written(run, record_condition(run))
 
     def move(self, run: Run, seen: Run) -> bool:
         """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
-        return self._is_written(run, asked_by_move(run, seen))
+        return self._is_written(run, move_condition(run, seen))
 
     def release(self, run: Run) -> bool:
         """Remove a claim that is unchanged, or gone already."""
-        return self._table.delete(_key(run), _Condition(asked_by_release(run))) is None
+        return self._table.delete(_key(run), _Condition(release_condition(run))) is None
 
     def of(self, trigger: Trigger) -> Run | None:
         """The run of that trigger, by its own key."""
@@ -110,7 +110,7 @@ class DynamoRuns:
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last, among the few that jobs of one key can have had."""
-        name = read_run_name(run_id)
+        name = parse_run_name(run_id)
         if name is None:
             return None
         low = _position(name, "")
@@ -127,11 +127,11 @@ class DynamoRuns:
         items = tuple(run for run in runs if state is None or run.state == state)
         return Page(items, stretch.items[-1]["sk"]["S"] if stretch.has_more else None)
 
-    def _is_written(self, run: Run, asked: Asked) -> bool:
+    def _is_written(self, run: Run, asked: WriteCondition) -> bool:
         refusal = self._table.put(_item(run), _Condition(asked))
         if refusal is None:
             return True
-        return refusal.stored is not None and shows(_run(refusal.stored), run)
+        return refusal.stored is not None and is_same_write(_run(refusal.stored), run)
 
 
 class _Condition(NamedTuple):
@@ -141,7 +141,7 @@ class _Condition(NamedTuple):
     asks one, and it took longer than all else that the record of a run does.
     """
 
-    asked: Asked
+    asked: WriteCondition
 
     def serialize(self, names: dict[str, str], values: dict[str, Any], /) -> str:
         """The expression; what its placeholders stand for is added to names and values."""

@@ -8,7 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.timer import OccurrenceTimer, onward
+from sweephand.model.timer import OccurrenceTimer, occurrences_from
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
@@ -108,7 +108,7 @@ def split(span: RangeMessage) -> Iterator[Message]:
 
 
 def _each(span: OccurrenceRange, series: Series) -> Iterator[Occurrence]:
-    return takewhile(lambda each: each.due_at <= span.last.due_at, onward(series, span.first))
+    return takewhile(lambda each: each.due_at <= span.last.due_at, occurrences_from(series, span.first))
 
 
 def span_message(

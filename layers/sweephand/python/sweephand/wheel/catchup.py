@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import OfRevision
+from sweephand.model.trigger import HasRevision
 from sweephand.schedules import Occurrence, Series
 
 
@@ -75,7 +75,7 @@ def late_misfires(
     return _decided(OccurrenceRange(first, series.last_through(through, first)), series, mode)
 
 
-def skipped_run(source: OfRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> Run:
+def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> Run:
     """The record of a span of misfires that do not fire: one run, named after the first of them.
 
     Whoever decides again at the same instant makes the same record. A store refuses it if that first one was

@@ -8,7 +8,7 @@ from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.job import Job, JobKey, Revision
-from sweephand.model.liveness import ruling
+from sweephand.model.liveness import revision_of
 from sweephand.model.run import Run
 from sweephand.model.timer import (
     Cursor,
@@ -19,7 +19,7 @@ from sweephand.model.timer import (
     StoredTimer,
     UnreadTimer,
     bucket_of,
-    onward,
+    occurrences_from,
 )
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -154,7 +154,7 @@ def _expand_occurrences(
     timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
 ) -> bool:
     """Whether all of the timer was expanded; if not, the expansion's cursor says how far it was."""
-    revision = ruling(job, timer.uid, timer.rev)
+    revision = revision_of(job, timer.uid, timer.rev)
     if job is None or revision is None:
         return True
     # What falls due after the moment of a pause is for the resume to decide.
@@ -175,7 +175,7 @@ def _expand_occurrences(
         policy=policy,
         followed_at=timer.followed_at,
     )
-    reached, rest = within, onward(series, first)
+    reached, rest = within, occurrences_from(series, first)
     if misfires.skipped is not None:
         expansion.skipped.append(skipped_run(timer, misfires.skipped, job, room.judged_at))
         reached = misfires.skipped.last

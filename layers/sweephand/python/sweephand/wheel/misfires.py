@@ -2,7 +2,7 @@
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job
-from sweephand.model.trigger import OfRevision
+from sweephand.model.trigger import HasRevision
 from sweephand.ports import RunStore
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange, skipped_run
@@ -10,7 +10,7 @@ from sweephand.wheel.catchup import OccurrenceRange, skipped_run
 
 def record_skipped(
     runs: RunStore,
-    source: OfRevision,
+    source: HasRevision,
     skipped: OccurrenceRange,
     series: Series,
     job: Job,

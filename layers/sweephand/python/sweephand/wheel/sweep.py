@@ -15,7 +15,7 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
-from sweephand.model.earlier import may_be_filed, with_filed
+from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import (
     Lease,
@@ -246,7 +246,7 @@ class Sweeper:
             return jobs
         known = dict(jobs)
         for name, revision in self._jobs.filed(list(asked)).items():
-            known[name.key] = with_filed(known[name.key], revision)
+            known[name.key] = with_filed_revision(known[name.key], revision)
         return known
 
     def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:

@@ -13,7 +13,7 @@ from sweephand.model.definition import OverlapRule
 from sweephand.model.job import Job
 from sweephand.model.line import Holder, Line, is_replaceable, place_of
 from sweephand.model.run import Run
-from sweephand.model.run_id import is_exempt
+from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import TriggerMessage
 
 #: A holder that has shown no sign of life for so long is given up: after crashes its message went to the
@@ -117,7 +117,7 @@ def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
         return None
     if run is None or run.attempts < holder.message.attempt:
         return holder.since + ATTEMPT_CLAIM_MS
-    is_held = run.state == "retrying" and not run.is_redriven and not is_exempt(run.demand)
+    is_held = run.state == "retrying" and not run.is_redriven and not is_exempt_from_pause(run.demand)
     return max(holder.since, job.paused_at) + ATTEMPT_CLAIM_MS if is_held else None
 
 

@@ -112,7 +112,7 @@ class OverlapQueue:
             if stored is None or stored.uid != job.uid:
                 return None
             now = self._clock.now()
-            line = stored.line.without_exactly(message)
+            line = stored.line.without_attempt(message)
             if line.is_held_by(message):
                 until = leaves_at(message, self._runs.of(trigger), job)
                 if until is None:

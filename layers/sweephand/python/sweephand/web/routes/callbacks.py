@@ -7,7 +7,7 @@ from sweephand.access.run_token import sent_run_token
 from sweephand.base.errors import NotFoundError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import RESULT_BYTES_MAX
-from sweephand.model.run_id import read_run_name
+from sweephand.model.run_id import parse_run_name
 from sweephand.runs.callbacks import Callbacks
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -65,7 +65,7 @@ def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def _run_id(request: Request[Any, Any]) -> str:
     run_id = request.path["runId"]
-    if sent_run_token(request.headers.get("authorization")) is None and read_run_name(run_id) is None:
+    if sent_run_token(request.headers.get("authorization")) is None and parse_run_name(run_id) is None:
         raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
     return run_id
 

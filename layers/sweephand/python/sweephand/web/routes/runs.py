@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
 from sweephand.model.job import Job
-from sweephand.model.run_id import RunName, read_run_name
+from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.runs.pending import Pending, manual_trigger, pending, waiting_in_line
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
@@ -45,7 +45,7 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> R
     job = _job_or_none(services, request)
     waiting = [] if job is None else _waiting_triggers(services, job)
     if query.cursor:
-        last = read_run_name(query.cursor)
+        last = parse_run_name(query.cursor)
         if last is None:
             raise InvalidError([Violation("/cursor", cursor.INVALID)])
         waiting = [each for each in waiting if (each.due_at, each.run_id) < (last.due_at, query.cursor)]
@@ -60,7 +60,7 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> R
 def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show one run."""
     run_id = request.path["runId"]
-    named = read_run_name(run_id)
+    named = parse_run_name(run_id)
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
         return Reply(200, run_response(run))

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.model.api_key import Key, Role
-from sweephand.model.change import Change, FieldChange, What
+from sweephand.model.change import Change, ChangeKind, FieldChange
 from sweephand.model.signing_secret import SigningSecret
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 
@@ -213,7 +213,7 @@ class ChangeResponse(TypedDict):
     who: Annotated[
         str, Field(description="The id of the key; `sweephand` if Sweephand itself wrote the job.")
     ]
-    what: Annotated[What, Field(description="What was done to the job.")]
+    what: Annotated[ChangeKind, Field(description="What was done to the job.")]
     reason: Annotated[str | None, Field(description="Why the job was paused, if the caller said it.")]
     fields: NotRequired[
         Annotated[

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
-from sweephand.model.earlier import may_be_filed
+from sweephand.model.earlier_revisions import may_be_filed
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision, RevisionName
 
 FULL = EARLIER_REVISIONS_MAX

@@ -1,0 +1,60 @@
+"""Earlier revisions that do not fit into their job: which ones are filed, and when a reader needs them.
+
+A job's item keeps the latest of its earlier revisions. A write that evicts a revision from the item files it
+before the commit. So an evicted revision can be read as long as one of its triggers may be under way.
+"""
+
+from dataclasses import replace
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import REVISION_RETENTION_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
+
+
+def retained_revisions(stored: Job, until: Instant) -> tuple[Revision, ...]:
+    """The earlier revisions that a job's item keeps when its present revision ends at `until`.
+
+    These are the latest ones. If the item is full and nothing fell due in the present revision, that revision
+    is left out, because it owes nothing.
+    """
+    last = stored.current._replace(until=until)
+    coming = stored.series.next_after(last.since)
+    is_idle = coming is None or coming.due_at > until
+    if is_idle and len(stored.earlier) >= EARLIER_REVISIONS_MAX:
+        return stored.earlier
+    return (*stored.earlier, last)[-EARLIER_REVISIONS_MAX:]
+
+
+def evicted_revisions(stored: Job, job: Job, now: Instant) -> tuple[Revision, ...]:
+    """The earlier revisions of `stored` that its next version `job` does not keep and that may still owe."""
+    kept = {each.rev for each in job.earlier}
+    return tuple(each for each in stored.earlier if each.rev not in kept and now < filed_until(each))
+
+
+def filed_until(revision: Revision) -> Instant:
+    """The instant until which a filed revision is kept. Its last trigger is gone by then."""
+    assert revision.until is not None, "the present revision is never filed"
+    return revision.until + REVISION_RETENTION_MS
+
+
+def may_be_filed(job: Job | None, uid: str, rev: str, due_at: Instant) -> bool:
+    """Whether a revision that the job no longer keeps may owe the trigger that is due at `due_at`.
+
+    A job evicts its oldest revisions first, so it keeps every later revision, and that one ended later. A
+    trigger that is due after that later end belongs to no evicted revision.
+    """
+    if job is None or job.uid != uid or job.revision(rev) is not None:
+        return False
+    number = _number(rev)
+    later = next((each for each in job.earlier if _number(each.rev) > number), None)
+    return later is not None and later.until is not None and due_at <= later.until
+
+
+def with_filed_revision(job: Job, revision: Revision) -> Job:
+    """The job with a filed revision added to its earlier ones, as if its item had room for it."""
+    return replace(job, earlier=(revision, *job.earlier))
+
+
+def _number(rev: str) -> int:
+    """The number of a revision within its job: `12` of `12-n2c1cyr2jzj5b8hv`."""
+    return int(rev.partition("-")[0])
