@@ -1,9 +1,8 @@
 """What a world is made of: a clock that a test moves, a queue, consumers, a port that announces."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import DeadLetter, Message, Sendable
@@ -151,11 +150,6 @@ class NoSweepers:
 
     def start(self, first_shards: Sequence[int]) -> None:
         self.started.extend(first_shards)
-
-
-def one_by_one(tasks: Sequence[Callable[[], Any]]) -> Iterable[Any]:
-    """The results of the tasks, which run one after the other in the calling thread."""
-    return [task() for task in tasks]
 
 
 class Interrupted:

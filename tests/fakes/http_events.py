@@ -12,10 +12,10 @@ from urllib.parse import unquote
 
 import jsonschema
 import simplejson
-from tests.fakes.doubles import one_by_one
 from tests.fakes.memory import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.model.api_key import Caller
 from sweephand.runtime.app import App, Options
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach

@@ -14,7 +14,6 @@ from tests.fakes.doubles import (
     NoSweepers,
     OneSecret,
     SkewedClock,
-    one_by_one,
 )
 from tests.fakes.memory import (
     MemoryAudits,
@@ -28,6 +27,7 @@ from tests.fakes.memory import (
 )
 from tests.fakes.ports import FakePorts
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import Instant
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change_history import ChangeHistory

@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.concurrency import Result
 from sweephand.base.errors import StoreError
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import Job, JobKey
@@ -337,7 +338,7 @@ def test_a_slow_consumer_holds_up_none_of_its_neighbours_jobs_or_reads() -> None
 def test_a_batch_may_be_handled_by_threads() -> None:
     world, batch = due(10)
 
-    def threads(tasks: Sequence[Callable[[], Handled]]) -> Iterable[Handled]:
+    def threads(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
         with ThreadPoolExecutor(10) as pool:
             return list(pool.map(lambda task: task(), tasks))
 

@@ -1,6 +1,6 @@
 """A shard with more to do than there is time for moves on, and keeps no other shard waiting."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import pytest
@@ -8,6 +8,7 @@ from tests.fakes.faults import working
 from tests.fakes.shards import crowded, lease_of, meanwhile_each, sent, written
 from tests.fakes.world import NOON, World
 
+from sweephand.base.concurrency import Result, one_by_one
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import LEASE_MS
 from sweephand.model.trigger import Sendable
@@ -103,10 +104,9 @@ def test_the_records_of_skipped_spans_are_written_side_by_side() -> None:
     world.clock.time += 20 * MINUTE_MS
     together: list[int] = []
 
-    def concurrently(tasks: Sequence[Callable[[], object]]) -> None:
+    def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
         together.append(len(tasks))
-        for task in tasks:
-            task()
+        return one_by_one(tasks)
 
     sweeper = world.sweeper()
     sweeper._concurrently = concurrently

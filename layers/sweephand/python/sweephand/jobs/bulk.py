@@ -1,10 +1,11 @@
 """Pausing, resuming and deleting many jobs: a thousand looked at, each dealt with as if it were alone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
@@ -24,14 +25,6 @@ _AT_ONCE: Final = 16
 
 #: What is done with one job, asked for at that instant.
 _Act: TypeAlias = Callable[[Job, Instant], object]
-
-
-class Concurrently(Protocol):
-    """How jobs that do not concern each other are dealt with."""
-
-    def __call__(self, tasks: Sequence[Callable[[], bool]]) -> Iterable[bool]:
-        """What each returned, in order; what one raises is raised."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

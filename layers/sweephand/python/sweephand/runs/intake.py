@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import NewerError, PoisonError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
@@ -81,10 +82,6 @@ class Decoder(Protocol):
         ...
 
 
-#: Runs the tasks, concurrently if it can, and returns their results in order.
-HandleConcurrently = Callable[[Sequence[Callable[[], Handled]]], Iterable[Handled]]
-
-
 class Intake:
     """Handles the messages of one invocation of the delivery function."""
 
@@ -96,7 +93,7 @@ class Intake:
         queue: Queue,
         decode: Decoder,
         clock: Clock,
-        concurrently: HandleConcurrently,
+        concurrently: Concurrently,
     ) -> None:
         self._handlers = handlers
         self._jobs = jobs

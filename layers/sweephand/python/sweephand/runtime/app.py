@@ -6,8 +6,9 @@ differs between them is the ports.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.runtime.threads import deliver_concurrently, record_concurrently, write_concurrently
 
 if TYPE_CHECKING:
@@ -131,9 +132,9 @@ class App:
         signing: "Signing | None" = None,
         shard_count: Callable[[], int] | None = None,
         decode: "Decoder | None" = None,
-        write_concurrently: Any = write_concurrently,
-        record_concurrently: Any = record_concurrently,
-        deliver_concurrently: Any = deliver_concurrently,
+        write_concurrently: Concurrently = write_concurrently,
+        record_concurrently: Concurrently = record_concurrently,
+        deliver_concurrently: Concurrently = deliver_concurrently,
     ) -> None:
         self.ports = ports
         self.options = options

@@ -46,12 +46,13 @@ def write_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result
     return [each.result() for each in begun]
 
 
-def record_concurrently(tasks: Sequence[Callable[[], object]]) -> None:
-    """Run the tasks. The first error is raised once every task has ended."""
+def record_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+    """The results of the tasks, in order. The first error is raised once every task has ended."""
     futures = [record_pool().submit(task) for task in tasks]
     errors = [future.exception() for future in futures]
     for error in filter(None, errors):
         raise error
+    return [future.result() for future in futures]
 
 
 def deliver_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:

@@ -1,10 +1,9 @@
 """The use cases and ports that the API's operations call."""
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.on_demand import OnDemand
@@ -23,21 +22,6 @@ from sweephand.ports import (
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import Reach
-
-Result = TypeVar("Result")
-
-
-class Concurrently(Protocol):
-    """Runs tasks that do not depend on each other."""
-
-    def __call__(self, tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-        """The results of the tasks, in order. If a task raises an error, that error is raised."""
-        ...
-
-
-def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-    """Runs the tasks one after the other, without threads."""
-    return [task() for task in tasks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import (
@@ -33,9 +34,6 @@ from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 #: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
 #: backlog must not keep those behind it waiting.
 VISIT_MS = 5 * SECOND_MS
-
-#: Runs tasks, several at once if it can, and raises when all of them are over.
-Concurrently: TypeAlias = Callable[[Sequence[Callable[[], object]]], object]
 
 
 def horizon(now: Instant) -> Instant:
