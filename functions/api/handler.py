@@ -1,4 +1,4 @@
-"""API: what the gateway invokes with every request."""
+"""The API function. The gateway invokes it for every request."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from sweephand.runtime.api import api
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """The answer to a request; whatever goes wrong is a problem document."""
+    """The response to a request. Every error becomes a problem document."""
     return api()(event, context)

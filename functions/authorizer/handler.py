@@ -1,4 +1,4 @@
-"""Authorizer: what the gateway asks who a request is from."""
+"""The authorizer function. The gateway asks it who sent a request."""
 
 from typing import Any
 
@@ -12,9 +12,10 @@ logger = Logger()
 
 
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Whether the request carries a key that opens, and whose; what its holder may do, the API decides.
+    """Whether the request has a valid key, and whose key it is.
 
-    A token of a run opens nothing by itself: the API lets it report on that run, if it is that run's.
+    The API decides what that key's holder may do. A run's token is passed on unchecked: the API checks
+    whether it belongs to the run of the callback.
     """
     header = event.get("headers", {}).get("authorization")
     if sent_run_token(header) is not None:

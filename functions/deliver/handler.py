@@ -1,4 +1,4 @@
-"""Deliver: what the delivery queue invokes with up to ten messages."""
+"""The delivery function. SQS invokes it with up to ten messages of the delivery queue."""
 
 from collections import Counter
 from typing import Any
@@ -15,7 +15,7 @@ metrics = Metrics()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
-    """Deliver each message by itself; the answer names those that the queue must show again."""
+    """Handle each message by itself. The response names the messages that SQS must deliver again."""
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())
     outcomes = Counter(each.outcome.name for each in handled)
     lateness = [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]

@@ -1,4 +1,4 @@
-"""Sweep: what tick starts when one sweeper does not suffice."""
+"""The sweep function. Tick invokes it when one sweeper does not suffice."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ logger = Logger()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
-    """Sweep the shards from `firstShard` on, and say in one line what was found."""
+    """Sweep the shards from `firstShard` on, and log what was found in one line."""
     swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
     logger.info(
         "swept",

@@ -1,4 +1,4 @@
-"""Tick: what the minute schedule wakes."""
+"""The tick function. EventBridge Scheduler invokes it every minute."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ logger = Logger()
 
 
 def handler(_event: dict[str, Any], context: LambdaContext) -> None:
-    """Have what is due swept, and say in one line how many sweepers that took and what they found."""
+    """Have all due timers swept, and log in one line how many sweepers that took and what they found."""
     ticked = wheel.tick(context.get_remaining_time_in_millis())
     swept = ticked.swept
     found = (

@@ -128,7 +128,7 @@ def test_garbage_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
         answer = answer_of(targets, saying(raw), timeout="400ms")
     assert (answer.succeeded, answer.code) == (False, None)
     assert answer.error is not None
-    assert answer.error.startswith("What came is no answer in HTTP: ")
+    assert answer.error.startswith("The response is not valid HTTP: ")
     assert answer.error.isprintable()
     assert len(answer.error) <= 300
 
@@ -195,7 +195,7 @@ def test_interim_answers_without_end_stop_at_their_number(targets: HttpTargets, 
 
     with within(2):
         answer = answer_of(targets, endless, timeout="10s")
-    assert answer.error == "What came is no answer in HTTP: more than 32 interim answers"
+    assert answer.error == "The response is not valid HTTP: more than 32 interim answers"
 
 
 def test_headers_without_end_stop_at_the_limit_of_what_is_read(targets: HttpTargets) -> None:
@@ -206,7 +206,7 @@ def test_headers_without_end_stop_at_the_limit_of_what_is_read(targets: HttpTarg
 
     with within(2):
         answer = answer_of(targets, endless, timeout="10s")
-    assert answer.error == f"What came is no answer in HTTP: more than {RECEIVED_BYTES_MAX} bytes of answer"
+    assert answer.error == f"The response is not valid HTTP: more than {RECEIVED_BYTES_MAX} bytes of answer"
 
 
 BODIES: dict[str, Behaviour] = {

@@ -18,13 +18,13 @@ from sweephand.storage.time_limit import only_while
 
 @mutation("An entry that SQS refused is not sent again", stores=wire)
 def forgets_refused_entries() -> Iterator[None]:
-    tried = SqsQueue._tried
+    tried = SqsQueue._try_once
 
     def once(queue: SqsQueue, *args: Any) -> list[Any]:
         tried(queue, *args)
         return []
 
-    with patch.object(SqsQueue, "_tried", once):
+    with patch.object(SqsQueue, "_try_once", once):
         yield
 
 

@@ -20,7 +20,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.delivery.sqs_clients import _ask as ask_once_connected
+from sweephand.delivery.sqs_clients import _check as ask_once_connected
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Answer, Attempt
 

@@ -282,7 +282,7 @@ class Queue(Protocol):
         """Remove received messages from the queue; one that fails comes again, which is harmless."""
         ...
 
-    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+    def bury(self, dead_letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """Send dead letters, each to the queue of that URL (None: the stack's own), with the same promise."""
         ...
 

@@ -1,4 +1,4 @@
-"""What an adapter of a target type is, and what one is made of."""
+"""The adapter of a target type, and the parts of a stack that an adapter is made from."""
 
 from typing import NamedTuple, Protocol
 
@@ -8,10 +8,10 @@ from sweephand.targets.queues import Reach
 
 
 class Stack(NamedTuple):
-    """What adapters are made of.
+    """The parts of a stack that adapters are made from.
 
-    The SQS clients are here because the delivery queue shares them. An adapter for another service makes its
-    own client, when an attempt first needs it.
+    The SQS clients are shared with the delivery queue. An adapter for another service makes its own client
+    when an attempt first needs it.
     """
 
     clock: Clock
@@ -22,10 +22,10 @@ class Stack(NamedTuple):
 class Adapter(Protocol):
     """Delivers to the targets of one type. It is safe to use from many threads at once.
 
-    The module that a target type names as its `delivery` has a function `adapter(stack: Stack) -> Adapter`.
-    It is called once in a process, before the first attempt at a target of the type.
+    Each target type names a module as its `delivery`. That module has a function `adapter(stack: Stack) ->
+    Adapter`. A process calls it once, before its first attempt at a target of the type.
     """
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """As ports.Targets promises, for a spec of this type that was valid when its job was written."""
+        """As ports.Targets promises. The spec is of this type, and was valid when its job was written."""
         ...

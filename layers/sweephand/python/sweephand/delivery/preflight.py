@@ -1,4 +1,4 @@
-"""Whether a request is still wanted, asked by whatever sends it at the last moment before it leaves."""
+"""Whether a request may still be sent, asked just before its first byte leaves."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -6,18 +6,20 @@ from typing import Final
 
 from sweephand.ports import Answer, always
 
-#: Asked in the thread of a request, before a byte of it leaves.
+#: Asked in the thread that sends the request, before a byte of the request leaves.
 may_send: ContextVar[Callable[[], bool]] = ContextVar("may_send", default=always)
 
-#: What comes of an attempt that was not.
-WITHDRAWN: Final = Answer(succeeded=False, error="The attempt was called off.", was_withdrawn=True)
+#: The answer to an attempt that was not sent because its trigger was no longer alive.
+WITHDRAWN: Final = Answer(
+    succeeded=False, error="The attempt was withdrawn before it was sent.", was_withdrawn=True
+)
 
 
 class WithdrawnError(Exception):
-    """The request was not wanted any more when it could have been sent."""
+    """The request may no longer be sent. Nothing of it has been sent."""
 
 
 def check() -> None:
-    """WithdrawnError if the request of this thread is not wanted any more; StoreError: nobody knows."""
+    """Raises WithdrawnError if this thread's request may not be sent, StoreError if that is unknown."""
     if not may_send.get()():
         raise WithdrawnError

@@ -21,7 +21,10 @@ class Targets:
         self._lock = Lock()
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Hand the trigger over and return the answer. A consumer's failure is an answer, no exception."""
+        """Send the attempt to its target and return the answer.
+
+        A consumer's failure is an answer, not an error.
+        """
         name = attempt.spec.get("type")
         adapter = self.adapter(name) if isinstance(name, str) else None
         if adapter is None:

@@ -1,4 +1,4 @@
-"""How a trigger is handed to an SQS queue: `data` as the body, its names in one attribute."""
+"""Delivering to an SQS queue: `data` is the message's body, and one attribute holds the trigger's names."""
 
 import json
 from typing import TYPE_CHECKING, Any, Final
@@ -17,20 +17,21 @@ from sweephand.targets.url import UrlError
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageAttributeValueTypeDef
 
-#: An error's sentence is kept with the run.
+#: The error text is kept with the run, so its length is limited.
 ERROR_LENGTH_MAX: Final = 600
 
-#: SQS's own right is lacking: the queue is not listed, or another account's queue does not let the stack in.
-#: A key of KMS that cannot be used has a code of its own, and is what the key's owner repairs.
+#: The codes with which SQS denies access: the queue is not listed, or it belongs to another account whose
+#: policy does not allow the stack. A KMS key that cannot be used has another code, and the key's owner can
+#: repair it.
 _DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException"})
 
 
 class SqsTargets:
-    """The consumers behind SQS queues. Safe to use from many threads at once.
+    """Delivers to SQS queues. Safe to use from many threads at once.
 
-    A refusal is tried again: a queue that is not there, or that is encrypted by a key that may not be used,
-    is what its owner repairs. A queue that the stack may not send to fails for good, since no retry makes it
-    listed: the job was written when the list was another, and the run can be redriven.
+    Most refusals are retried, because the queue's owner can repair them: the queue does not exist, or its
+    encryption key may not be used. A queue that the stack may not send to fails for good, because no retry
+    makes it listed. Its job was written under another list. The run can be redriven.
     """
 
     def __init__(self, clients: SqsClients, *, allow_insecure: bool, queues: JobQueues = EVERY_QUEUE) -> None:
@@ -39,7 +40,7 @@ class SqsTargets:
         self._allow_insecure = allow_insecure
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Send the message and say what came of it (ports.Targets)."""
+        """Send the message and return the answer (ports.Targets)."""
         try:
             queue = read_queue_url(attempt.spec["queueUrl"], allow_insecure=self._allow_insecure)
         except UrlError as error:
@@ -58,11 +59,11 @@ class SqsTargets:
         return Answer(succeeded=True)
 
     def _send(self, queue: QueueUrl, attempt: Attempt) -> None:
-        """Send the message; WithdrawnError if it was not wanted any more, StoreError if nobody knows."""
+        """Send the message. WithdrawnError if it may no longer be sent, StoreError if that is unknown."""
         if attempt.within_ms is not None and attempt.within_ms < SEND_S_MAX * SECOND_MS:
-            # The SDK takes its own time: what it could not finish is not begun.
+            # The SDK has its own time-outs. With less time left than they take, the request is not begun.
             raise WithdrawnError
-        asked = may_send.set(attempt.may_send)
+        token = may_send.set(attempt.may_send)
         try:
             self._clients.client(queue.region).send_message(
                 QueueUrl=queue.text,
@@ -73,7 +74,7 @@ class SqsTargets:
         except UnsentError as error:
             raise (error.__cause__ or error) from None
         finally:
-            may_send.reset(asked)
+            may_send.reset(token)
 
 
 def adapter(stack: Stack) -> SqsTargets:
@@ -83,9 +84,9 @@ def adapter(stack: Stack) -> SqsTargets:
 
 
 def _refused(queue: QueueUrl, error: ClientError) -> Answer:
-    told = error.response["Error"]
-    sentence = f"SQS refused: {told.get('Code')}: {told.get('Message')}"
-    if told.get("Code") not in _DENIED:
+    details = error.response["Error"]
+    sentence = f"SQS refused: {details.get('Code')}: {details.get('Message')}"
+    if details.get("Code") not in _DENIED:
         return Answer(succeeded=False, error=sentence)
     policy = "The policy of a queue in another account has to allow the stack's deliveries, too."
     sentence = f"{not_listed(queue)} {policy} {sentence}"
@@ -93,7 +94,7 @@ def _refused(queue: QueueUrl, error: ClientError) -> Answer:
 
 
 def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
-    """What HTTP sends in headers, as JSON."""
+    """The names that an HTTP delivery carries in headers, as JSON."""
     trigger = attempt.trigger
     names = {
         "id": attempt.id,
@@ -111,11 +112,11 @@ def _attribute(attempt: Attempt) -> "MessageAttributeValueTypeDef":
 
 
 def _order(queue: QueueUrl, attempt: Attempt) -> dict[str, Any]:
-    """The group, and for FIFO the deduplication id.
+    """The message group, and for a FIFO queue the deduplication id.
 
-    It is the trigger's, so that no retry is a second message: what the queue has taken has succeeded. An
-    attempt that must be a message of its own has its number behind it. SQS would accept it otherwise, within
-    five minutes of the one before, and drop it (decisions 013 and 022).
+    The id is the trigger's, so that a retry is no second message: what the queue has taken has succeeded. For
+    an attempt that must be new, the attempt's number follows the id. Otherwise SQS would drop the attempt
+    within five minutes of the one before, and report success (decisions 013 and 022).
     """
     group = attempt.spec.get("messageGroupId")
     if not queue.is_fifo:

@@ -1,4 +1,4 @@
-"""Which SQS client talks to a queue: one of the queue's own region, made when first asked for."""
+"""The SQS client of each region, made when it is first needed."""
 
 import ssl
 from concurrent.futures import CancelledError
@@ -23,100 +23,100 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-#: The slowest answer of a healthy SQS is far below; with the retries of an attempt that costs two tries,
-#: a queue out of reach is given up after half a minute, within the delivery function's time.
+#: A healthy SQS answers much faster. With two tries, a queue that cannot be reached fails after half a
+#: minute, within the delivery function's time limit.
 CONNECT_TIMEOUT_S = 3
 READ_TIMEOUT_S = 10
 TRIES_MAX = 2
 
-#: One message takes at most so long: each try connects, shakes hands for TLS and reads, and the SDK waits up
-#: to a second between two tries. The rest is for looking up the name.
+#: How long one message takes at most. Each try connects, makes the TLS handshake and reads. Between two tries
+#: the SDK waits up to a second. The rest is for resolving the name.
 SEND_S_MAX = 35
 
-#: As many as threads send at once (queue.py, and ten deliveries).
+#: As many as threads send at once: the delivery queue's, and ten deliveries.
 CONNECTIONS_MAX = 20
 
 
 class UnsentError(CancelledError):
-    """Nothing was sent: `__cause__` is what wanted.check raised.
+    """Nothing was sent. `__cause__` is the error that preflight.check raised.
 
-    botocore lets a CancelledError through. Any other error here would look like one of the connection, and
-    the SDK would try again.
+    botocore passes a CancelledError on. It would take any other error for one of the connection, and try
+    again.
     """
 
 
-def _ask() -> None:
-    """UnsentError if the request of this thread is not wanted any more, or nobody knows."""
+def _check() -> None:
+    """Raises UnsentError if this thread's request may no longer be sent, or if that is unknown."""
     try:
         check()
     except Exception as error:
         raise UnsentError from error
 
 
-class _Asking:
-    """What both kinds of connection do before each request: connect, and then ask whether it is wanted.
+class _CheckingConnection:
+    """A connection that connects before each request, and then checks that the request may still be sent.
 
-    Looking up a name and connecting can take seconds, and the SDK tries again by itself.
+    Resolving a name and connecting can take seconds, and the SDK tries again by itself.
     """
 
     @property
     def is_connected(self) -> bool:
-        """As of any connection; what TLS says for itself after connecting is no end of it."""
+        """As for any connection. Messages of TLS itself do not count as its end."""
         base: Any = super()
         sock = vars(self).get("sock")
         return bool(base.is_connected) or (isinstance(sock, ssl.SSLSocket) and not has_application_data(sock))
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        """As of any connection; UnsentError if nothing was sent."""
+        """As for any connection. UnsentError if nothing was sent."""
         connection: Any = self
         if connection.sock is None:
             connection.connect()
-        _ask()
+        _check()
         base: Any = super()
         base.request(*args, **kwargs)
 
 
-class _Keeping:
-    """What both pools do before each request: see to a connection that stands, and then ask.
+class _CheckingPool:
+    """A pool that connects before each request, and then checks that the request may still be sent.
 
-    A connection that asks by itself is closed if the answer is no. One that waits in the pool is kept: a job
-    that is written every second would otherwise never be done with connecting. Another thread may take that
-    connection, so the one that is used asks again.
+    A connection that checks by itself is closed if the request may not be sent. A connection that is back in
+    the pool stays open: otherwise a job that is written every second would connect again for every attempt.
+    Another thread may take that connection meanwhile, so the connection that is used checks again.
     """
 
     def urlopen(self, *args: Any, **kwargs: Any) -> Any:
-        """As of any pool; UnsentError if nothing was sent."""
+        """As for any pool. UnsentError if nothing was sent."""
         pool: Any = self
-        if pool.proxy is None:  # urllib3 alone knows how to reach a server through one
-            connection = pool._get_conn()  # noqa: SLF001 - urllib3 has no other name for it
+        if pool.proxy is None:  # through a proxy, only urllib3 can connect
+            connection = pool._get_conn()  # noqa: SLF001 - urllib3 has no public name for it
             try:
                 if connection.sock is None:
                     connection.connect()
             finally:
-                pool._put_conn(connection)  # noqa: SLF001 - nor for this
-        _ask()
+                pool._put_conn(connection)  # noqa: SLF001 - the same
+        _check()
         base: Any = super()
         return base.urlopen(*args, **kwargs)
 
 
-class _HttpConnection(_Asking, AWSHTTPConnection):  # type: ignore[misc] # as of its bases among themselves
+class _HttpConnection(_CheckingConnection, AWSHTTPConnection):  # type: ignore[misc] # as of its bases among themselves
     """A plain connection, to a local engine."""
 
 
-class _HttpsConnection(_Asking, AWSHTTPSConnection):  # type: ignore[misc] # the same
+class _HttpsConnection(_CheckingConnection, AWSHTTPSConnection):  # type: ignore[misc] # the same
     """A connection over TLS."""
 
 
-class _HttpConnections(_Keeping, AWSHTTPConnectionPool):
+class _HttpConnections(_CheckingPool, AWSHTTPConnectionPool):
     ConnectionCls = _HttpConnection
 
 
-class _HttpsConnections(_Keeping, AWSHTTPSConnectionPool):
+class _HttpsConnections(_CheckingPool, AWSHTTPSConnectionPool):
     ConnectionCls = _HttpsConnection
 
 
 def sqs_client(region: str | None) -> "SQSClient":
-    """A client for the queues of a region (None: the environment's)."""
+    """A client for the queues of a region. None is the region of the environment."""
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=READ_TIMEOUT_S,
@@ -125,7 +125,7 @@ def sqs_client(region: str | None) -> "SQSClient":
         user_agent=f"Sweephand/{__version__}",  # as in storage.connect: boto3's own takes a fifth of its time
     )
     client = boto3.client("sqs", region_name=region, config=config)
-    # botocore has no hook between connecting and sending, nor an argument that names its connections. The
+    # botocore has no hook between connecting and sending, and no argument that names its connections. The
     # tests of slow connections fail if these names ever change.
     session: Any = client._endpoint.http_session  # type: ignore[attr-defined] # noqa: SLF001
     session._pool_classes_by_scheme.update(http=_HttpConnections, https=_HttpsConnections)  # noqa: SLF001
@@ -133,7 +133,7 @@ def sqs_client(region: str | None) -> "SQSClient":
 
 
 class SqsClients:
-    """The clients by region. Safe to use from many threads; so is each client (boto3's promise)."""
+    """The clients by region. Safe to use from many threads, and so is each client (boto3's promise)."""
 
     def __init__(self, make: "Callable[[str | None], SQSClient]" = sqs_client) -> None:
         self._make = make
@@ -141,7 +141,7 @@ class SqsClients:
         self._lock = Lock()
 
     def client(self, region: str | None) -> "SQSClient":
-        """The client of a region; None is the environment's."""
+        """The client of a region. None is the region of the environment."""
         with self._lock:  # making a client is not safe in two threads at once
             if region not in self._clients:
                 self._clients[region] = self._make(region)

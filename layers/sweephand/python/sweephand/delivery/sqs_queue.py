@@ -1,4 +1,4 @@
-"""How messages get into SQS: ten to a call, many calls at once, and every one accepted or said to be not."""
+"""Sending messages to SQS: ten in a call, several calls at once, and every refused message is reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,55 +19,57 @@ from sweephand.targets.queue_url import FIFO_SUFFIX, group_id, read_queue_url
 from sweephand.targets.queues import JobQueues
 from sweephand.targets.url import UrlError
 
-#: AWS: entries in one SendMessageBatch, and bytes in all of them together, attributes included.
+#: Limits of SendMessageBatch: entries in a call, and bytes of all entries together with their attributes.
 ENTRIES_MAX: Final = 10
 CALL_BYTES_MAX: Final = 1_048_576
 
-#: What an attribute adds to its entry's body, at most: name, type and value.
+#: The bytes that an attribute adds to its entry at most: name, type and value.
 _ATTRIBUTE_BYTES_MAX: Final = 1_024
 
-#: Calls under way at once: at 10 to 20 ms each, eight send a thousand messages in a quarter of a second.
+#: Calls under way at once. At 10 to 20 ms each, eight send a thousand messages in a quarter of a second.
 CALLS_MAX: Final = 8
 
-#: How often an entry that is refused alone is sent, and the first pause between two tries; it doubles.
+#: How often an entry is sent that SQS refuses by itself, and the first pause between two tries. The pause
+#: doubles.
 TRIES_MAX: Final = 5
 FIRST_PAUSE_S: Final = 0.05
 
 REASON_LENGTH_MAX: Final = 256
 
-#: What is kept of a message too large to be buried whole: JSON writes a character in up to 12 bytes.
+#: How many characters are kept of a message that is too large for a dead letter. JSON writes one in up to 12
+#: bytes.
 _KEPT_LENGTH_MAX: Final = CALL_BYTES_MAX // 16
 
 
-class _Parcel(NamedTuple):
-    """One entry of a call, and the dead letter it holds, if it does."""
+class _Entry(NamedTuple):
+    """One entry of a call, and the dead letter that it holds, if it holds one."""
 
     fields: dict[str, Any]
-    letter: DeadLetter | None = None
+    dead_letter: DeadLetter | None = None
 
     @property
     def size(self) -> int:
-        """Its bytes, at most; bodies are ASCII."""
+        """An upper bound of its size in bytes. Bodies are ASCII."""
         return len(self.fields["MessageBody"]) + _ATTRIBUTE_BYTES_MAX
 
 
 class _Call(NamedTuple):
-    """One SendMessageBatch; `region` is the queue's, None for the stack's own."""
+    """One SendMessageBatch. `region` is the queue's; None is the stack's own."""
 
     url: str
     region: str | None
-    parcels: tuple[_Parcel, ...]
+    entries: tuple[_Entry, ...]
 
 
 class _Refusal(NamedTuple):
-    """An entry that was not accepted, for all that was tried, and why."""
+    """An entry that SQS did not accept after all tries, and why."""
 
-    parcel: _Parcel
+    entry: _Entry
     why: str
 
 
-#: Makes the calls, several at once if it can, and says of each what was refused, in order: `map` is one.
-_Concurrently: TypeAlias = Callable[
+#: Makes the calls, concurrently if it can, and returns the refusals of each call in order. `map` is one.
+_MakeCalls: TypeAlias = Callable[
     [Callable[[_Call], list[_Refusal]], Sequence[_Call]], Iterable[list[_Refusal]]
 ]
 
@@ -78,9 +80,9 @@ def _in_threads(make: Callable[[_Call], list[_Refusal]], calls: Sequence[_Call])
 
 
 class SqsQueue:
-    """ports.Queue over SQS. Safe to use from many threads at once; `wait` sleeps for that many seconds.
+    """ports.Queue over SQS. Safe to use from many threads at once.
 
-    `concurrently` makes several calls; where there is one thread only, it is `map`.
+    `wait` sleeps for that many seconds. `concurrently` makes several calls; for a single thread it is `map`.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class SqsQueue:
         *,
         allow_insecure: bool,
         queues: JobQueues,
-        concurrently: _Concurrently = _in_threads,
+        concurrently: _MakeCalls = _in_threads,
     ) -> None:
         self._clients = clients
         self._url = url
@@ -104,30 +106,31 @@ class SqsQueue:
 
     def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """As ports.Queue promises."""
-        parcels = [_message_parcel(message, delay_ms) for message, delay_ms in messages]
-        self._accepted(_calls(self._url, None, parcels))
+        entries = [_message_entry(message, delay_ms) for message, delay_ms in messages]
+        self._make_all(_calls(self._url, None, entries))
 
     def acknowledge(self, receipts: Sequence[str]) -> None:
-        """As ports.Queue promises: what SQS does not remove is not asked for again."""
+        """As ports.Queue promises. A removal that SQS refuses is not repeated."""
         client = self._clients.client(None)
         for start in range(0, len(receipts), ENTRIES_MAX):
             some = receipts[start : start + ENTRIES_MAX]
             entries: Any = [{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(some)]
-            # A receipt that cannot be used leaves a message to come again, which costs a duplicate at most.
+            # A receipt that cannot be used any more leaves its message in the queue. A duplicate is the only
+            # cost.
             with suppress(ClientError, BotoCoreError):
                 client.delete_message_batch(QueueUrl=self._url, Entries=entries)
 
-    def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
-        """As ports.Queue promises. A letter that a job's own queue does not take goes to the stack's.
+    def bury(self, dead_letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
+        """As ports.Queue promises. A dead letter that a job's own queue does not take goes to the stack's.
 
-        Its reason then says so: a mistake in one job's queue must neither lose its letters nor keep the
-        message coming back.
+        Its reason then says so. A mistake in one job's queue must not lose its dead letters, and must not
+        make the message come again.
         """
-        common = [letter for letter, url in letters if url is None]
+        common = [dead_letter for dead_letter, url in dead_letters if url is None]
         by_url: dict[str, list[DeadLetter]] = {}
-        for letter, url in letters:
+        for dead_letter, url in dead_letters:
             if url is not None:
-                by_url.setdefault(url, []).append(letter)
+                by_url.setdefault(url, []).append(dead_letter)
         calls: list[_Call] = []
         for url, own in by_url.items():
             try:
@@ -136,97 +139,102 @@ class SqsQueue:
             except UrlError as error:
                 refusal = str(error)
             if refusal is None:
-                calls += _calls(url, queue.region, [_letter_parcel(letter, url) for letter in own])
+                calls += _calls(
+                    url, queue.region, [_dead_letter_entry(dead_letter, url) for dead_letter in own]
+                )
             else:
-                common += [_returned(letter, refusal) for letter in own]
-        for refused in self._refused(calls):
-            assert refused.parcel.letter is not None, "these calls hold letters"
-            common.append(_returned(refused.parcel.letter, refused.why))
+                common += [_redirected(dead_letter, refusal) for dead_letter in own]
+        for refused in self._refusals(calls):
+            assert refused.entry.dead_letter is not None, "these calls hold dead letters"
+            common.append(_redirected(refused.entry.dead_letter, refused.why))
         url = self._dead_letter_url
-        self._accepted(_calls(url, None, [_letter_parcel(letter, url) for letter in common]))
+        self._make_all(_calls(url, None, [_dead_letter_entry(dead_letter, url) for dead_letter in common]))
 
-    def _accepted(self, calls: Iterable[_Call]) -> None:
-        """Make the calls; StoreError unless every entry was accepted."""
-        refused = self._refused(calls)
+    def _make_all(self, calls: Iterable[_Call]) -> None:
+        """Make the calls. StoreError unless every entry was accepted."""
+        refused = self._refusals(calls)
         if refused:
             raise StoreError(f"{len(refused)} messages were not accepted by the queue: {refused[0].why}")
 
-    def _refused(self, calls: Iterable[_Call]) -> list[_Refusal]:
-        """Make the calls, several at a time, and return what was not accepted."""
+    def _refusals(self, calls: Iterable[_Call]) -> list[_Refusal]:
+        """Make the calls, several at a time, and return the entries that were not accepted."""
         waiting = list(calls)
         if len(waiting) <= 1:
-            return [refusal for call in waiting for refusal in self._refused_of(call)]
-        return list(chain.from_iterable(self._concurrently(self._refused_of, waiting)))
+            return [refusal for call in waiting for refusal in self._refusals_of_call(call)]
+        return list(chain.from_iterable(self._concurrently(self._refusals_of_call, waiting)))
 
-    def _refused_of(self, call: _Call) -> list[_Refusal]:
-        """Make one call, again for what is refused of it, and return what still is.
+    def _refusals_of_call(self, call: _Call) -> list[_Refusal]:
+        """Make one call, again for the entries that it refuses, and return those that are still refused.
 
-        What fails as a whole has been tried again by the SDK.
+        A call that fails as a whole is not repeated here: the SDK has repeated it.
         """
-        refused = [_Refusal(parcel, "never sent") for parcel in call.parcels]
+        refused = [_Refusal(entry, "never sent") for entry in call.entries]
         for tried in range(TRIES_MAX):
             if tried:
                 self._wait(FIRST_PAUSE_S * 2 ** (tried - 1))
-            parcels = [each.parcel for each in refused]
+            entries = [each.entry for each in refused]
             try:
-                refused = self._tried(call, parcels)
+                refused = self._try_once(call, entries)
             except (ClientError, BotoCoreError) as error:
-                return [_Refusal(parcel, str(error)) for parcel in parcels]
+                return [_Refusal(entry, str(error)) for entry in entries]
             if not refused:
                 break
         return refused
 
-    def _tried(self, call: _Call, parcels: Sequence[_Parcel]) -> list[_Refusal]:
-        """Send once. Accepted is what the answer says was; all else was not."""
-        entries: Any = [{"Id": str(number), **parcel.fields} for number, parcel in enumerate(parcels)]
-        answer = self._clients.client(call.region).send_message_batch(QueueUrl=call.url, Entries=entries)
+    def _try_once(self, call: _Call, entries: Sequence[_Entry]) -> list[_Refusal]:
+        """Send once. Only the entries that the answer lists as successful were accepted."""
+        request: Any = [{"Id": str(number), **entry.fields} for number, entry in enumerate(entries)]
+        answer = self._clients.client(call.region).send_message_batch(QueueUrl=call.url, Entries=request)
         accepted = {each["Id"] for each in answer.get("Successful", [])}
         reasons = {
             each["Id"]: f"{each['Code']}: {each.get('Message', '')}" for each in answer.get("Failed", [])
         }
         return [
-            _Refusal(parcel, reasons.get(str(number), "SQS did not say what became of it"))
-            for number, parcel in enumerate(parcels)
+            _Refusal(entry, reasons.get(str(number), "SQS did not say what became of it"))
+            for number, entry in enumerate(entries)
             if str(number) not in accepted
         ]
 
 
-def _calls(url: str, region: str | None, parcels: Sequence[_Parcel]) -> Iterator[_Call]:
-    """The parcels in as few calls as SQS allows, in order."""
-    begun: list[_Parcel] = []
+def _calls(url: str, region: str | None, entries: Sequence[_Entry]) -> Iterator[_Call]:
+    """The entries, in order, in as few calls as SQS allows."""
+    collected: list[_Entry] = []
     size = 0
-    for parcel in parcels:
-        if len(begun) == ENTRIES_MAX or (begun and size + parcel.size > CALL_BYTES_MAX):
-            yield _Call(url, region, tuple(begun))
-            begun, size = [], 0
-        begun.append(parcel)
-        size += parcel.size
-    if begun:
-        yield _Call(url, region, tuple(begun))
+    for entry in entries:
+        if len(collected) == ENTRIES_MAX or (collected and size + entry.size > CALL_BYTES_MAX):
+            yield _Call(url, region, tuple(collected))
+            collected, size = [], 0
+        collected.append(entry)
+        size += entry.size
+    if collected:
+        yield _Call(url, region, tuple(collected))
 
 
-def _message_parcel(message: Sendable, delay_ms: int) -> _Parcel:
-    assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "what waits longer than a queue can hold it has a timer"
-    return _Parcel({"MessageBody": encode(message), "DelaySeconds": delay_ms // SECOND_MS})
+def _message_entry(message: Sendable, delay_ms: int) -> _Entry:
+    assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a message that waits longer than SQS allows has a timer"
+    return _Entry({"MessageBody": encode(message), "DelaySeconds": delay_ms // SECOND_MS})
 
 
-def _letter_parcel(letter: DeadLetter, url: str) -> _Parcel:
-    body = encode_letter(letter)
+def _dead_letter_entry(dead_letter: DeadLetter, url: str) -> _Entry:
+    body = encode_letter(dead_letter)
     if len(body) + _ATTRIBUTE_BYTES_MAX > CALL_BYTES_MAX:
-        reason = f"{letter.reason} (The message was cut to {_KEPT_LENGTH_MAX} characters.)"
-        body = encode_letter(letter._replace(body=letter.body[:_KEPT_LENGTH_MAX], reason=reason))
-    reason = "".join(each if each.isprintable() else " " for each in letter.reason)[:REASON_LENGTH_MAX]
+        reason = f"{dead_letter.reason} (The message was cut to {_KEPT_LENGTH_MAX} characters.)"
+        body = encode_letter(dead_letter._replace(body=dead_letter.body[:_KEPT_LENGTH_MAX], reason=reason))
+    reason = "".join(each if each.isprintable() else " " for each in dead_letter.reason)[:REASON_LENGTH_MAX]
     fields = {
         "MessageBody": body,
         "MessageAttributes": {"reason": {"DataType": "String", "StringValue": reason or "unknown"}},
     }
     if url.endswith(FIFO_SUFFIX):
-        # The same letter twice within five minutes is one: a message that was handled twice.
+        # A message that was handled twice gives the same dead letter twice. Within five minutes SQS drops
+        # one.
         fields["MessageDeduplicationId"] = sha256(body.encode()).hexdigest()
-        fields["MessageGroupId"] = group_id(letter.trigger.key) if letter.trigger else "poison"
-    return _Parcel(fields, letter)
+        fields["MessageGroupId"] = group_id(dead_letter.trigger.key) if dead_letter.trigger else "poison"
+    return _Entry(fields, dead_letter)
 
 
-def _returned(letter: DeadLetter, why: str) -> DeadLetter:
-    """The letter for the stack's own queue, with the reason why it is there."""
-    return letter._replace(reason=f"{letter.reason} (The job's dead-letter queue did not take it: {why})")
+def _redirected(dead_letter: DeadLetter, why: str) -> DeadLetter:
+    """The dead letter for the stack's own queue, with the reason why it is there."""
+    return dead_letter._replace(
+        reason=f"{dead_letter.reason} (The job's dead-letter queue did not take it: {why})"
+    )

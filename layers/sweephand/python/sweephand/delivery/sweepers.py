@@ -1,4 +1,4 @@
-"""Starting sweep functions: one asynchronous invocation each."""
+"""Starting sweep functions: one asynchronous invocation for each."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,14 +19,17 @@ def lambda_client() -> "LambdaClient":
 
 
 class LambdaSweepers:
-    """ports.Sweepers by asynchronous invocations of one function (its name or ARN, alias included)."""
+    """ports.Sweepers by asynchronous invocations of one function (its name or ARN, with the alias)."""
 
     def __init__(self, function: str, client: "Callable[[], LambdaClient]" = lambda_client) -> None:
         self._function = function
         self._client = client
 
     def start(self, first_shards: Sequence[int]) -> None:
-        """Begin one sweep for each shard to start from; StoreError: the rest were not begun."""
+        """Start one sweep for each of those first shards.
+
+        StoreError: the remaining sweeps were not started.
+        """
         client = self._client()
         for shard in first_shards:
             payload = json.dumps({"firstShard": shard}).encode()

@@ -1,1 +1,1 @@
-"""Settings, clock, ids and wiring: the one place where adapters meet use cases."""
+"""Settings, clock, ids and threads, and the one place where use cases are given their adapters."""

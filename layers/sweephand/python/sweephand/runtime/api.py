@@ -1,8 +1,8 @@
-"""The API function: an event of the gateway in, its answer out."""
+"""The API function: a request of the gateway in, the response out."""
 
 from functools import cache
 
-# Imported while the function starts, when Lambda gives it a whole CPU and a snapshot keeps what was imported.
+# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.sqs_queue
 import sweephand.jobs.write
 import sweephand.storage.api_keys
@@ -20,5 +20,5 @@ from sweephand.web.http.app import Handler, build_handler
 
 @cache
 def api() -> Handler:
-    """The API over this stack."""
+    """The handler of the API over this stack."""
     return build_handler(app().services)

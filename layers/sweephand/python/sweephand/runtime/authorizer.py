@@ -1,4 +1,4 @@
-"""What the authorizer function is made of."""
+"""Who holds the key of a request: the API keys, and the admin key from its secret."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from sweephand.model.api_key import Caller
 from sweephand.runtime import tables
 from sweephand.storage.api_keys import DynamoKeys
 
-#: The deployment's secret is read again after this long: it only changes by hand.
+#: The admin key is read again after this long. It only changes by hand.
 ADMIN_SECRET_AGE_MAX_S = 300
 
 
@@ -29,5 +29,5 @@ def _admin_secret() -> str:
 
 
 def caller_of(header: str | None) -> Caller | None:
-    """The holder of the key in an Authorization header; None for whatever is not a key that opens."""
+    """The holder of the key in an Authorization header; None if the header has no valid key."""
     return authorize(header, keys=_keys(), admin_secret=_admin_secret, now=tables.clock().now())

@@ -1,4 +1,4 @@
-"""Reading the clock: here, and nowhere else in Sweephand."""
+"""The clock. No other module of Sweephand reads the machine's time."""
 
 import time
 
@@ -6,10 +6,10 @@ from sweephand.base.instants import Instant
 
 
 class SystemClock:
-    """ports.Clock by the machine's own clock."""
+    """ports.Clock by the machine's clock."""
 
     def now(self) -> Instant:
-        """The present instant, in whole milliseconds, cut off towards the past."""
+        """The present instant in whole milliseconds, rounded down."""
         return time.time_ns() // 1_000_000
 
     def wait_until(self, instant: Instant) -> None:

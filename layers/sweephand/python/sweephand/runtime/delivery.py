@@ -1,9 +1,9 @@
-"""The delivery function: messages of the queue in, and what became of each out."""
+"""The delivery function: the records of an SQS event in, and what became of each message out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# Imported while the function starts, when Lambda gives it a whole CPU and a snapshot keeps what was imported.
+# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
 import sweephand.runs.handlers
@@ -19,7 +19,7 @@ from sweephand.runtime.aws_ports import app
 
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:
-    """Deal with the records of an SQS event, within what is left of the function's time."""
+    """Handle the records of an SQS event, within the function's remaining time in milliseconds."""
     received = [
         Received(
             id=record["messageId"],

@@ -1,4 +1,4 @@
-"""Making what has to be unlike anything else, or unforeseeable: here, and nowhere else in Sweephand."""
+"""Random ids, secrets and fractions. No other module of Sweephand asks for randomness."""
 
 import os
 import random
@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 
 class _Alphabet(NamedTuple):
-    """How random bytes become its characters, each as often as any other.
+    """How random bytes become the characters of an alphabet, each equally likely.
 
-    As many bytes as the size of the alphabet goes into evenly are characters by `table`; the others, which
-    would make its first characters likelier than its last, are `dropped`.
+    The table covers the largest multiple of the alphabet's size that fits into 256. The remaining bytes are
+    `dropped`: they would make the first characters more likely than the last.
     """
 
     table: bytes
@@ -18,7 +18,7 @@ class _Alphabet(NamedTuple):
 
     @classmethod
     def of(cls, characters: str) -> "_Alphabet":
-        """The alphabet of those characters, which are ASCII."""
+        """The alphabet of those characters, which must be ASCII."""
         times = 256 // len(characters)
         table = (characters.encode() * times).ljust(256, b"?")
         return cls(table, bytes(range(times * len(characters), 256)))
@@ -31,10 +31,10 @@ _SECRET: Final = _Alphabet.of(string.ascii_letters + string.digits)
 
 
 class SystemIds:
-    """ports.Ids by the operating system's randomness. Several threads may share one.
+    """ports.Ids by the operating system's randomness. Several threads may share one object.
 
-    A snapshot of a process is taken before its first call, and nothing is drawn before it is asked for: so
-    no two processes that are restored from one share what was drawn.
+    Nothing is drawn before the first call, and Lambda takes its snapshot before that. So two processes that
+    start from one snapshot never share random numbers.
     """
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class SystemIds:
     def token(self) -> str:
         """16 characters of a-z and 0-9: 82 random bits.
 
-        Drawn many at a time: for each call to the system a thread lets go of the interpreter, and of ten
-        threads that deliver each needs a token.
+        Tokens are drawn 32 at a time. For each system call a thread releases the interpreter lock, and each
+        of ten threads that deliver needs a token.
         """
         try:
             return self._tokens.pop()
@@ -64,9 +64,9 @@ class SystemIds:
 
 
 def _drawn(alphabet: _Alphabet, length: int) -> str:
-    """So many characters."""
+    """A random text of that length."""
     drawn = b""
     while len(drawn) < length:
-        # A few in a hundred are dropped: half as many again are enough but once in a blue moon.
+        # A few bytes in a hundred are dropped. Half as many again are nearly always enough.
         drawn += os.urandom(length + length // 2).translate(alphabet.table, alphabet.dropped)
     return drawn[:length].decode()

@@ -1,4 +1,4 @@
-"""What a function is told by its environment, parsed once, with an error that names what is missing."""
+"""The environment of a function, parsed once, with an error that names the variable that is wrong."""
 
 import os
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from sweephand.targets.queues import JobQueues, Reach, read_arns
 
 
 class SettingsError(SweephandError):
-    """The environment lacks a variable or has one that cannot be read; template.yaml sets them all."""
+    """An environment variable has a value that cannot be read. template.yaml sets all of them."""
 
 
 class Settings(NamedTuple):
-    """The environment of a function. What template.yaml does not give a function is empty there."""
+    """The environment of a function. A variable that template.yaml does not set for the function is empty."""
 
     jobs_table: str
     timers_table: str
@@ -29,7 +29,7 @@ class Settings(NamedTuple):
 
     @property
     def queues(self) -> JobQueues:
-        """The queues that jobs may name. A function that is not told of any may send to none."""
+        """The queues that jobs may name as targets. Without any ARN, no queue is allowed."""
         return JobQueues((self.delivery_queue_url, self.dead_letter_queue_url), self.target_queue_arns)
 
     @property
@@ -39,7 +39,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
-        """The settings; SettingsError names a variable whose value cannot be read."""
+        """The settings. SettingsError names a variable whose value cannot be read."""
         return cls(
             jobs_table=environment.get("JOBS_TABLE", ""),
             timers_table=environment.get("TIMERS_TABLE", ""),

@@ -1,6 +1,7 @@
-"""The stack's settings, its clock and its two tables: all that the authorizer needs of it.
+"""The stack's settings, its clock and its two tables, which is all that the authorizer needs.
 
-Apart from the other adapters, which bring every room with them: a person waits for the authorizer's start.
+The other adapters are in aws_ports.py. They import most of the package, and the authorizer should start
+without that, because a caller waits for it.
 """
 
 from functools import cache
@@ -16,17 +17,17 @@ _dynamodb = cache(connect.dynamodb)
 
 
 def wait_ms(duration_ms: int) -> None:
-    """Return after that long."""
+    """Return after that many milliseconds."""
     clock().wait_until(clock().now() + duration_ms)
 
 
 @cache
 def jobs_table() -> Table:
-    """The table of what users wrote and what happened."""
+    """The table of jobs, runs and everything else but the wheel."""
     return Table(_dynamodb(), settings().jobs_table, wait_ms)
 
 
 @cache
 def timers_table() -> Table:
-    """The wheel."""
+    """The table of the wheel: timers and leases."""
     return Table(_dynamodb(), settings().timers_table, wait_ms)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-# Imported while the function starts, when Lambda gives it a whole CPU and a snapshot keeps what was imported.
+# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.sqs_queue
 import sweephand.delivery.sweepers
 import sweephand.storage.jobs
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 
 
 def tick(remaining_ms: int) -> Ticked:
-    """One tick, within what is left of the function's time."""
+    """Do one tick, within the function's remaining time in milliseconds."""
     ports = app().ports
     return app().ticker.tick(owner=ports.ids.token(), deadline=ports.clock.now() + remaining_ms)
 
 
 def audit() -> "Audited | None":
-    """Once an hour one step of the audit of payloads, None in every other minute; StoreError if it failed."""
+    """Do one step of the payload audit in one minute of each hour; None in the other minutes.
+
+    StoreError: the step failed, and the next hour repeats it.
+    """
     if app().ports.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
         return None
     return app().payload_audit.step()
 
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:
-    """One sweep from a shard on, within what is left of the function's time."""
+    """Do one sweep that starts at that shard, within the function's remaining time in milliseconds."""
     ports = app().ports
     return app().sweeper.sweep(
         ports.leases.state().leases,

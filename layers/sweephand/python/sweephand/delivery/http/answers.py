@@ -1,4 +1,4 @@
-"""What a consumer's response means: done, not now, or never; and when to come back."""
+"""What a consumer's response means: success, a failure to retry (and when), or a final failure."""
 
 import re
 from datetime import UTC
@@ -14,17 +14,17 @@ from sweephand.base.instants import (
 )
 from sweephand.ports import Answer
 
-#: The request itself is what is wrong with these (400, 413, 422), or the consumer is gone for good (410).
+#: With 400, 413 and 422 the request itself is at fault. With 410 the consumer is gone for good.
 FINAL_CODES: Final = frozenset({400, 410, 413, 422})
 
-#: What is kept of a response's body.
+#: How much of a response's body is kept with the run.
 TEXT_BYTES_MAX: Final = 512
 
 _SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> Answer:
-    """What a response with that status says. 2xx alone is success; redirects are failures, not followed."""
+    """The answer that a response with that status is. Only 2xx is success; redirects are failures."""
     text = body[:TEXT_BYTES_MAX].decode(errors="replace")
     if code // 100 == 2:  # noqa: PLR2004 - the class of status that means success (RFC 9110, 15.3)
         return Answer(succeeded=True, code=code, text=text)
@@ -40,7 +40,7 @@ def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> 
 def retry_after_at(header: str | None, now: Instant) -> Instant | None:
     """The instant that a Retry-After header asks for (RFC 9110, 10.2.3); None if it asks for none.
 
-    Seconds with a fraction, which some send, count as the next whole second.
+    Some consumers send seconds with a fraction. They count as the next whole second.
     """
     if header is None:
         return None
@@ -52,6 +52,6 @@ def retry_after_at(header: str | None, now: Instant) -> Instant | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     if moment.tzinfo is None:
-        # The obsolete asctime form names no zone; it is UTC (RFC 9110, 5.6.7).
+        # The obsolete asctime form names no zone. It is in UTC (RFC 9110, 5.6.7).
         return from_datetime(moment.replace(tzinfo=UTC))
     return from_datetime(moment)

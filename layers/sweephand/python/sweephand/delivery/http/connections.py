@@ -1,4 +1,4 @@
-"""How connections to consumers are made, kept, and given up."""
+"""Making connections to consumers, keeping them for the next request, and closing them."""
 
 import select
 import ssl
@@ -12,51 +12,55 @@ from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
 from sweephand.targets.url import Url
 
-#: A message batch is ten, and each is delivered in a thread of its own.
+#: SQS hands over up to ten messages at once, and each is delivered in a thread of its own.
 CONNECTIONS_PER_HOST_MAX: Final = 10
 
-#: Hosts whose connections are kept; the one not asked for longest makes room.
+#: How many hosts idle connections are kept for. The host that was used least recently makes room.
 HOSTS_MAX: Final = 64
 
-#: A connection that was idle for longer is not used again: whatever stands between may have forgotten it.
+#: After so long, a load balancer or firewall on the way may have dropped the connection.
 IDLE_MAX_S: Final = 60
 
 
 class NoConnectionError(Exception):
-    """Nobody answers at the consumer's addresses."""
+    """No connection could be made to any of the consumer's addresses."""
 
 
 class Connection:
-    """One connection to a consumer, for one thread at a time."""
+    """One connection to a consumer. One thread at a time may use it."""
 
     def __init__(self, sock: BoundedSocket | BoundedTlsSocket) -> None:
         self.sock = sock
-        self.was_kept = False
+        self.was_idle = False
         self._idle_from = monotonic(), time()
         self._arrivals = select.poll()
         self._arrivals.register(sock, select.POLLIN)
 
-    def rest(self) -> None:
-        """Note that it is idle from now on."""
-        self.was_kept = True
+    def mark_idle(self) -> None:
+        """Note that the connection is idle from now on."""
+        self.was_idle = True
         self._idle_from = monotonic(), time()
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be used again: not idle for too long, and nothing came unasked, its end for one."""
-        # Lambda freezes a process between two calls, and reports differ on whether that stops the one clock;
-        # the other can be set. A connection that is older by either has been forgotten by somebody.
-        by_the_one, by_the_other = self._idle_from
-        idle_s = max(monotonic() - by_the_one, time() - by_the_other)
-        return idle_s <= IDLE_MAX_S and not (self._arrivals.poll(0) and self.sock.has_come())
+        """Whether an idle connection can be used again.
+
+        It can, unless it was idle for too long, or the consumer has closed it or sent data that no request
+        asked for.
+        """
+        # Lambda freezes a process between two invocations, and reports differ on whether the monotonic clock
+        # stops then. The wall clock can be set. So either clock alone can make a connection too old.
+        monotonic_from, wall_from = self._idle_from
+        idle_s = max(monotonic() - monotonic_from, time() - wall_from)
+        return idle_s <= IDLE_MAX_S and not (self._arrivals.poll(0) and self.sock.has_unread_data())
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         self.sock.close()
 
 
 class Connections:
-    """Connections through the egress guard, kept for scheme, host and port. Safe to use from many threads."""
+    """Connections through the egress guard, kept by scheme, host and port. Safe to use from many threads."""
 
     def __init__(self, egress: Egress, make_context: Callable[[], ssl.SSLContext]) -> None:
         self._egress = egress
@@ -65,11 +69,11 @@ class Connections:
         self._kept: OrderedDict[tuple[str, str, int], list[Connection]] = OrderedDict()
         self._lock = Lock()
 
-    def made(self, url: Url, timeout_s: float) -> Connection:
-        """A new connection, over TLS for `https`: name and certificate are checked for the host.
+    def connect(self, url: Url, timeout_s: float) -> Connection:
+        """A new connection. For `https` it uses TLS, and checks the certificate and its name.
 
-        Raises EgressError if there is no address that may be connected to, NoConnectionError if nobody
-        answers there, TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
+        Raises EgressError if there is no permitted address, NoConnectionError if no address accepts a
+        connection, TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
         """
         ends = monotonic() + timeout_s
         try:
@@ -80,7 +84,7 @@ class Connections:
             raise NoConnectionError(str(error)) from error
         if url.scheme == "https":
             try:
-                # The handshake's time-out is what is left.
+                # The handshake may take the time that is left.
                 sock.settimeout(max(ends - monotonic(), 0.001))
                 secure = self._tls().wrap_socket(sock, server_hostname=url.host.rstrip("."))
                 assert isinstance(secure, BoundedTlsSocket), "as tls_context has it"
@@ -90,8 +94,8 @@ class Connections:
                 raise
         return Connection(sock)
 
-    def kept(self, url: Url) -> Connection | None:
-        """A connection that was kept for that host and can be used again, if there is one."""
+    def take_idle(self, url: Url) -> Connection | None:
+        """An idle connection to that host that can be used again; None if there is none."""
         while True:
             with self._lock:
                 idle = self._kept.get(_place(url))
@@ -102,9 +106,9 @@ class Connections:
                 return connection
             connection.close()
 
-    def keep(self, url: Url, connection: Connection) -> None:
-        """Keep a connection whose last answer has been read to its end, or over which nothing was sent."""
-        connection.rest()
+    def put_idle(self, url: Url, connection: Connection) -> None:
+        """Keep a connection over which nothing was sent, or whose last answer was read completely."""
+        connection.mark_idle()
         place = _place(url)
         given_up: list[Connection] = []
         with self._lock:
@@ -120,7 +124,8 @@ class Connections:
 
     def _tls(self) -> ssl.SSLContext:
         if self._context is None:
-            # Reading the system's authorities takes a moment, which the first `https` target pays for.
+            # Reading the system's certificate authorities takes time, so only the first `https` target causes
+            # it.
             self._context = self._make_context()
         return self._context
 

@@ -1,8 +1,7 @@
-"""Which address a request connects to: resolved once, judged, and then connected to as judged.
+"""Which address a request connects to. The host is resolved once, and only permitted addresses are used.
 
-A name that resolves differently the next time gains nothing, since nobody asks a second time: the
-connection goes to the address that was judged. All of it (resolving, trying each address) ends by one
-deadline.
+The connection goes to the very address that was checked. So a name that resolves to another address the next
+time gains nothing. Resolving and trying each address all end by one deadline.
 """
 
 import socket
@@ -19,7 +18,7 @@ from sweephand.targets.addresses import refusal
 
 
 class Address(NamedTuple):
-    """Where a socket can connect to: no name in it."""
+    """An IP address and port to which a socket can connect."""
 
     family: socket.AddressFamily
     location: tuple[Any, ...]
@@ -32,33 +31,33 @@ class Address(NamedTuple):
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[Address]]
 
-#: What is tried of a name's addresses: enough for any honest one, little for one with hundreds.
+#: How many of a name's addresses are tried.
 ADDRESSES_MAX: Final = 8
 
 
 class EgressError(SweephandError):
-    """No connection is made: the host has no address, or none that may be connected to."""
+    """No connection may be made: the host has no address, or none of its addresses is permitted."""
 
 
 def resolve(host: str, port: int) -> Sequence[Address]:
-    """The addresses of a host, in the order of the system's preference; OSError if it has none."""
+    """The addresses of a host, in the order that the system prefers. OSError if it has none."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [Address(family, location) for family, _, _, _, location in found]
 
 
 class Egress:
-    """The one door through which connections to consumers leave. Safe to use from many threads."""
+    """The only way by which connections to consumers leave. Safe to use from many threads."""
 
     def __init__(self, *, allow_loopback: bool, resolver: Resolver = resolve) -> None:
         self._allow_loopback = allow_loopback
         self._resolver = resolver
 
     def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
-        """A socket connected to a permitted address of the host; what is left of the time is its deadline.
+        """A socket that is connected to a permitted address of the host.
 
-        The addresses are tried in order, each for its share of the time that is left. Raises EgressError
-        if there is none to try, TimeoutError when the time is up, and the last address's OSError if none
-        answers.
+        Its deadline is the time that is left. The addresses are tried in order. Each gets an equal share of
+        the time that is left. Raises EgressError if no address is permitted, TimeoutError when the time is
+        up, and the last address's OSError if no address accepts a connection.
         """
         ends = monotonic() + timeout_s
         addresses = self._permitted(host, self._resolved(host, port, timeout_s))[:ADDRESSES_MAX]
@@ -72,7 +71,7 @@ class Egress:
             except OSError as error:
                 failure = error
             else:
-                # Zero would mean "do not wait"; the least that means "at once" is as good here.
+                # Zero would mean "do not block". A millisecond has the same effect as an expired time-out.
                 sock.settimeout(max(ends - monotonic(), 0.001))
                 return sock
         raise failure or TimeoutError("timed out")
@@ -87,12 +86,16 @@ class Egress:
             else:
                 reasons.append(f"{address.ip} is {reason}")
         if not permitted:
-            told = "; ".join(reasons[:ADDRESSES_MAX]) or "it has none"
-            raise EgressError(f"{host} has no address that may be connected to: {told}.")
+            listed = "; ".join(reasons[:ADDRESSES_MAX]) or "it has none"
+            raise EgressError(f"{host} has no address that may be connected to: {listed}.")
         return permitted
 
     def _resolved(self, host: str, port: int, timeout_s: float) -> Sequence[Address]:
-        """The host's addresses; resolving takes no time-out, so it is left behind when it is up."""
+        """The host's addresses.
+
+        The system's resolver takes no time-out. So it runs in a thread of its own, which is abandoned when
+        the time is up.
+        """
         answer: SimpleQueue[Sequence[Address] | OSError | UnicodeError] = SimpleQueue()
 
         def look_up() -> None:
@@ -114,7 +117,7 @@ class Egress:
 def _connected(address: Address, timeout_s: float) -> BoundedSocket:
     sock = BoundedSocket(address.family, socket.SOCK_STREAM)
     try:
-        # A request is one or two small writes: waiting to fill a packet only adds lateness.
+        # A request is one or two small writes. Nagle's algorithm would delay the second one.
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.settimeout(timeout_s)
         sock.connect(address.location)

@@ -1,7 +1,7 @@
-"""What goes over a connection (HTTP/1.1): a request in one piece, and back the head of an answer.
+"""HTTP/1.1 over a connection: writing a request in one piece, and reading the answer.
 
-http.client reads the answer. The request is written here: http.client checks and writes header by header,
-which takes longer than all that it writes is worth.
+http.client reads the answer. The request is written here, because http.client checks and sends header by
+header, which takes longer.
 """
 
 import socket
@@ -12,26 +12,26 @@ from typing import Any, Final, NamedTuple
 
 from sweephand.targets.url import Url
 
-#: What a line of a request's head may be made of (RFC 9110, 5.5): no control character but the tab.
+#: The bytes that a line of a request's head may contain (RFC 9110, 5.5): no control character but the tab.
 _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
 
-#: A consumer may say this often that its answer is still to come. Each such answer is read within the
-#: target's time-out and counts towards the bytes that are read.
+#: How many interim answers a consumer may send before its answer. All of them are read within the target's
+#: time-out and count towards the limit of bytes.
 INTERIM_ANSWERS_MAX: Final = 32
 
 
 class Request(NamedTuple):
-    """A request; names of headers are in lower case. `body` is None where it has none."""
+    """A request. Its header names are in lower case. `body` is None for a request without a body."""
 
     method: str
     url: Url
     headers: Mapping[str, str]
     body: bytes | None
 
-    def written(self) -> bytes:
-        """All of it, as it is sent: a consumer that reads head and body at once answers sooner.
+    def encode(self) -> bytes:
+        """The whole request as bytes. Head and body leave together, so that the consumer can answer sooner.
 
-        ValueError if a header could be read as something else.
+        ValueError if a header contains a character that is not permitted.
         """
         url, body = self.url, self.body
         lines = [
@@ -44,11 +44,11 @@ class Request(NamedTuple):
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         head = "\r\n".join(lines).encode("latin-1")
         if head.translate(None, _PERMITTED) != b"\r\n" * (len(lines) - 1):
-            raise ValueError(f"Invalid header value: {', '.join(self._doubtful())}")
+            raise ValueError(f"Invalid header value: {', '.join(self._invalid_headers())}")
         return head + b"\r\n\r\n" + (body or b"")
 
-    def _doubtful(self) -> list[str]:
-        """The headers that hold what is not permitted."""
+    def _invalid_headers(self) -> list[str]:
+        """The names of the headers that contain a character that is not permitted."""
         return [
             name
             for name, value in self.headers.items()
@@ -56,12 +56,12 @@ class Request(NamedTuple):
         ]
 
 
-def answer_on(sock: socket.socket, method: str) -> HTTPResponse:
-    """The head of the final answer to a request with that method, its body yet to be read.
+def read_answer(sock: socket.socket, method: str) -> HTTPResponse:
+    """The head of the final answer to a request with that method. Its body is still to be read.
 
-    Interim answers before it are passed over (RFC 9110, 15.2), unknown ones too, but for 101: nobody asked
-    for another protocol, so a consumer that switches to one has given its answer. HTTPException, OSError or
-    ValueError if no answer comes, or what comes is none.
+    Interim answers are skipped, unknown ones too (RFC 9110, 15.2). 101 is not skipped: the request asked for
+    no other protocol, so 101 is the answer. Raises HTTPException, OSError or ValueError if no answer comes,
+    or if it is not valid HTTP.
     """
     response = _FinalResponse(sock, method=method)
     try:
@@ -74,14 +74,14 @@ def answer_on(sock: socket.socket, method: str) -> HTTPResponse:
 
 
 class _FinalResponse(HTTPResponse):
-    """What http.client reads, with every interim answer passed over as http.client passes over 100."""
+    """An answer as http.client reads it, but every interim answer is skipped as http.client skips 100."""
 
     _interim_answers = 0
 
     def _read_status(self) -> tuple[str, int, str]:
         # Not a public method. botocore overrides it as well, so it is unlikely to go away.
         base: Any = super()
-        version, status, reason = base._read_status()  # noqa: SLF001 - of the class that this one extends
+        version, status, reason = base._read_status()  # noqa: SLF001 - a method of the base class
         if not _is_interim(status):
             return version, status, reason
         self._interim_answers += 1
@@ -95,16 +95,17 @@ def _is_interim(status: int) -> bool:
 
 
 def _check_length(response: HTTPResponse) -> None:
-    """Refuse an answer that says two lengths: where the next one begins would be a guess (RFC 9112, 6.3)."""
+    """Refuse an answer with two different lengths: its end would be a guess (RFC 9112, 6.3)."""
     lengths = response.headers.get_all("content-length", ())
     if len({each.strip() for value in lengths for each in value.split(",")}) > 1:
         raise HTTPException("more than one content-length")
 
 
-def beginning_of(response: HTTPResponse, bytes_max: int) -> tuple[bytes, bool]:
-    """What came in time of the answer's body, and whether its connection can be used again: if that was all.
+def read_body(response: HTTPResponse, bytes_max: int) -> tuple[bytes, bool]:
+    """The part of the answer's body that came in time, and whether the connection can be used again.
 
-    Whatever goes wrong here, the status has been received: the consumer has answered.
+    It can be used again if the whole body was read. No error is raised: the status has been received, so the
+    consumer has answered.
     """
     body = bytearray()
     is_whole = False

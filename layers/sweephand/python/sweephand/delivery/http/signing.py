@@ -1,4 +1,4 @@
-"""What headers a delivery carries, the signature among them (Standard Webhooks 1.0, scheme v1)."""
+"""The headers of a delivery, with its signatures (Standard Webhooks 1.0, scheme v1)."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ from sweephand.base.instants import (
 )
 from sweephand.ports import Attempt
 
-#: Secrets that are kept as read: those of the namespaces that a function delivers for, rotated ones beside.
+#: How many secrets are kept decoded: those of the namespaces that one function delivers for.
 _SIGNERS_MAX: Final = 2_048
 
 
@@ -31,7 +31,7 @@ def _signer(secret: str) -> Webhook:
 
 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
-    """The headers that Sweephand sets for itself; `body` is what the request carries and is signed."""
+    """The headers that Sweephand sets itself. `body` is the request's body, which the signatures cover."""
     trigger = attempt.trigger
     token = {} if attempt.run_token is None else {"sweephand-run-token": attempt.run_token}
     return {

@@ -1,8 +1,8 @@
-"""Sockets that bound what a consumer can cost: a time-out is a deadline, and an answer has an end.
+"""Sockets that bound what a consumer can cost: a time-out is a deadline, and an answer has a maximum size.
 
-Python's sockets allow their time-out anew to every call, so that a consumer who sends a byte now and
-then holds a request for as long as it likes. Here `settimeout` says when everything ends, until it is
-called again; from then on, too, no more than so many bytes are taken.
+Python's sockets grant their time-out to every call anew. A consumer that sends one byte at a time could
+therefore hold a request for as long as it likes. Here `settimeout` sets one deadline for all calls until
+`settimeout` is called again. It also starts a new count of received bytes, which has a limit.
 """
 
 import socket
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
     _Socket = object
 
-#: Far more than status, headers and the part of a body that is read; endless headers end here.
+#: Far more than a status, headers and the part of a body that is read. Endless headers end here.
 RECEIVED_BYTES_MAX: Final = 262_144
 
 #: A call may end this much after its deadline.
@@ -25,7 +25,7 @@ _LATE_MAX_S: Final = 0.01
 
 
 class AnswerTooLongError(OSError):
-    """More than RECEIVED_BYTES_MAX came without the answer having been read."""
+    """More than RECEIVED_BYTES_MAX came before the answer was read."""
 
 
 class _Bounded(_Socket):
@@ -36,8 +36,8 @@ class _Bounded(_Socket):
     _received: int = 0
 
     def __del__(self) -> None:
-        # A kept connection ends with the pool that kept it. The socket closes itself: among objects that
-        # refer to each other Python may finalize the socket before whatever else would close it.
+        # The pool that keeps a connection may be collected together with it. Python may then finalize the
+        # socket before the object that would close it, and would warn. So the socket closes itself.
         self.close()
 
     def settimeout(self, value: float | None, /) -> None:
@@ -47,8 +47,8 @@ class _Bounded(_Socket):
         self._arm(value)
 
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int | None = None, flags: int = 0) -> int:
-        """As of any socket; TimeoutError at the deadline, AnswerTooLongError past the limit."""
-        self._hurry()
+        """As for any socket. TimeoutError at the deadline, AnswerTooLongError beyond the limit of bytes."""
+        self._check_deadline()
         if self._received > RECEIVED_BYTES_MAX:
             raise AnswerTooLongError(f"more than {RECEIVED_BYTES_MAX} bytes of answer")
         if nbytes is None:
@@ -59,23 +59,23 @@ class _Bounded(_Socket):
         return received
 
     def send(self, data: "ReadableBuffer", flags: int = 0, /) -> int:
-        """As of any socket; TimeoutError at the deadline. TLS sends all it sends through this."""
-        self._hurry()
+        """As for any socket. TimeoutError at the deadline. TLS sends everything through this method."""
+        self._check_deadline()
         return super().send(data, flags)
 
     def sendall(self, data: "ReadableBuffer", flags: int = 0, /) -> None:
-        """As of any socket; TimeoutError at the deadline."""
-        self._hurry()
+        """As for any socket. TimeoutError at the deadline."""
+        self._check_deadline()
         super().sendall(data, flags)
 
-    def has_come(self) -> bool:
-        """Whether anything came unasked, the connection's end for one. To be asked when something arrived.
+    def has_unread_data(self) -> bool:
+        """Whether the consumer closed the connection or sent data that no request asked for.
 
-        What TLS says for itself is passed over (has_application_data).
+        Call it only when the socket is readable. Messages of TLS itself do not count (has_application_data).
         """
         return not isinstance(self, ssl.SSLSocket) or has_application_data(self)
 
-    def _hurry(self) -> None:
+    def _check_deadline(self) -> None:
         if self._ends is None:
             return
         left_s = self._ends - monotonic()
@@ -84,10 +84,10 @@ class _Bounded(_Socket):
         self._arm(left_s)
 
     def _arm(self, timeout_s: float | None) -> None:
-        """Have the next call end in that time, or so little later that it does not matter.
+        """Set the time-out of the next call, unless the present one is at most 10 ms longer.
 
-        Telling the socket is a call to the system, for which the thread lets go of the interpreter: that of
-        ten threads which deliver at once costs more than the call.
+        Setting a time-out is a system call, for which the thread releases the interpreter lock. With ten
+        threads that deliver at once, getting the lock back costs more than the call.
         """
         armed_s = self._armed_s
         if not timeout_s or armed_s is None or not 0 <= armed_s - timeout_s <= _LATE_MAX_S:
@@ -96,13 +96,13 @@ class _Bounded(_Socket):
 
 
 def has_application_data(sock: ssl.SSLSocket) -> bool:
-    """Whether more has arrived than what TLS says for itself, or the connection has ended.
+    """Whether the consumer sent data, or closed the connection. Messages of TLS itself do not count.
 
-    A server sends session tickets after the handshake (TLS 1.3, RFC 8446, 4.6.1), which stay unread until the
+    A server sends session tickets after the handshake (TLS 1.3; RFC 8446, 4.6.1). They stay unread until the
     first answer is read.
     """
     timeout_s = sock.gettimeout()
-    socket.socket.settimeout(sock, 0)  # not that of _Bounded, which would take it for a deadline
+    socket.socket.settimeout(sock, 0)  # the base method: that of _Bounded would set a deadline
     try:
         sock.read(1)
     except ssl.SSLWantReadError:
@@ -115,17 +115,18 @@ def has_application_data(sock: ssl.SSLSocket) -> bool:
 
 
 class BoundedSocket(_Bounded, socket.socket):
-    """A plain socket with bounds."""
+    """A plain socket with a deadline and a limit of bytes."""
 
 
 class BoundedTlsSocket(_Bounded, ssl.SSLSocket):
-    """A TLS socket with bounds: what an SSLContext makes when this is its `sslsocket_class`."""
+    """A TLS socket with the same bounds. An SSLContext makes it when this is its `sslsocket_class`."""
 
 
 def tls_context(**trust: Any) -> ssl.SSLContext:
-    """A context that verifies certificates and host names and makes sockets with bounds.
+    """A TLS context that verifies certificates and host names, and makes bounded sockets.
 
-    `trust` names other authorities than the system's, as `ssl.create_default_context` takes them.
+    `trust` names other certificate authorities than the system's, with the arguments of
+    `ssl.create_default_context`.
     """
     context = ssl.create_default_context(**trust)
     context.sslsocket_class = BoundedTlsSocket

@@ -1,4 +1,4 @@
-"""How a trigger is handed to an HTTP endpoint: one signed request, one answer, one deadline."""
+"""Delivering to an HTTP endpoint: one signed request, one answer, one deadline."""
 
 import ssl
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.http.answers import answer_to
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
-from sweephand.delivery.http.http1 import Request, answer_on, beginning_of
+from sweephand.delivery.http.http1 import Request, read_answer, read_body
 from sweephand.delivery.http.signing import delivery_headers
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
@@ -21,26 +21,26 @@ from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
 from sweephand.targets.url import UrlError
 
-#: A longer answer is not read to its end to keep its connection: a new one costs less.
+#: A longer answer is not read completely. Its connection is closed, since a new one costs less.
 ANSWER_BYTES_MAX: Final = 16_384
 
-#: An error's sentence is kept with the run; a consumer has a hand in some.
+#: The error text is kept with the run, and a consumer can influence parts of it.
 ERROR_LENGTH_MAX: Final = 300
 
 _USER_AGENT: Final = f"Sweephand/{__version__}"
 
-#: All that can come of a request by a consumer's or the network's doing.
+#: All errors that a consumer or the network can cause.
 _FAILURES: Final = (EgressError, NoConnectionError, HTTPException, OSError, ValueError)
 
 
 class _StaleError(Exception):
-    """A kept connection had come to its end, unnoticed, when it was used again."""
+    """An idle connection turned out to be closed when it was used again."""
 
 
 class HttpTargets:
-    """The consumers behind HTTP endpoints. Safe to use from many threads at once.
+    """Delivers to HTTP endpoints. Safe to use from many threads at once.
 
-    A refused address is a failed attempt like another, and is tried again: names change their addresses.
+    An address that is not permitted is a failed attempt, and it is retried: a name can get another address.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class HttpTargets:
         self._connections = Connections(egress or Egress(allow_loopback=allow_insecure), make_context)
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Make the request within the target's time-out and say what came of it (ports.Targets)."""
+        """Make the request within the target's time-out and return the answer (ports.Targets)."""
         try:
             target = http_target(attempt.spec, allow_insecure=self._allow_insecure)
         except UrlError as error:
@@ -71,16 +71,19 @@ class HttpTargets:
     def _answer(self, target: HttpTarget, attempt: Attempt) -> Answer:
         ends = monotonic() + target.timeout_ms / SECOND_MS
         request = _request(target, attempt)
-        kept = self._connections.kept(target.url)
-        if kept is not None:
-            # The request may have arrived; a consumer that sees it twice sees one webhook-id.
+        idle = self._connections.take_idle(target.url)
+        if idle is not None:
+            # The consumer may have received the request. If so, it sees the same webhook-id twice.
             with suppress(_StaleError):
-                return self._exchanged(kept, request, attempt, ends)
-        made = self._connections.made(target.url, _left_s(ends))
-        return self._exchanged(made, request, attempt, ends)
+                return self._send(idle, request, attempt, ends)
+        connection = self._connections.connect(target.url, _left_s(ends))
+        return self._send(connection, request, attempt, ends)
 
-    def _exchanged(self, connection: Connection, request: Request, attempt: Attempt, ends: float) -> Answer:
-        """What comes of the request over that connection, which is kept if it can be used again."""
+    def _send(self, connection: Connection, request: Request, attempt: Attempt, ends: float) -> Answer:
+        """Send the request over that connection and return the answer.
+
+        A connection that can be reused is kept.
+        """
         can_be_kept = True  # as long as nothing has been sent
         try:
             if not attempt.may_send():
@@ -88,10 +91,10 @@ class HttpTargets:
             can_be_kept = False
             connection.sock.settimeout(_left_s(ends))
             response = _response(connection, request)
-            body, can_be_kept = beginning_of(response, ANSWER_BYTES_MAX)
+            body, can_be_kept = read_body(response, ANSWER_BYTES_MAX)
         finally:
             if can_be_kept:
-                self._connections.keep(request.url, connection)
+                self._connections.put_idle(request.url, connection)
             else:
                 connection.close()
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
@@ -114,39 +117,39 @@ def _request(target: HttpTarget, attempt: Attempt) -> Request:
 
 
 def _response(connection: Connection, request: Request) -> HTTPResponse:
-    """The head of the answer; _StaleError if the connection was kept before and has come to its end."""
+    """The head of the answer. _StaleError if the consumer had closed the connection while it was idle."""
     try:
-        # Who does not want to read it all can have answered all the same.
+        # A consumer may answer, and close its side, before it has read the whole request.
         with suppress(BrokenPipeError, ConnectionResetError):
-            connection.sock.sendall(request.written())
-        return answer_on(connection.sock, request.method)
+            connection.sock.sendall(request.encode())
+        return read_answer(connection.sock, request.method)
     except (ConnectionError, ssl.SSLEOFError) as error:
-        if connection.was_kept:
+        if connection.was_idle:
             raise _StaleError from error
         raise
 
 
 def _left_s(ends: float) -> float:
-    # Zero would mean "do not wait"; the least that means "at once" is as good here.
+    # Zero would mean "do not block". A millisecond has the same effect as an expired time-out.
     return max(ends - monotonic(), 0.001)
 
 
 def _sentence(error: Exception, target: HttpTarget) -> str:
-    """What went wrong, for whoever reads the run."""
-    told = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(error))
+    """Why the attempt failed, as a sentence for the reader of the run."""
+    text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(error))
     match error:
         case EgressError():
-            sentence = told
+            sentence = text
         case NoConnectionError():
-            sentence = f"No connection to {target.url.host}, port {target.url.port}: {told}"
+            sentence = f"No connection to {target.url.host}, port {target.url.port}: {text}"
         case TimeoutError():
             sentence = f"No answer within {target.timeout_ms / SECOND_MS:g} s."
         case ssl.SSLError():
-            sentence = f"No secure connection to {target.url.host}: {told}"
-        case ValueError():  # a target that no validation of today would have let pass
-            sentence = f"The request cannot be made: {told}"
+            sentence = f"No secure connection to {target.url.host}: {text}"
+        case ValueError():  # a target that today's validation would refuse
+            sentence = f"The request cannot be made: {text}"
         case ConnectionError():
-            sentence = f"The connection ended before an answer came: {told}"
+            sentence = f"The connection ended before an answer came: {text}"
         case _:
-            sentence = f"What came is no answer in HTTP: {told or type(error).__name__}"
+            sentence = f"The response is not valid HTTP: {text or type(error).__name__}"
     return sentence[:ERROR_LENGTH_MAX]
