@@ -88,6 +88,13 @@ def held_back(state: str, late_ms: int) -> RunStored:
     return replace(run(requested(240, late_ms=late_ms), before, state), attempts=1)
 
 
+def undone(*between: Event) -> Doctoring:
+    """In the story in_turn the fourth run is claimed early, and its claim is undone after those events."""
+    early = requested(240, late_ms=10_000)
+    claim = replace(run(early, None, "claimed"), at=early.at - 5)
+    return with_(claim, *between, replace(run(early, "claimed", "released"), at=early.at + 5))
+
+
 #: What the job of that story says.
 TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
@@ -224,6 +231,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     ),
     # One run at a time.
     (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
+    (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
     (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "was asked for, and skipped"),
     (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may"),
@@ -325,6 +333,8 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
     ),
     # Of a first attempt that a pause held back nothing stays, and the resume skips it.
     (paused_for_a_while, with_(held_back("claimed", 30), held_back("released", 40))),
+    # A claim that is undone before a request leaves keeps nobody from beginning.
+    (in_turn, undone()),
     # Another's clock may have been ahead when the cut before was taken.
     (replaced, changed(of(Written, rev="1-a"), ahead_ms=30_000, cut=NOON + 30_005)),
 ]

@@ -58,7 +58,7 @@ class Turns:
     `begun` are the runs that are not over, `over` says when the others were. `lines` is every line up to
     now, `held_since` when the last was given to who holds it, `abandoned` from whom it was taken since
     nothing was seen of them, and when. `waiting` are those that were seen waiting and had no turn yet, and
-    since when; `places` is what was last in the line of each.
+    since when; `places` is what was last in the line of each. `requested` are those of which a request left.
     """
 
     life: Life
@@ -71,6 +71,7 @@ class Turns:
     waiting: dict[str, tuple[InLine, int]] = field(default_factory=dict)
     had_turn: set[str] = field(default_factory=set)
     places: dict[str, InLine] = field(default_factory=dict)
+    requested: set[str] = field(default_factory=set)
 
     def take(self, event: Event) -> None:
         """Go on by one event."""
@@ -78,7 +79,12 @@ class Turns:
             self._take_line(event)
             return
         trigger_id = id_of(event)
-        if isinstance(event, RunStored) and event.state in OVER:
+        if isinstance(event, Requested):
+            self.requested.add(trigger_id)
+        if isinstance(event, RunStored) and event.state == "released" and trigger_id not in self.requested:
+            # Its claim was undone, and no request of it had left: it has not begun.
+            self.begun.pop(trigger_id, None)
+        elif isinstance(event, RunStored) and event.state in OVER:
             self.begun.pop(trigger_id, None)
             self.waiting.pop(trigger_id, None)
             self.over[trigger_id] = event.at
