@@ -16,7 +16,7 @@ from sweephand.model.definition import Definition
 from sweephand.model.job import Job, Revision
 from sweephand.model.trigger import Message, RangeMessage
 from sweephand.ports import always
-from sweephand.wheel.arm import split
+from sweephand.wheel.arm import split_range
 
 
 @mutation("A job is committed before it is armed")
@@ -111,10 +111,10 @@ def arms_without_room_for_skew() -> Iterator[None]:
 @mutation("A span is split without its last part")
 def loses_last_part() -> Iterator[None]:
     def shortened(span: RangeMessage) -> Iterator[Message]:
-        parts = list(split(span))
+        parts = list(split_range(span))
         return iter(parts[:-1] or parts)
 
-    with everywhere("split", shortened):
+    with everywhere("split_range", shortened):
         yield
 
 

@@ -46,7 +46,7 @@ def writes_successors_twice() -> Iterator[None]:
     def succeed(expansion: Expansion, successor: OccurrenceTimer) -> None:
         expansion.successors.append(successor)
 
-    with patch.object(Expansion, "succeed", succeed):
+    with patch.object(Expansion, "add_successor", succeed):
         yield
 
 

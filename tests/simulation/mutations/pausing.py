@@ -14,7 +14,7 @@ from sweephand.model.job import Job
 from sweephand.model.liveness import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.job_reads import JobRead, liveness_of
-from sweephand.wheel.catchup import Misfires, misfires
+from sweephand.wheel.catchup import Misfires, misfires_between
 
 
 def _resuming(change: Any) -> Any:
@@ -46,9 +46,9 @@ def resumes_from_now() -> Iterator[None]:
 @mutation("A resume decides that none of a pause's misfires fires")
 def catches_up_with_nothing() -> Iterator[None]:
     def none(*args: Any, **kwargs: Any) -> Any:
-        return misfires(*args, **{**kwargs, "mode": "none"})
+        return misfires_between(*args, **{**kwargs, "mode": "none"})
 
-    with patch.object(resume, "misfires", none):
+    with patch.object(resume, "misfires_between", none):
         yield
 
 
@@ -86,7 +86,7 @@ def asks_by_hand_for_revision() -> Iterator[None]:
 
 @mutation("A resume passes over nothing of what fell due during the pause")
 def skips_no_misfire() -> Iterator[None]:
-    with patch.object(resume, "misfires", lambda *_, **__: Misfires()):
+    with patch.object(resume, "misfires_between", lambda *_, **__: Misfires()):
         yield
 
 

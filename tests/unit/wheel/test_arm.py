@@ -14,7 +14,7 @@ from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Message, RangeMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.arm import SPAN_PARTS, Armable, Arming, arm, delay_of, split
+from sweephand.wheel.arm import RANGE_PARTS, Armable, Arming, arm, delay_of, split_range
 
 WINDOW = 300_000
 
@@ -101,8 +101,8 @@ def test_a_span_splits_into_exactly_the_triggers_it_stands_for(period_s: int, si
     while parts:
         part = parts.pop()
         if isinstance(part, RangeMessage):
-            halves = list(split(part))
-            assert len(halves) <= SPAN_PARTS
+            halves = list(split_range(part))
+            assert len(halves) <= RANGE_PARTS
             assert halves != [part], "it splits for ever"
             parts += halves
         else:
@@ -118,8 +118,8 @@ def test_years_of_seconds_are_armed_and_split_without_a_walk(schedule: str) -> N
     (span,) = arming.messages
     assert isinstance(span, RangeMessage)
     assert (span.first.sequence, span.until - NOON) == (1, year_ms + WINDOW)
-    parts = [part for part in split(span) if isinstance(part, RangeMessage)]
-    assert len(parts) == SPAN_PARTS
+    parts = [part for part in split_range(span) if isinstance(part, RangeMessage)]
+    assert len(parts) == RANGE_PARTS
     assert parts[0].first == span.first
     assert parts[-1].until == span.until
     for before, part in pairwise(parts):
@@ -166,6 +166,6 @@ def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivere
 def test_what_a_span_says_of_its_revision_is_in_every_part() -> None:
     (span,) = armed(armable("@every 1s"), singles_max=10).messages
     assert isinstance(span, RangeMessage)
-    for part in split(span._replace(armed_at=NOON - 5)):
+    for part in split_range(span._replace(armed_at=NOON - 5)):
         assert isinstance(part, RangeMessage)
         assert (part.uid, part.rev, part.armed_at, part.key) == (span.uid, span.rev, NOON - 5, span.key)

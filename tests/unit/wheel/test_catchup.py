@@ -13,8 +13,8 @@ from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.catchup import (
     Misfires,
     OccurrenceRange,
-    late_misfires,
-    misfires,
+    misfires_between,
+    misfires_of_timer,
 )
 
 NOON: Instant = 1_795_262_400_000
@@ -30,7 +30,7 @@ def occurrence(number: int, period_ms: int = 10_000) -> Occurrence:
 
 
 def test_the_newest_misfire_fires_and_those_before_it_are_one_span() -> None:
-    found = misfires(every(), after=NOON, through=NOON + 60_000, mode="latest")
+    found = misfires_between(every(), after=NOON, through=NOON + 60_000, mode="latest")
     assert found.fire == OccurrenceRange(occurrence(6), occurrence(6))
     assert found.skipped == OccurrenceRange(occurrence(1), occurrence(5))
     assert found.skipped.count == 5
@@ -38,33 +38,38 @@ def test_the_newest_misfire_fires_and_those_before_it_are_one_span() -> None:
 
 def test_each_fires_or_none_does_if_that_was_asked_for() -> None:
     span = OccurrenceRange(occurrence(1), occurrence(6))
-    assert misfires(every(), after=NOON, through=NOON + 60_000, mode="all") == Misfires(fire=span)
-    assert misfires(every(), after=NOON, through=NOON + 60_000, mode="none") == Misfires(skipped=span)
+    assert misfires_between(every(), after=NOON, through=NOON + 60_000, mode="all") == Misfires(fire=span)
+    assert misfires_between(every(), after=NOON, through=NOON + 60_000, mode="none") == Misfires(skipped=span)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_where_nothing_fell_due_nothing_is_decided(mode: CatchUpMode) -> None:
-    assert misfires(every(), after=NOON, through=NOON + 9_999, mode=mode) == Misfires()
+    assert misfires_between(every(), after=NOON, through=NOON + 9_999, mode=mode) == Misfires()
     ended = every(ttl_at=NOON + 20_000)
-    assert misfires(ended, after=NOON + 20_000, through=NOON + DAY_MS, mode=mode) == Misfires()
+    assert misfires_between(ended, after=NOON + 20_000, through=NOON + DAY_MS, mode=mode) == Misfires()
 
 
 def test_a_single_misfire_is_the_newest() -> None:
-    found = misfires(every(), after=NOON, through=NOON + 10_000, mode="latest")
+    found = misfires_between(every(), after=NOON, through=NOON + 10_000, mode="latest")
     assert found == Misfires(fire=OccurrenceRange(occurrence(1), occurrence(1)))
 
 
 def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
     policy = CatchUpPolicy("none", HOUR_MS)
     judged_at = NOON + 20_000 + HOUR_MS
-    found = late_misfires(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
+    found = misfires_of_timer(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
     assert found == Misfires(skipped=OccurrenceRange(occurrence(1), occurrence(1)))
-    assert late_misfires(every(), occurrence(2), until=None, judged_at=judged_at, policy=policy) == Misfires()
+    assert (
+        misfires_of_timer(every(), occurrence(2), until=None, judged_at=judged_at, policy=policy)
+        == Misfires()
+    )
 
 
 def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
     policy = CatchUpPolicy("latest", HOUR_MS)
-    found = late_misfires(every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy)
+    found = misfires_of_timer(
+        every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy
+    )
     assert found == Misfires(
         fire=OccurrenceRange(occurrence(3), occurrence(3)),
         skipped=OccurrenceRange(occurrence(1), occurrence(2)),
@@ -72,11 +77,11 @@ def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
 
 
 def test_a_decade_of_seconds_takes_no_walk() -> None:
-    found = misfires(every("1s"), after=NOON, through=NOON + 3_650 * DAY_MS, mode="latest")
+    found = misfires_between(every("1s"), after=NOON, through=NOON + 3_650 * DAY_MS, mode="latest")
     assert found.skipped is not None
     assert found.skipped.count == 3_650 * 86_400 - 1
     cron = Series("*/7 * * * * *", "Europe/Paris", start_at=NOON)
-    skipped = misfires(cron, after=NOON, through=NOON + 3_650 * DAY_MS, mode="none").skipped
+    skipped = misfires_between(cron, after=NOON, through=NOON + 3_650 * DAY_MS, mode="none").skipped
     assert skipped is not None
     assert skipped.count == 3_650 * 1_440 * 9
 
@@ -106,7 +111,7 @@ def test_it_says_what_a_walk_would_say(
         "all": (walked, []),
         "none": ([], walked),
     }[mode]
-    found = misfires(series, after=after, through=through, mode=mode)
+    found = misfires_between(series, after=after, through=through, mode=mode)
     for span, expected in ((found.fire, fire), (found.skipped, skipped)):
         if not expected:
             assert span is None

@@ -11,7 +11,7 @@ WHOLE = Portion(PAGE_TIMERS_MAX, TRIGGERS_MAX)
 def pace_of(*requests_ms: int) -> Pace:
     pace = Pace()
     for each in requests_ms:
-        pace.saw(each)
+        pace.record(each)
     return pace
 
 

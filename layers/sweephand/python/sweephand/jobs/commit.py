@@ -11,7 +11,7 @@ from sweephand.jobs.time_limit import check_patience, in_time
 from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
-from sweephand.wheel.arm import Armable, arm, delay_of, span_message
+from sweephand.wheel.arm import Armable, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 
 
@@ -126,7 +126,7 @@ class Commits:
         messages = arming.messages
         if draft.skipped is not None:
             # Its record is for after the commit, and must not be lost with whoever is killed between the two.
-            messages += (span_message(armable, draft.skipped, job.updated_at, are_skipped=True),)
+            messages += (range_message(armable, draft.skipped, job.updated_at, are_skipped=True),)
         if messages:
             # Delays count from the sending: what was slow until now makes nothing late.
             sent_at = self._clock.now()

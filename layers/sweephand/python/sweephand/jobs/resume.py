@@ -12,7 +12,7 @@ from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import OccurrenceRange, misfires
+from sweephand.wheel.catchup import OccurrenceRange, misfires_between
 from sweephand.wheel.misfires import record_skipped
 
 
@@ -53,7 +53,7 @@ class Resumer:
                 # Whoever resumed it may have died before asking.
                 self._expiry.ended(stored)
                 return stored
-            found = misfires(
+            found = misfires_between(
                 stored.series,
                 after=max(stored.paused_at, stored.moved_to),
                 through=requested_at,

@@ -15,7 +15,7 @@ from sweephand.ports import Clock, Queue, RunStore
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.arm import delay_of, split
+from sweephand.wheel.arm import delay_of, split_range
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.misfires import record_skipped
 
@@ -58,7 +58,9 @@ class TriggerRanges:
         if liveness == "held" and job is not None and job.paused_at is not None:
             self._requeue.put_back(message, now + now - job.paused_at)
             return Outcome("held")
-        self._queue.send([(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split(message)])
+        self._queue.send(
+            [(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split_range(message)]
+        )
         return Outcome("split")
 
     def _skip(self, message: RangeMessage, now: Instant) -> Outcome:

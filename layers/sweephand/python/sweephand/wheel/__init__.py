@@ -1,1 +1,1 @@
-"""The wheel: buckets and keys, arming, ticking, sweeping, leases. Pure."""
+"""The use cases of the wheel: arming, expanding, catching up, sweeping, ticking. Pure."""

@@ -1,4 +1,4 @@
-"""Arming: what of a revision goes straight to the queue, and which timer promises the rest."""
+"""Arming: which triggers of a revision go straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
@@ -19,17 +19,17 @@ from sweephand.model.trigger import (
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.catchup import OccurrenceRange
 
-#: More triggers than this travel as one span: sending them one by one would outlast the API's patience.
+#: More triggers than this travel as one range. Sending them one by one would exceed the API's time limit.
 SINGLES_MAX = 1_000
 
-#: A span is split into this many parts, each a message again, so that the splitting spreads over functions.
-SPAN_PARTS = 10
+#: A range is split into this many messages, so that many functions share the work of splitting.
+RANGE_PARTS = 10
 
 
 class Arming(NamedTuple):
-    """What has to be written before the revision is: messages, delayed when they are sent, and timers.
+    """All that must be written before the revision is committed: messages for the queue, and timers.
 
-    There is one timer at most, but for a long list of instants, each part of which has its own.
+    There is at most one timer. Only a long list of instants has several, one for each part of the list.
     """
 
     messages: tuple[Message, ...]
@@ -37,7 +37,7 @@ class Arming(NamedTuple):
 
 
 class Armable(NamedTuple):
-    """The revision that is to be armed, before it is committed."""
+    """A revision that is to be armed before it is committed."""
 
     key: JobKey
     uid: str
@@ -48,11 +48,11 @@ class Armable(NamedTuple):
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
-    """Every trigger after `after` and up to `now + 300 s` as messages, and a timer for the first beyond.
+    """Messages for every trigger after `after` and up to `now + 300 s`, and a timer for the first one beyond.
 
-    The window is wider than a sweep's horizon and the API's time limit together: no sweep passes the
-    timer's place before the job is committed. A list has a timer for each part that it travels in: by the
-    time the first is swept a later revision may have taken the list out of the job.
+    This window is longer than a sweeper's horizon and the API's time limit together. So no sweeper passes the
+    timer's position before the job is committed. A list has a timer for each part in which it travels,
+    because a later revision may have taken the list out of the job by the time of the sweep.
     """
     series, end = armable.series, now + DIRECT_WINDOW_MS
     near, beyond = None, series.next_after(after)
@@ -61,8 +61,8 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
         beyond = series.next_after(near.last.due_at, near.last)
     messages: Iterable[Message] = ()
     if near is not None and near.count > singles_max:
-        # After a pause this may be millions: they are counted, never listed.
-        messages = [span_message(armable, near, now)]
+        # After a pause there may be millions of triggers. They are counted, not listed.
+        messages = [range_message(armable, near, now)]
     elif near is not None:
         messages = (message_of(armable, each, now) for each in _each(near, series))
     parts = [] if beyond is None else list(armable.series.parts(beyond))
@@ -85,43 +85,51 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
 
 
 def delay_of(message: Message, now: Instant) -> int:
-    """For how many ms the queue holds a message back; a span, none: splitting it takes time of its own."""
+    """The time in ms for which the queue delays a message; 0 for a range, whose splitting takes time."""
     if isinstance(message, RangeMessage) and message.are_skipped:
-        # Before its commit it would only be put back.
+        # A function that received it before the commit would only requeue it.
         return UNKNOWN_DELAY_MS
     return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
 
 
-def split(span: RangeMessage) -> Iterator[Message]:
-    """The parts of a span: single triggers if there are at most ten, else ten spans of about one size."""
-    series, first = span.series, span.first
-    whole = OccurrenceRange(first, series.last_through(span.until, first))
-    if whole.count <= SPAN_PARTS:
+def split_range(message: RangeMessage) -> Iterator[Message]:
+    """The parts of a range: its triggers if there are at most ten, else ten ranges of about equal size."""
+    series, first = message.series, message.first
+    whole = OccurrenceRange(first, series.last_through(message.until, first))
+    if whole.count <= RANGE_PARTS:
         for each in _each(whole, series):
-            yield message_of(span, each, span.armed_at, span.demand)._replace(is_owed=span.is_owed)
+            yield message_of(message, each, message.armed_at, message.demand)._replace(
+                is_owed=message.is_owed
+            )
         return
-    size = -(-whole.count // SPAN_PARTS)
+    size = -(-whole.count // RANGE_PARTS)
     for number in range(first.sequence, whole.last.sequence + 1, size):
         begins = series.numbered(number, first)
         ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
-        yield span._replace(first=begins, until=ends.due_at, faults=0)
+        yield message._replace(first=begins, until=ends.due_at, faults=0)
 
 
-def _each(span: OccurrenceRange, series: Series) -> Iterator[Occurrence]:
-    return takewhile(lambda each: each.due_at <= span.last.due_at, occurrences_from(series, span.first))
+def _each(occurrences: OccurrenceRange, series: Series) -> Iterator[Occurrence]:
+    return takewhile(
+        lambda each: each.due_at <= occurrences.last.due_at, occurrences_from(series, occurrences.first)
+    )
 
 
-def span_message(
-    source: Armable | OccurrenceTimer, span: OccurrenceRange, armed_at: Instant, *, are_skipped: bool = False
+def range_message(
+    source: Armable | OccurrenceTimer,
+    triggers: OccurrenceRange,
+    armed_at: Instant,
+    *,
+    are_skipped: bool = False,
 ) -> RangeMessage:
-    """The message of many triggers of a revision, or of those that do not fire: then it is to be recorded."""
+    """The message of many triggers of a revision, or of skipped misfires that are to be recorded."""
     return RangeMessage(
         key=source.key,
         uid=source.uid,
         rev=source.rev,
         series=source.series,
-        first=span.first,
-        until=span.last.due_at,
+        first=triggers.first,
+        until=triggers.last.due_at,
         armed_at=armed_at,
         are_skipped=are_skipped,
     )

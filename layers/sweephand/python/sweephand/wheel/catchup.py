@@ -1,4 +1,4 @@
-"""Which occurrences that were found too late still fire; no walk through those that do not."""
+"""Which misfires still fire; the time to decide this does not grow with their number."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -13,36 +13,36 @@ from sweephand.schedules import Occurrence, Series
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceRange:
-    """Occurrences of one series from `first` to `last`, both included, and every one between them."""
+    """All occurrences of one series from `first` to `last`, both included."""
 
     first: Occurrence
     last: Occurrence
 
     @property
     def count(self) -> int:
-        """How many they are: the numbers of a series leave none out."""
+        """The number of occurrences. The numbers of a series have no gaps."""
         return self.last.sequence - self.first.sequence + 1
 
     def after_first(self, series: Series) -> "OccurrenceRange | None":
-        """The same without its first, if there are others; `series` is the one that they are of."""
+        """The range without its first occurrence; None if it has only one. `series` is the range's series."""
         if self.count == 1:
             return None
         return replace(self, first=series.numbered(self.first.sequence + 1, self.first))
 
 
 class Misfires(NamedTuple):
-    """What becomes of a span of misfires: those in `skipped` come first, those in `fire` after them."""
+    """The decision about a range of misfires. Those in `skipped` come first, and those in `fire` follow."""
 
     fire: OccurrenceRange | None = None
     skipped: OccurrenceRange | None = None
 
 
-def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpMode) -> Misfires:
-    """What becomes of the occurrences after the one instant and up to the other, all of them misfires.
+def misfires_between(series: Series, *, after: Instant, through: Instant, mode: CatchUpMode) -> Misfires:
+    """The decision about the occurrences after `after` and up to `through`, all of them misfires.
 
-    So a resume asks, of what fell due from the pause until now. Neither its time nor what it returns grows
-    with the number of occurrences: those that fire are the last of the span, so whoever arms the series
-    goes on after `skipped.last`.
+    A resume calls this for the occurrences from the pause until now. Neither the time that this takes nor the
+    size of the answer grows with the number of occurrences. Those that fire are the last of the range. So the
+    caller that arms the series continues after `skipped.last`.
     """
     first = series.next_after(after)
     if first is None or first.due_at > through:
@@ -50,7 +50,7 @@ def misfires(series: Series, *, after: Instant, through: Instant, mode: CatchUpM
     return _decided(OccurrenceRange(first, series.last_through(through, first)), series, mode)
 
 
-def late_misfires(
+def misfires_of_timer(
     series: Series,
     first: Occurrence,
     *,
@@ -59,11 +59,11 @@ def late_misfires(
     policy: CatchUpPolicy,
     followed_at: Instant | None = None,
 ) -> Misfires:
-    """What becomes of the occurrences from `first` on and up to `until` that were found too late.
+    """The decision about the misfires of a timer: its late occurrences from `first` on, up to `until`.
 
-    So a sweep asks: a misfire is what is due more than the policy's window before the instant at which
-    that is judged. What is not is no part of the answer: all of it fires. Where the series goes on in another
-    timer, from `followed_at` on, the newest misfire may be one of those.
+    The sweeper calls this. A misfire was due more than the policy's window before `judged_at`. The answer
+    contains misfires only, and all other occurrences fire. If the series continues in another timer, from
+    `followed_at` on, the newest misfire may belong to that timer.
     """
     through = judged_at - policy.window_ms - 1
     if until is not None:
@@ -76,10 +76,10 @@ def late_misfires(
 
 
 def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> Run:
-    """The record of a span of misfires that do not fire: one run, named after the first of them.
+    """The record of a range of misfires that do not fire: one run, named after the first of them.
 
-    Whoever decides again at the same instant makes the same record. A store refuses it if that first one was
-    delivered after all, which can be around a pause.
+    A repetition of the decision at the same instant makes the same record. A store refuses the record if the
+    first misfire was delivered after all, which can happen around a pause.
     """
     return Run(
         key=source.key,
@@ -99,12 +99,12 @@ def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided
     )
 
 
-def _decided(span: OccurrenceRange, series: Series, mode: CatchUpMode) -> Misfires:
+def _decided(found: OccurrenceRange, series: Series, mode: CatchUpMode) -> Misfires:
     if mode == "all":
-        return Misfires(fire=span)
+        return Misfires(fire=found)
     if mode == "none":
-        return Misfires(skipped=span)
-    if span.count == 1:
-        return Misfires(fire=span)
-    before = series.numbered(span.last.sequence - 1, span.first)
-    return Misfires(fire=replace(span, first=span.last), skipped=replace(span, last=before))
+        return Misfires(skipped=found)
+    if found.count == 1:
+        return Misfires(fire=found)
+    before = series.numbered(found.last.sequence - 1, found.first)
+    return Misfires(fire=replace(found, first=found.last), skipped=replace(found, last=before))

@@ -1,4 +1,4 @@
-"""How misfires that a resume lets lapse come to be among the runs, less what was delivered all the same."""
+"""How skipped misfires are recorded as runs, without those that were delivered after all."""
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job
@@ -17,10 +17,11 @@ def record_skipped(
     *,
     decided_at: Instant,
 ) -> None:
-    """Write one record of a span of `series` that does not fire; harmless if it is written. StoreError.
+    """Write one record of a range of `series` that does not fire; a repetition is harmless. StoreError.
 
-    A job is read up to a second before its request leaves, so the first of what fell due in a pause can have
-    been delivered. What has a record of its own is no part of the span; nothing else refuses this one.
+    The delivery function reads a job up to a second before it sends a request. So the first occurrences that
+    fell due in a pause may have been delivered. A store refuses a record only if its first occurrence has a
+    run already. Such an occurrence is taken out of the range.
     """
     left: OccurrenceRange | None = skipped
     while left is not None and not runs.record(skipped_run(source, left, job, decided_at)):

@@ -1,4 +1,4 @@
-"""Over how many shards new jobs are spread: the stored number, which is only ever raised."""
+"""The number of shards over which new jobs are spread. The stored number is never lowered."""
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import SHARDS_AGE_MAX_MS
@@ -6,10 +6,10 @@ from sweephand.ports import Clock, LeaseStore
 
 
 class ShardCount:
-    """The number of shards, read again when what is known is a minute old; threads may share it.
+    """The number of shards, cached for SHARDS_AGE_MAX_MS. Threads may share an instance.
 
-    Raised to `wanted` by whoever finds it lower, so that the first job of a new stack need not wait for
-    the first tick.
+    A process that finds the stored number lower raises it to `wanted`. So the first job of a new stack need
+    not wait for the first tick.
     """
 
     def __init__(self, *, leases: LeaseStore, clock: Clock, wanted: int) -> None:
@@ -19,7 +19,7 @@ class ShardCount:
         self._known: tuple[int, Instant] | None = None
 
     def __call__(self) -> int:
-        """At least `wanted`; each of them has a lease, so that it is swept."""
+        """The stored number, at least `wanted`. Each shard has a lease, so sweepers find it."""
         now = self._clock.now()
         if self._known is None or not 0 <= now - self._known[1] < SHARDS_AGE_MAX_MS:
             count = self._leases.state().shards

@@ -1,4 +1,4 @@
-"""Sweeping: what is due within the horizon is sent, and the cursor moves when all of it was accepted."""
+"""Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,21 +31,21 @@ from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 
-#: A sweeper that finds this much to do in a shard turns to the others, and comes back to it: a shard with a
-#: backlog must not keep those behind it waiting.
+#: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
+#: backlog does not delay the others.
 VISIT_MS = 5 * SECOND_MS
 
 
 def horizon(now: Instant) -> Instant:
-    """The first instant that a sweep leaves alone: the end of the second minute after this one."""
+    """The first instant beyond a sweep: the end of the second minute after the present one."""
     return now - now % BUCKET_MS + HORIZON_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one invocation did: triggers sent, timers passed, shards claimed.
+    """The result of one sweep: triggers sent, timers passed, shards claimed.
 
-    `left` are the shards that it did not get to, or not to the end of.
+    `left` are the shards that the sweeper did not visit or did not finish.
     """
 
     triggers: int
@@ -55,15 +55,16 @@ class Swept:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it left nothing."""
+        """Whether the sweeper finished every shard."""
         return not self.left
 
 
 @dataclass(slots=True)
 class _Hold:
-    """A shard in hand: the lease as last written, when it was renewed, and what was found so far.
+    """A shard that the sweeper holds: its lease as last written, when it was renewed, and what was done.
 
-    `found` is what it took to send and to record, `left_at` when the first timer is due that is left.
+    `found` is the number of messages sent and runs recorded. `left_at` is the due time of the first timer
+    left.
     """
 
     lease: Lease
@@ -76,19 +77,19 @@ class _Hold:
 
 
 class _Sweep(NamedTuple):
-    """One invocation: who it is, when it has to be over, and how long requests take."""
+    """One invocation: its unique owner name, when it must be over, and how long requests take."""
 
     owner: str
     deadline: Instant
     pace: Pace
 
     def is_over(self, now: Instant) -> bool:
-        """Whether there is no time to begin anything more."""
+        """Whether there is no time left to begin anything more."""
         return now >= self.deadline - SWEEP_RESERVE_MS or not self.pace.has_time(self.deadline - now)
 
 
 class Sweeper:
-    """One sweep invocation. Any number may run at once: leases keep them apart, fences keep them honest."""
+    """One sweep invocation. Any number may run at once: leases keep them apart, and fences stop late ones."""
 
     def __init__(
         self,
@@ -110,12 +111,13 @@ class Sweeper:
         self._concurrently = concurrently
 
     def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
-        """Walk the shards, beginning at `first_shard`, and stop well before `deadline`.
+        """Sweep the shards, beginning at `first_shard`, and stop well before `deadline`.
 
-        `leases` is what was read of them; `owner` names this invocation and no other. A shard with much to do
-        is left after some seconds, and visited again when the others have been. A shard in which something
-        fails stays at its last commit, and its lease expires: the next tick finds the rest. The others are
-        swept all the same; then an ExceptionGroup says what failed, timers put off included.
+        `leases` are the leases as tick read them. `owner` is a name that only this invocation has. The
+        sweeper leaves a shard with a backlog after VISIT_MS, and returns to it after it has visited the
+        others. If something fails in a shard, the shard stays at its last commit, its lease expires, and the
+        next tick finds the rest. The sweeper sweeps the other shards nevertheless. Then it raises an
+        ExceptionGroup with all failures, timers that were put off included.
         """
         sweep = _Sweep(owner, deadline, Pace())
         waiting = deque(sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard)))
@@ -141,26 +143,26 @@ class Sweeper:
         return Swept(triggers, timers, len(shards), tuple(lease.shard for lease in waiting))
 
     def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> _Hold | None:
-        """Sweep a shard, to its end unless others wait or the time is up; None if there is nothing to do."""
+        """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""
         began_at = self._clock.now()
         page = self._page(seen)
         if not page:
             return None
         now = self._clock.now()
-        sweep.pace.saw(now - began_at)
+        sweep.pace.record(now - began_at)
         lease = self._leases.claim(seen, sweep.owner, now, now + LEASE_MS)
         if lease is None:
             return None
-        sweep.pace.saw(self._clock.now() - now)
+        sweep.pace.record(self._clock.now() - now)
         hold = _Hold(lease, now)
         if lease.cursor != seen.cursor:
             page = self._page(lease)
         while page:
             done = self._turn(hold, page, sweep)
             if done is None:
-                # Somebody else has taken over, and deals with what is left.
+                # Another sweeper holds the shard now, and handles the rest.
                 return hold
-            # What is left of a page is as it was: nothing is written so near any more.
+            # The rest of the page is unchanged, because no timer is written so near its due time.
             page = page[done:] or self._page(hold.lease)
             now = self._clock.now()
             if page and (sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)):
@@ -170,7 +172,7 @@ class Sweeper:
         return hold
 
     def _release(self, hold: _Hold) -> None:
-        """Give the shard up. What sweeps of one minute find adds up: one that comes second finds little."""
+        """Release the shard. `found` adds up over the sweeps of one minute, since a second finds little."""
         now, before = self._clock.now(), hold.lease
         is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
         found = hold.found + (before.found if is_same_minute else 0)
@@ -182,9 +184,9 @@ class Sweeper:
         return self._timers.page(lease.shard, lease.cursor, before, PAGE_TIMERS_MAX)
 
     def _turn(self, hold: _Hold, page: Sequence[StoredTimer], sweep: _Sweep) -> int | None:
-        """Do what goes between two commits; how many timers of the page are done, None if the shard is lost.
+        """Do all that comes between two commits; return the number of timers done, None if the shard is lost.
 
-        A timer that was begun and not done counts as left: the cursor says how far it is done.
+        A timer that is only partly done counts as left. The cursor says how far it is done.
         """
         if not self._is_judged(hold, page):
             return None
@@ -197,18 +199,18 @@ class Sweeper:
         if expansion.successors or expansion.copies:
             self._timers.put([*expansion.successors, *expansion.copies])
         if expansion.skipped:
-            # Refused where it stands already: then this page is being repeated.
+            # A store refuses a record that is there already, which happens when a page is repeated.
             self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])
         if not self._is_renewed(hold):
             return None
         self._send(expansion)
         now = self._clock.now()
-        # The commit comes last: whatever went wrong before it is done again, with the same ids. It says by
-        # when the next page is judged, too: so that costs no write of its own.
+        # The commit comes last. After a failure before it, the page is repeated with the same ids. The commit
+        # also writes the instant by which the next page is judged, which saves a write.
         committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS, judged_at=now)
         if committed is None:
             return None
-        sweep.pace.saw(
+        sweep.pace.record(
             self._clock.now() - began_at, rounds(len(some), len(expansion.messages), len(expansion.skipped))
         )
         hold.lease, hold.renewed_at = committed, now
@@ -219,7 +221,7 @@ class Sweeper:
         return expansion.timers
 
     def _jobs_of(self, keys: Sequence[JobKey]) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
-        """The jobs of those keys, and why those that are stored and cannot be read are not among them."""
+        """The jobs of those keys, and for each stored job that cannot be read, the reason."""
         try:
             return self._jobs.get_many(keys), {}
         except StoreError:
@@ -227,13 +229,13 @@ class Sweeper:
         except Exception as error:  # noqa: BLE001 - one job's item must not keep a whole shard waiting
             if len(keys) == 1:
                 return {}, {keys[0]: error}
-        # Halves, until those are found that it is about.
+        # Halve the keys until the jobs that cannot be read are found.
         middle = len(keys) // 2
         (first, unread), (second, others) = self._jobs_of(keys[:middle]), self._jobs_of(keys[middle:])
         return {**first, **second}, {**unread, **others}
 
     def _with_filed(self, timers: Sequence[StoredTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
-        """The jobs, with those revisions that they have forgotten and by which timers may owe something."""
+        """The jobs, with the evicted revisions added that may still owe an occurrence of these timers."""
         asked = dict.fromkeys(
             RevisionName(timer.key, timer.uid, timer.rev)
             for timer in timers
@@ -248,10 +250,10 @@ class Sweeper:
         return known
 
     def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:
-        """See to it that the lease says by when this page is judged; whether the shard is still held.
+        """Make sure that the lease has the instant by which this page is judged; False if the shard is lost.
 
-        What one who died left counts for the page that it may have begun. A page that no sweep could read
-        at that time has not been judged by anybody.
+        The instant that a crashed sweeper left counts for the page that it may have begun. It does not count
+        for a page that was beyond the horizon at that instant, because no sweeper has judged that page.
         """
         judged_at = hold.lease.judged_at
         if judged_at is not None and bucket_of(page[0].due_at) < horizon(judged_at):
@@ -274,7 +276,7 @@ class Sweeper:
         return True
 
     def _send(self, expansion: Expansion) -> None:
-        messages: list[Message] = [*expansion.messages, *expansion.spans]
+        messages: list[Message] = [*expansion.messages, *expansion.ranges]
         if not messages:
             return
         now = self._clock.now()
@@ -282,5 +284,5 @@ class Sweeper:
 
 
 def _keys(timers: Iterable[StoredTimer]) -> Iterable[JobKey]:
-    """The jobs of those timers that can be read."""
+    """The jobs of those timers that this version can read."""
     return (timer.key for timer in timers if not isinstance(timer, UnreadTimer))

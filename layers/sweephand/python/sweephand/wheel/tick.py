@@ -1,4 +1,4 @@
-"""Ticking: once a minute, how many sweepers this minute needs, and who they are."""
+"""Ticking: once a minute, how many sweepers that minute needs, and from which shards they start."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from sweephand.model.timer import Lease, WheelState
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
 
-#: Triggers that one sweeper sends well within a minute, with several times to spare.
+#: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
 
-#: What an earlier sweep found says nothing about this minute when the sweep is older than this.
+#: The findings of a sweep say nothing about the present minute if the sweep is older than this.
 FINDINGS_AGE_MAX_MS = 3 * BUCKET_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Ticked:
-    """What a tick did: the sweepers it counted on, and its own sweep where one sufficed.
+    """The result of a tick: the number of sweepers, and its own sweep if one sweeper sufficed.
 
-    `behind_ms` is how long ago the oldest timer was due that earlier sweeps left: 0 in normal running.
+    `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0.
     """
 
     sweepers: int
@@ -30,17 +30,18 @@ class Ticked:
 
 
 def is_behind(lease: Lease, now: Instant) -> bool:
-    """Whether the last sweep of a shard left something undone, or did not come to an end."""
+    """Whether the last sweep of a shard left timers, or did not end."""
     if lease.owner is not None:
-        # Its sweeper has been at work since the minute before, or it died.
+        # The sweeper has worked since the minute before, or has crashed.
         return now - lease.lease_until <= FINDINGS_AGE_MAX_MS
     return lease.left_at is not None and now - lease.swept_at <= FINDINGS_AGE_MAX_MS
 
 
 def sweepers_needed(state: WheelState, sweepers_max: int, now: Instant) -> int:
-    """How many sweepers this minute needs, from what the last sweeps found and left: 1 to one a shard.
+    """The number of sweepers that this minute needs, from 1 to the number of shards.
 
-    Each shard that is behind gets one, and the others together one more.
+    It follows from what the last sweeps found and left. Each shard that is behind gets a sweeper, and all the
+    other shards together get one more.
     """
     found = sum(lease.found for lease in state.leases if now - lease.swept_at <= FINDINGS_AGE_MAX_MS)
     behind = sum(is_behind(lease, now) for lease in state.leases)
@@ -49,13 +50,13 @@ def sweepers_needed(state: WheelState, sweepers_max: int, now: Instant) -> int:
 
 
 def oldest_left(state: WheelState, now: Instant) -> Instant | None:
-    """When the oldest timer is due that the last sweeps are known to have left; None if they left none."""
+    """The due time of the oldest timer that the last sweeps are known to have left; None if there is none."""
     left = (lease.left_at for lease in state.leases if is_behind(lease, now))
     return min((each for each in left if each is not None), default=None)
 
 
 class Ticker:
-    """What EventBridge wakes every minute."""
+    """The use case of the tick function, which EventBridge wakes every minute."""
 
     def __init__(
         self,
@@ -75,11 +76,11 @@ class Ticker:
         self._sweepers_max = sweepers_max
 
     def tick(self, *, owner: str, deadline: Instant) -> Ticked:
-        """Write the heartbeat, see that there are enough shards, and have what is due swept.
+        """Write the heartbeat, raise the number of shards if needed, and have everything due swept.
 
-        Two ticks at once do no harm: the leases keep their sweepers apart. StoreError if sweepers could
-        not be started, an ExceptionGroup if shards could not be swept: what could be, has been. Shards
-        that its own sweep had no time for get sweepers of their own at once.
+        Two ticks at once do no harm, because leases keep their sweepers apart. Raises StoreError if sweepers
+        could not be started, and an ExceptionGroup if shards could not be swept. In both cases all that was
+        possible has been done. If its own sweep had no time for some shards, these get sweepers at once.
         """
         now = self._clock.now()
         self._leases.beat(now)
@@ -90,7 +91,8 @@ class Ticker:
         count = sweepers_needed(state, self._sweepers_max, now)
         oldest = oldest_left(state, now)
         behind_ms = 0 if oldest is None else max(0, now - oldest)
-        # Another shard comes first each minute: when there is time for a few only, each has its turn.
+        # Each minute begins at another shard. So every shard has its turn, even if time suffices for a few
+        # only.
         shards = _from([lease.shard for lease in state.leases], now // BUCKET_MS)
         if count == 1:
             swept = self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
@@ -100,19 +102,19 @@ class Ticker:
         try:
             self._sweepers.start(_spread(shards, count))
         except StoreError:
-            # One sweeper is too few, but not none; those that were started and this one keep apart.
+            # One sweeper is too few, but better than none. Leases keep it apart from those that were started.
             self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
             raise
         return Ticked(count, None, behind_ms)
 
 
 def _from(shards: Sequence[int], number: int) -> Sequence[int]:
-    """The same shards, beginning with that number of them, counted round and round."""
+    """The same shards in a circle, beginning at that position."""
     start = number % len(shards)
     return [*shards[start:], *shards[:start]]
 
 
 def _spread(shards: Sequence[int], count: int) -> Sequence[int]:
-    """The shards at which so many sweepers begin, as far apart as may be."""
+    """The shards at which that many sweepers begin, spread as evenly as possible."""
     count = min(count, len(shards))
     return [shards[each * len(shards) // count] for each in range(count)]
