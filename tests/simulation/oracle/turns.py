@@ -159,7 +159,11 @@ class Turns:
                 return
 
     def fresh_in(self, line: LineStored) -> list[InLine]:
-        """Of those that wait in a line who came by the schedule and had no turn: the rule is for them."""
+        """Of those that wait in a line who came by the schedule and had no turn: the rule is for them.
+
+        One whose run is over waits no more: it is recorded as skipped before the line is written without it,
+        and others may write the line in between.
+        """
         return [
             each
             for each in line.waiting
@@ -167,6 +171,7 @@ class Turns:
             and not each.is_asked_for
             and each.trigger_id not in self.had_turn
             and each.trigger_id not in self.begun
+            and each.trigger_id not in self.over
         ]
 
 
