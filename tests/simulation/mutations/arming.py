@@ -63,7 +63,10 @@ def is_not_ended() -> Iterator[None]:
 
 @mutation("A commit of a function that is thawed late does not ask its clock")
 def commits_when_thawed() -> Iterator[None]:
-    with patch.dict(LIMITS_MS, {"api": HOUR_MS}), patch.object(commit, "in_time", lambda *_: always):
+    with (
+        patch.dict(LIMITS_MS, {"api": HOUR_MS}),
+        patch.object(commit, "within_time_limit", lambda *_: always),
+    ):
         yield
 
 

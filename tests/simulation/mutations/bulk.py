@@ -14,7 +14,7 @@ from tests.simulation.world.processes import Killed, Scheduler, Strand
 from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs import bulk
-from sweephand.jobs.bulk import Bulk, Done, Filter
+from sweephand.jobs.bulk import Bulk, BulkResult, Filter
 from sweephand.model.job import Job
 from sweephand.ports import Page
 
@@ -96,7 +96,7 @@ def bulk_skips_last_of_page() -> Iterator[None]:
 def bulk_skips_first_behind_cursor() -> Iterator[None]:
     each = Bulk._each
 
-    def later(self: Bulk, wanted: Filter, *args: Any) -> Done:
+    def later(self: Bulk, wanted: Filter, *args: Any) -> BulkResult:
         passed = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, 1).items
         after = passed[0].key.name if wanted.after and passed else wanted.after
         return each(self, Filter(wanted.namespace, wanted.prefix, wanted.labels, after), *args)
@@ -107,13 +107,13 @@ def bulk_skips_first_behind_cursor() -> Iterator[None]:
 
 @mutation("The cursor of a bulk call that ran out of time is the end of its page")
 def bulk_forgets_rest_of_page() -> Iterator[None]:
-    deal_with = Bulk._deal_with
+    deal_with = Bulk._handle
 
-    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> Done:
+    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> BulkResult:
         done = deal_with(self, jobs, act, until)
-        return done if done.reached is None else Done(done.count, jobs[-1].key.name)
+        return done if done.reached is None else BulkResult(done.count, jobs[-1].key.name)
 
-    with patch.object(Bulk, "_deal_with", dealt_with):
+    with patch.object(Bulk, "_handle", dealt_with):
         yield
 
 
@@ -121,8 +121,8 @@ def bulk_forgets_rest_of_page() -> Iterator[None]:
 def bulk_ends_with_first_page() -> Iterator[None]:
     each = Bulk._each
 
-    def ended(self: Bulk, *args: Any) -> Done:
-        return Done(each(self, *args).count, None)
+    def ended(self: Bulk, *args: Any) -> BulkResult:
+        return BulkResult(each(self, *args).count, None)
 
     with patch.object(Bulk, "_each", ended):
         yield
@@ -145,7 +145,7 @@ def bulk_resumes_by_own_mode() -> Iterator[None]:
 
 @mutation("A bulk call by a label takes every job")
 def bulk_ignores_labels() -> Iterator[None]:
-    with patch.object(Filter, "fits", lambda *_: True):
+    with patch.object(Filter, "matches", lambda *_: True):
         yield
 
 
@@ -153,10 +153,10 @@ def bulk_ignores_labels() -> Iterator[None]:
 def bulk_counts_what_it_read() -> Iterator[None]:
     each = Bulk._each
 
-    def counted(self: Bulk, wanted: Filter, act: Any, _: Any) -> Done:
+    def counted(self: Bulk, wanted: Filter, act: Any, _: Any) -> BulkResult:
         whole = each(self, wanted, act, _)
         seen = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, bulk._PAGE_MAX)
-        return Done(max(whole.count, len(seen.items)), whole.reached)
+        return BulkResult(max(whole.count, len(seen.items)), whole.reached)
 
     with patch.object(Bulk, "_each", counted):
         yield
@@ -164,7 +164,7 @@ def bulk_counts_what_it_read() -> Iterator[None]:
 
 @mutation("A bulk delete is a bulk pause")
 def bulk_deletes_by_pausing() -> Iterator[None]:
-    def pause(self: Bulk, wanted: Filter, *, who: str) -> Done:
+    def pause(self: Bulk, wanted: Filter, *, who: str) -> BulkResult:
         return self.pause(wanted, reason=None, who=who)
 
     with patch.object(Bulk, "delete", pause):
@@ -173,9 +173,9 @@ def bulk_deletes_by_pausing() -> Iterator[None]:
 
 @mutation("A bulk call ends its jobs' writing when the first of them fails, and says what it has")
 def bulk_stops_at_first_failure() -> Iterator[None]:
-    deal_with = Bulk._deal_with
+    deal_with = Bulk._handle
 
-    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> Done:
+    def dealt_with(self: Bulk, jobs: Sequence[Job], act: Any, until: Instant) -> BulkResult:
         counted = 0
         for number in range(len(jobs)):
             deal = partial(deal_with, self, jobs[number : number + 1], act, until)
@@ -183,7 +183,7 @@ def bulk_stops_at_first_failure() -> Iterator[None]:
                 counted += deal().count
             except StoreError:
                 break
-        return Done(counted, None)
+        return BulkResult(counted, None)
 
-    with patch.object(Bulk, "_deal_with", dealt_with):
+    with patch.object(Bulk, "_handle", dealt_with):
         yield

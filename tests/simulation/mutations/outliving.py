@@ -21,7 +21,7 @@ def leaves_threads_behind() -> Iterator[None]:
 
     with (
         patch.object(app, "write_concurrently", concurrently),
-        patch.object(commit, "in_time", lambda *_: always),
+        patch.object(commit, "within_time_limit", lambda *_: always),
     ):
         yield
 

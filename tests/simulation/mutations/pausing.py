@@ -9,7 +9,7 @@ from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.series import restarted
+from sweephand.jobs.series import recounted_series
 from sweephand.model.job import Job
 from sweephand.model.liveness import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
@@ -19,10 +19,10 @@ from sweephand.wheel.catchup import Misfires, misfires_between
 
 def _resuming(change: Any) -> Any:
     def changed(stored: Job, *args: Any, **kwargs: Any) -> Draft:
-        drafted: Draft = change(stored, draft.resumed(stored, *args, **kwargs))
+        drafted: Draft = change(stored, draft.draft_resume(stored, *args, **kwargs))
         return drafted
 
-    return patch.object(resume, "resumed", changed)
+    return patch.object(resume, "draft_resume", changed)
 
 
 @mutation("A resume brings no revision of its own")
@@ -92,18 +92,18 @@ def skips_no_misfire() -> Iterator[None]:
 
 @mutation("A write of a paused job ends its pause")
 def forgets_pauses() -> Iterator[None]:
-    written = draft._written
+    written = draft._rewritten
 
     def awake(*args: Any, **kwargs: Any) -> Job:
         return replace(written(*args, **kwargs), paused_at=None, pause_reason=None)
 
-    with patch.object(draft, "_written", awake):
+    with patch.object(draft, "_rewritten", awake):
         yield
 
 
 @mutation("A patch counts anew, as a PUT does")
 def patches_count_anew() -> Iterator[None]:
-    with patch.object(draft, "patched", restarted):
+    with patch.object(draft, "patched_series", recounted_series):
         yield
 
 

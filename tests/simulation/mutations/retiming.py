@@ -40,7 +40,7 @@ def fires_again_in_another_zone() -> Iterator[None]:
 
 @mutation("More repeats after the end count what did not occur since the end")
 def counts_beyond_the_end() -> Iterator[None]:
-    patched = series.patched
+    patched = series.patched_series
 
     def counted(stored: Job, definition: Definition, now: Instant) -> Series:
         after = patched(stored, definition, now)
@@ -48,5 +48,5 @@ def counts_beyond_the_end() -> Iterator[None]:
             return after
         return replace(after, counted_at=stored.series.counted_at, counted=stored.series.counted)
 
-    with everywhere("patched", counted):
+    with everywhere("patched_series", counted):
         yield

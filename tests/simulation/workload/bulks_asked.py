@@ -7,13 +7,13 @@ from tests.simulation.traces.trace import Chosen
 from tests.simulation.workload.bulks import TEAMS
 from tests.simulation.workload.forms import MODES
 
-from sweephand.jobs.bulk import Bulk, Done, Filter
+from sweephand.jobs.bulk import Bulk, BulkResult, Filter
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
 
 #: What is asked for: of whom, and of which jobs.
-_Ask: TypeAlias = Callable[[Bulk, Filter], Done]
+_Ask: TypeAlias = Callable[[Bulk, Filter], BulkResult]
 
 
 def pause_many(request: "Request") -> None:

@@ -9,7 +9,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk import Done, Filter
+from sweephand.jobs.bulk import BulkResult, Filter
 
 ALL = Filter("ns", prefix="job")
 
@@ -27,19 +27,19 @@ def paused(world: World) -> list[str]:
     return [job.key.name for job in jobs if job.paused_at is not None]
 
 
-def pause(world: World, wanted: Filter = ALL) -> Done:
+def pause(world: World, wanted: Filter = ALL) -> BulkResult:
     return world.bulk().pause(wanted, reason="x", who="test")
 
 
 def test_those_that_fit_are_paused_and_resumed_and_deleted() -> None:
     world = with_jobs(5)
     wanted = Filter("ns", "job", {"half": "1"})
-    assert pause(world, wanted) == Done(2, None)
+    assert pause(world, wanted) == BulkResult(2, None)
     assert paused(world) == ["job-0001", "job-0003"]
     assert world.jobs.get(key_of("job-0001")).pause_reason == "x"  # type: ignore[union-attr]
-    assert world.bulk().resume(ALL, mode="all", who="test") == Done(2, None)
+    assert world.bulk().resume(ALL, mode="all", who="test") == BulkResult(2, None)
     assert paused(world) == []
-    assert world.bulk().delete(wanted, who="test") == Done(2, None)
+    assert world.bulk().delete(wanted, who="test") == BulkResult(2, None)
     names = [job.key.name for job in world.jobs.page("ns", "", "", 10).items]
     assert names == ["job-0000", "job-0002", "job-0004", "other"]
 
@@ -47,28 +47,28 @@ def test_those_that_fit_are_paused_and_resumed_and_deleted() -> None:
 def test_what_is_so_already_is_left_alone_and_not_counted() -> None:
     world = with_jobs(3)
     world.pause("job-0001")
-    assert pause(world) == Done(2, None)
-    assert pause(world) == Done(0, None)
-    assert world.bulk().resume(ALL, mode=None, who="test") == Done(3, None)
-    assert world.bulk().resume(ALL, mode=None, who="test") == Done(0, None)
+    assert pause(world) == BulkResult(2, None)
+    assert pause(world) == BulkResult(0, None)
+    assert world.bulk().resume(ALL, mode=None, who="test") == BulkResult(3, None)
+    assert world.bulk().resume(ALL, mode=None, who="test") == BulkResult(0, None)
 
 
 def test_labels_alone_are_a_filter_and_all_of_them_have_to_fit() -> None:
     world = with_jobs(3)
-    assert pause(world, Filter("ns", labels={"half": "1"})) == Done(2, None)
-    assert pause(world, Filter("ns", labels={"half": "0", "team": "ops"})) == Done(0, None)
+    assert pause(world, Filter("ns", labels={"half": "1"})) == BulkResult(2, None)
+    assert pause(world, Filter("ns", labels={"half": "0", "team": "ops"})) == BulkResult(0, None)
 
 
 def test_a_thousand_are_looked_at_and_the_next_call_goes_on() -> None:
     world = with_jobs(BULK_EXAMINED_MAX + 120)
     wanted = Filter("ns", "job", {"half": "1"})
     first = pause(world, wanted)
-    assert first == Done(BULK_EXAMINED_MAX // 2, f"job-{BULK_EXAMINED_MAX - 1:04d}")
+    assert first == BulkResult(BULK_EXAMINED_MAX // 2, f"job-{BULK_EXAMINED_MAX - 1:04d}")
     assert first.reached is not None
-    assert pause(world, Filter("ns", "job", {"half": "1"}, first.reached)) == Done(60, None)
+    assert pause(world, Filter("ns", "job", {"half": "1"}, first.reached)) == BulkResult(60, None)
 
 
-VERBS: dict[str, Callable[[World, Filter], Done]] = {
+VERBS: dict[str, Callable[[World, Filter], BulkResult]] = {
     "pause": pause,
     "resume": lambda world, wanted: world.bulk().resume(wanted, mode="none", who="test"),
     "delete": lambda world, wanted: world.bulk().delete(wanted, who="test"),
@@ -126,7 +126,7 @@ def test_a_job_that_goes_meanwhile_is_passed_over() -> None:
             world.delete("job-0000")
 
     world.announce = announce
-    assert pause(world) == Done(2, None)
+    assert pause(world) == BulkResult(2, None)
 
 
 def test_a_store_that_fails_ends_the_call_and_asking_again_does_the_rest() -> None:

@@ -1,1 +1,1 @@
-"""Jobs: what a user stores, whether a trigger of one is alive, and the use cases that write one. Pure."""
+"""The use cases of jobs: validating, writing, pausing, resuming, bulk calls, triggers on demand. Pure."""

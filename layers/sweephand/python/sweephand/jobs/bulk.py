@@ -1,4 +1,4 @@
-"""Pausing, resuming and deleting many jobs: a thousand looked at, each dealt with as if it were alone."""
+"""Pausing, resuming and deleting many jobs: up to a thousand per call, each as if it were the only one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,41 +17,41 @@ from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
 
-#: Jobs that are read at once, and dealt with before the next are.
+#: Jobs that are read at once. They are handled before the next ones are read.
 _PAGE_MAX: Final = 100
 
-#: Jobs that are dealt with between two looks at the clock.
+#: Jobs that are handled between two checks of the time limit.
 _AT_ONCE: Final = 16
 
-#: What is done with one job, asked for at that instant.
+#: Changes one job. The instant is that of the request for this job.
 _Act: TypeAlias = Callable[[Job, Instant], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which jobs: of a namespace, whose names begin so and come after that one, with all of those labels."""
+    """The jobs of a bulk call: those of a namespace with that prefix and all the labels, after `after`."""
 
     namespace: str
     prefix: str = ""
     labels: Mapping[str, str] | None = None
     after: str = ""
 
-    def fits(self, job: Job) -> bool:
-        """Whether a job has the labels; names are a matter of the store."""
+    def matches(self, job: Job) -> bool:
+        """Whether a job has all the labels. The store selects by name."""
         labels = job.definition.labels
         return all(labels.get(name) == value for name, value in (self.labels or {}).items())
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """How many jobs were changed, and the name up to which all were looked at; None if that was all."""
+class BulkResult:
+    """How many jobs were changed, and the name up to which jobs were examined; None if all were."""
 
     count: int
     reached: str | None
 
 
 class Bulk:
-    """Does with many jobs what Pauser, Resumer and Writer do with one; asking again does no harm."""
+    """Does for many jobs what Pauser, Resumer and Writer do for one. The caller may safely ask again."""
 
     def __init__(
         self,
@@ -70,55 +70,55 @@ class Bulk:
         self._clock = clock
         self._concurrently = concurrently
 
-    def pause(self, wanted: Filter, *, reason: str | None, who: str) -> Done:
+    def pause(self, job_filter: Filter, *, reason: str | None, who: str) -> BulkResult:
         """Pause those that are not paused. StoreError, UnavailableError: any of them may have been."""
 
         def act(job: Job, now: Instant) -> object:
             return self._pauser.pause(job.key, reason=reason, who=who, requested_at=now)
 
-        return self._each(wanted, act, lambda job: job.paused_at is None)
+        return self._each(job_filter, act, lambda job: job.paused_at is None)
 
-    def resume(self, wanted: Filter, *, mode: CatchUpMode | None, who: str) -> Done:
+    def resume(self, job_filter: Filter, *, mode: CatchUpMode | None, who: str) -> BulkResult:
         """Resume those that are paused. StoreError, UnavailableError: any of them may have been."""
 
         def act(job: Job, now: Instant) -> object:
             return self._resumer.resume(job.key, who=who, requested_at=now, mode=mode)
 
-        return self._each(wanted, act, lambda job: job.paused_at is not None)
+        return self._each(job_filter, act, lambda job: job.paused_at is not None)
 
-    def delete(self, wanted: Filter, *, who: str) -> Done:
+    def delete(self, job_filter: Filter, *, who: str) -> BulkResult:
         """Delete them. StoreError, UnavailableError: any of them may have been."""
 
         def act(job: Job, now: Instant) -> object:
             self._writer.delete(job.key, who=who, requested_at=now)
             return job
 
-        return self._each(wanted, act, lambda _: True)
+        return self._each(job_filter, act, lambda _: True)
 
-    def _each(self, wanted: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> Done:
+    def _each(self, job_filter: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> BulkResult:
         until = self._clock.now() + BULK_TIME_LIMIT_MS
         count = examined = 0
-        after: str | None = wanted.after
+        after: str | None = job_filter.after
         while after is not None and examined < BULK_EXAMINED_MAX and self._clock.now() < until:
-            page = self._jobs.page(wanted.namespace, wanted.prefix, after, _PAGE_MAX)
-            found = [job for job in page.items if wanted.fits(job) and is_concerned(job)]
-            reached = self._deal_with(found, act, until)
+            page = self._jobs.page(job_filter.namespace, job_filter.prefix, after, _PAGE_MAX)
+            found = [job for job in page.items if job_filter.matches(job) and is_concerned(job)]
+            reached = self._handle(found, act, until)
             count += reached.count
             if reached.reached is not None:
-                return Done(count, reached.reached)
+                return BulkResult(count, reached.reached)
             examined += len(page.items)
             after = page.next
-        return Done(count, after)
+        return BulkResult(count, after)
 
-    def _deal_with(self, jobs: Sequence[Job], act: _Act, until: Instant) -> Done:
+    def _handle(self, jobs: Sequence[Job], act: _Act, until: Instant) -> BulkResult:
         """Deal with a page of jobs, some at a time; `reached` is set if time ran out before its end."""
         count = 0
         for start in range(0, len(jobs), _AT_ONCE):
             some = jobs[start : start + _AT_ONCE]
             count += sum(self._concurrently([partial(self._is_done, job, act) for job in some]))
             if self._clock.now() >= until and start + _AT_ONCE < len(jobs):
-                return Done(count, some[-1].key.name)
-        return Done(count, None)
+                return BulkResult(count, some[-1].key.name)
+        return BulkResult(count, None)
 
     def _is_done(self, job: Job, act: _Act) -> bool:
         now = self._clock.now()

@@ -1,4 +1,4 @@
-"""Reading what was changed of a job: what was filed, and the latest change, which is in the job."""
+"""Reading the changes of a job: the filed ones, and the latest one, which the job itself carries."""
 
 from sweephand.base.errors import NotFoundError
 from sweephand.model.change import Change
@@ -7,7 +7,7 @@ from sweephand.ports import ChangeStore, JobStore, Page
 
 
 class ChangeHistory:
-    """Answers for the changes of jobs, also of those that are gone."""
+    """Reads the changes of jobs, deleted jobs included."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore) -> None:
         self._jobs = jobs
@@ -22,7 +22,8 @@ class ChangeHistory:
         filed = self._changes.page(key, before, limit)
         found = {each.position: each for each in filed.items}
         if job is not None and job.change is not None and (not before or job.change.position < before):
-            # It may have been filed already, by somebody who then lost to another or was killed.
+            # Its change may be filed already: a writer files it before its commit, and may then lose or
+            # crash.
             found[job.change.position] = job.change
         if job is None and not found and not before:
             raise NotFoundError(f"Nothing is known of a job {key.name} in namespace {key.namespace}.")

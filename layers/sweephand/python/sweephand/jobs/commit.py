@@ -1,4 +1,4 @@
-"""Committing a version of a job: armed first, cut second, written last, so that what can be read is armed."""
+"""Committing a version of a job: first arm, then cut, then write. So every job that can be read is armed."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from itertools import takewhile
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, refers
-from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
@@ -17,21 +17,21 @@ from sweephand.wheel.catchup import OccurrenceRange
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A version of a job with a revision of its own, before it is armed.
+    """A version of a job with its own revision, before it is armed.
 
-    `job` lacks its cut, and `job.updated_at` is the instant of the request. Its triggers after `after` are
-    armed. If it `goes_on` with the series of the version before it, it rules from its cut; else from
-    `after`. What it `skipped` are misfires that do not fire.
+    `job` has no cut yet, and `job.updated_at` is the instant of the request. Its triggers after `after` are
+    armed. If the version `continues_series` of the version before it, its revision begins at the cut.
+    Otherwise it begins at `after`. `skipped` are misfires that do not fire.
     """
 
     job: Job
     after: Instant
-    goes_on: bool = False
+    continues_series: bool = False
     skipped: OccurrenceRange | None = None
 
 
 class Commits:
-    """How drafts become jobs; of several who write one job, one commits, the others start over."""
+    """Commits drafts. If several callers write one job at once, one commits and the others start again."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class Commits:
         self._payloads = payloads
         self._clock = clock
 
-    def check_patience(self, requested_at: Instant) -> None:
+    def check_time_limit(self, requested_at: Instant) -> None:
         """UnavailableError if a request is so old that its commit could come too late after its arming."""
-        check_patience(self._clock, requested_at)
+        check_time_limit(self._clock, requested_at)
 
     def commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
-        """The job as written, or None if another version than `over` was found there.
+        """Commit the draft and return the job, or None if the stored version is not `over`.
 
-        `stored` is the version that it follows, None for a new job; `over` is the item in its place, which
-        may be that of a job that is gone. Raises UnavailableError (nothing was committed) and StoreError (it
-        may have been).
+        `stored` is the version that the draft follows, None for a new job. `over` is the item that the write
+        replaces; it may be an expired job. Raises UnavailableError, after which nothing was committed. Raises
+        StoreError, after which the commit may have been applied.
         """
         requested_at = draft.job.updated_at
         self._keep_payload(draft.job)
@@ -67,32 +67,32 @@ class Commits:
             self._prepare(draft, over)
             job = self._cut(draft, stored)
             if stored is not None and self._has_filed(stored, job):
-                # That took time, and the cut is read just before the write.
+                # Filing took time, and the cut must be read just before the write.
                 job = self._cut(draft, stored)
-            self.check_patience(requested_at)
+            self.check_time_limit(requested_at)
         except (StoreError, UnavailableError):
-            # No write of this version has left: nobody can refer to its data.
+            # No write of this version has left, so no job can refer to its data.
             self._discard(draft.job, stored)
             raise
-        if self._jobs.put(job, over.version if over else None, in_time(self._clock, requested_at)):
-            self.let_go(over, job)
+        if self._jobs.put(job, over.version if over else None, within_time_limit(self._clock, requested_at)):
+            self.discard_unused_payload(over, job)
             return job
-        self.let_go(job, stored)
+        self.discard_unused_payload(job, stored)
         return None
 
-    def let_go(self, loser: Job | None, winner: Job | None) -> None:
-        """Let go of the data that `loser` refers to and `winner` does not, if no job refers to it by now.
+    def discard_unused_payload(self, loser: Job | None, winner: Job | None) -> None:
+        """Discard the data that `loser` refers to and `winner` does not, unless a job refers to it now.
 
-        The SDK may have repeated a write of `loser` after another's: then the job is back, or somebody took
-        its data over. So the job is read again. A creation can be repeated for a while yet. The data of a job
-        that is so young is left to the audit (jobs/payload_audit.py).
+        The SDK may have repeated a write of `loser` after another writer's write. Then the job is back, or
+        another version has taken over its data. So this method reads the job again. The SDK can repeat a
+        creation for a while. The data of so young a job is left to the audit (jobs/payload_audit.py).
         """
         payload = loser.definition.payload if loser else None
         if loser is None or payload is None or payload.ref is None or _has_payload(winner, payload.ref):
             return
         if may_come_back(loser, self._clock.now()):
             return
-        # What is written stands, whether or not an object that it left behind can be marked.
+        # The commit stands even if an object that it left behind cannot be discarded now.
         with suppress(StoreError):
             if not refers(self._jobs.get(loser.key), loser.uid, payload.ref):
                 self._payloads.discard(loser.uid, payload.ref)
@@ -106,8 +106,8 @@ class Commits:
     def _prepare(self, draft: Draft, over: Job | None) -> None:
         paused_at = draft.job.paused_at
         if paused_at is None or draft.after < paused_at:
-            # What falls due while a job is paused is for the resume to arm, which looks back to the pause. A
-            # request may be older than the pause that overtook it, though.
+            # A paused job is not armed, because the resume arms what falls due after the pause. But a request
+            # can be older than a pause that overtook it; its earlier triggers are armed here.
             self._arm(draft)
         if over is not None and over.change is not None:
             self._changes.put(over.key, over.change)
@@ -125,10 +125,11 @@ class Commits:
             self._timers.put(arming.timers)
         messages = arming.messages
         if draft.skipped is not None:
-            # Its record is for after the commit, and must not be lost with whoever is killed between the two.
+            # The record must follow the commit. The message makes it even if this function crashes in
+            # between.
             messages += (range_message(armable, draft.skipped, job.updated_at, are_skipped=True),)
         if messages:
-            # Delays count from the sending: what was slow until now makes nothing late.
+            # Delays count from the sending, so that slow writes before it make no trigger late.
             sent_at = self._clock.now()
             self._queue.send([(each, delay_of(each, sent_at)) for each in messages])
 
@@ -151,7 +152,7 @@ class Commits:
         # A pause is a cut, too: whoever writes next by a clock that is behind must not cut before it.
         cut = max(now, stored.cut, stored.paused_at or 0)
         until = cut if stored.paused_at is None else stored.paused_at
-        since = _since_of_next(stored, job, cut) if draft.goes_on else draft.after
+        since = _since_of_next(stored, job, cut) if draft.continues_series else draft.after
         current = job.current._replace(since=since)
         # By a clock that is behind, too, a job is not changed before it was made.
         updated_at = max(job.updated_at, stored.updated_at)

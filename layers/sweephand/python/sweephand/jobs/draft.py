@@ -1,4 +1,4 @@
-"""What a job becomes by a write: its next version, drafted from the stored one before anything is armed."""
+"""The next version of a job: drafted from the stored version and a request, before anything is armed."""
 
 from dataclasses import replace
 from typing import Literal
@@ -7,7 +7,13 @@ from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS
 from sweephand.jobs.commit import Draft
 from sweephand.jobs.payload_audit import ref_of
-from sweephand.jobs.series import begun, begun_instead, goes_on, patched, restarted
+from sweephand.jobs.series import (
+    continues_series,
+    new_series,
+    patched_series,
+    recounted_series,
+    series_instead,
+)
 from sweephand.model.change import Change, changed_fields
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
@@ -15,11 +21,11 @@ from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange
 
 
-def created(
+def draft_creation(
     key: JobKey, definition: Definition, *, uid: str, token: str, shards: int, who: str, now: Instant
 ) -> Draft:
-    """A new job. InvalidError for times that cannot be."""
-    series = begun(key, definition, now)
+    """The draft of a new job; InvalidError for impossible times."""
+    series = new_series(key, definition, now)
     job = Job(
         key=key,
         uid=uid,
@@ -39,31 +45,33 @@ def created(
     return Draft(job, now - 1)
 
 
-def replaced(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
-    """A stored job of which all is written anew; what it counts begins anew. InvalidError as in created()."""
-    is_same_series = goes_on(stored, definition, now)
-    series = (restarted if is_same_series else begun_instead)(stored, definition, now)
-    job = _written(stored, definition, series, token=token, now=now)
+def draft_replacement(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
+    """The draft of a job that is replaced whole. Its counts start again. InvalidError as for a creation."""
+    is_same_series = continues_series(stored, definition, now)
+    series = (recounted_series if is_same_series else series_instead)(stored, definition, now)
+    job = _rewritten(stored, definition, series, token=token, now=now)
     job = replace(job, change=_change(stored, definition, "replaced", token=token, who=who, now=now))
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
-def amended(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
-    """A stored job of which some is written anew; it goes on counting. InvalidError as in created()."""
-    series = patched(stored, definition, now)
-    job = _written(stored, definition, series, token=token, now=now)
+def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
+    """The draft of a job whose fields are patched. Its counts continue. InvalidError as for a creation."""
+    series = patched_series(stored, definition, now)
+    job = _rewritten(stored, definition, series, token=token, now=now)
     job = replace(job, change=_change(stored, definition, "patched", token=token, who=who, now=now))
     is_same_series = definition.has_same_timing(stored.definition)
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
-def resumed(stored: Job, skipped: OccurrenceRange | None, *, token: str, who: str, now: Instant) -> Draft:
-    """A paused job that goes on; what fell due since the pause and is not skipped is its new revision's."""
-    assert stored.paused_at is not None, "only what is paused goes on"
+def draft_resume(
+    stored: Job, skipped: OccurrenceRange | None, *, token: str, who: str, now: Instant
+) -> Draft:
+    """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped."""
+    assert stored.paused_at is not None, "only a paused job can be resumed"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
-        # What its pause held back is delivered only now.
+        # Triggers that the pause held back are delivered only now.
         expires_at = max(expires_at, _kept_from(now, stored.definition))
     job = replace(
         stored,
@@ -80,13 +88,13 @@ def resumed(stored: Job, skipped: OccurrenceRange | None, *, token: str, who: st
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:
-    """When a job whose end is known is gone: after that end, its retries and its retention."""
+    """When a job expires: after its last occurrence, its retries and its retention; None if it has no end."""
     last_at = _end_of(series)
     return None if last_at is None else _kept_from(last_at, definition)
 
 
 def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instant | None:
-    """When a job that was written anew is gone: as much later as a late resume has made it, if it goes on."""
+    """When a written job expires. If its end is unchanged, a delay by a late resume stays."""
     expires_at, former = expiry(series, definition), expiry(stored.series, stored.definition)
     is_same_end = _end_of(series) == _end_of(stored.series)
     if expires_at is None or former is None or stored.expires_at is None or not is_same_end:
@@ -97,10 +105,10 @@ def _expiry_after(stored: Job, series: Series, definition: Definition) -> Instan
 def _kept_for_what_waits(
     stored: Job, expires_at: Instant | None, definition: Definition, now: Instant
 ) -> Instant | None:
-    """That expiry of a job that was written anew, put off if the stored job's triggers may wait for longer.
+    """`expires_at`, or later if triggers of the stored version may still wait.
 
-    The end of the stored job may have been put off for what waits (runs/retention.py), or was late enough by
-    itself. What waits does so by the old definition, whatever the new one says.
+    The stored version's expiry may have been put off for waiting triggers (runs/retention.py), or was late
+    enough by itself. Triggers wait by the old definition, whatever the new one says.
     """
     if expires_at is None:
         return None
@@ -109,7 +117,7 @@ def _kept_for_what_waits(
         waiting_until = min(waiting_until, stored.expires_at)
         former = expiry(stored.series, stored.definition)
         if former is None or stored.expires_at > former:
-            # It was put off, by more than was needed.
+            # The expiry was put off, and by more than was needed.
             needed_until = stored.expires_at - stored.definition.put_off_ms
             waiting_until = max(waiting_until, needed_until)
     if expires_at >= waiting_until:
@@ -118,18 +126,18 @@ def _kept_for_what_waits(
 
 
 def _end_of(series: Series) -> Instant | None:
-    """The last occurrence, as far as it is known; of a job that fires only on demand its `ttl`."""
+    """The last occurrence, if it is known; for a job that fires only on demand, its `ttl`."""
     return series.ttl_at if series.is_on_demand else series.last_at()
 
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:
-    # A time that leaves Sweephand has a four-digit year: nobody could be shown a job with a later one.
+    # The year of a time that leaves Sweephand has four digits, so a later expiry could not be shown.
     return min(last_at + definition.run_time_max_ms + definition.retention_ms, INSTANT_MAX)
 
 
 def _following(stored: Job, job: Job, now: Instant) -> Draft:
-    """The draft of a job that goes on with the series of the stored one."""
-    return Draft(job, _armed_from(stored, job, now), goes_on=True)
+    """The draft of a job that continues the series of the stored version."""
+    return Draft(job, _armed_from(stored, job, now), continues_series=True)
 
 
 def _beginning(stored: Job, job: Job, now: Instant) -> Draft:
@@ -148,7 +156,7 @@ def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
     return now
 
 
-def _written(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
+def _rewritten(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
     # A paused job waits for whoever paused it, however long.
     expires_at = None
     if stored.paused_at is None:

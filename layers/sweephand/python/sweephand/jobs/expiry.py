@@ -1,4 +1,4 @@
-"""Whether the last run of a job is over, with which the job may want to go (`deleteAfterCompletion`)."""
+"""Whether the last run of a job is over, after which the job may be deleted (`deleteAfterCompletion`)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,19 +15,19 @@ from sweephand.ports import Clock, Ids, JobStore, RunStore
 #: Runs that are read at once.
 _PAGE_MAX: Final = 1_000
 
-#: What a job makes due lies at most so long before its creation: a `dueTime` that is just past counts as now.
+#: A trigger is due at most this long before its job's creation, because a `dueTime` just past counts as now.
 _PAST_MS: Final = MINUTE_MS + CLOCK_SKEW_MAX_MS
 
-#: A job that others keep writing is left to its retention.
+#: After this many lost writes, the job is left to its retention.
 _WRITES_MAX: Final = 5
 
 
 class JobExpiry:
-    """Lets jobs expire when all of their runs are over, by what is stored of these: it may be asked any time.
+    """Lets jobs expire when all their runs are over. It judges by the stored runs, so callers may repeat it.
 
-    It is asked once an end is recorded, and again when its message comes again; also once misfires are
-    recorded as skipped, and by a resume. So of several runs that end at once the last one sees the others,
-    and whoever dies in between is followed by somebody who asks.
+    It is called when the end of a run is recorded, and again when that run's message comes again. It is also
+    called when misfires are recorded as skipped, and by a resume. So if several runs end at once, the last
+    call sees all of them. If a function crashes in between, a later call follows.
     """
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
@@ -37,10 +37,10 @@ class JobExpiry:
         self._ids = ids
 
     def ended(self, job: Job | None, run: Run | None = None) -> None:
-        """Let the job expire now if it wants that and its last run is over; `run` may have no record.
+        """Let the job expire now if it asks for that and its last run is over; `run` may have no record.
 
-        Its item stays for two weeks more, as that of every job that has expired: a trigger that comes late is
-        delivered all the same. What cannot be written now is left to the job's retention.
+        Like every expired job, its item stays for two weeks more, so that a late trigger is still delivered.
+        If the job cannot be written now, it is left to its retention.
         """
         if job is None or not job.definition.deletes_after_completion:
             return
@@ -56,9 +56,9 @@ class JobExpiry:
                 stored = self._jobs.get(job.key)
 
     def _are_over(self, job: Job, run: Run | None, now: Instant) -> bool:
-        """Whether every run of the job is over by its records, from the newest to the oldest.
+        """Whether the records say that every run of the job is over; they are read from newest to oldest.
 
-        False also if reading them takes too long: then the job is left to its retention.
+        It is also False if reading takes too long. Then the job is left to its retention.
         """
         until, has_run = now + BULK_TIME_LIMIT_MS, run is None
         due: dict[Instant, Instant] = {}
@@ -73,7 +73,7 @@ class JobExpiry:
                 has_run = has_run or (run is not None and each.run_id == run.run_id)
                 if each.demand is None:
                     due[each.due_at] = _last_due_at(each)
-            # Before its creation lie runs of earlier jobs of its name, and backfilled ones of its own.
+            # Runs before its creation are those of earlier jobs of its name, and its own backfilled runs.
             is_all = not page.items or page.items[-1].due_at < job.created_at - _PAST_MS
             before = None if is_all else page.next
             if before is not None and self._clock.now() >= until:
@@ -82,31 +82,32 @@ class JobExpiry:
             due[run.due_at] = _last_due_at(run)
         if not due or job.series.next_after(max(due.values())) is not None:
             return False
-        # Either successes leave no record, but for the last one, or nothing but what is on its way has none.
+        # Without records of successes, only the last run has one. Otherwise each run under way lacks a
+        # record.
         return not job.definition.records_successes or _have_records(job, due, now)
 
 
 def _have_records(job: Job, due: Mapping[Instant, Instant], now: Instant) -> bool:
     """Whether each occurrence of the present revision has a record, as far back as records are kept.
 
-    `due` are the due times of the records, each with the last one that the record stands for. An occurrence
-    without a record will be asked about when its run is over.
+    `due` has the due times of the records, each with the last due time that the record stands for. When the
+    run of an occurrence without a record is over, its end calls this again.
     """
     kept_since = now - job.definition.history_retention_ms + CLOCK_SKEW_MAX_MS
-    spans = [(first, last) for first, last in due.items() if last > first]
+    ranges = [(first, last) for first, last in due.items() if last > first]
     following = job.series.next_after(max(job.current.since, kept_since))
     while following is not None and following.due_at <= now:
         at = following.due_at
-        ends = [last for first, last in spans if first <= at <= last]
+        ends = [last for first, last in ranges if first <= at <= last]
         if at not in due and not ends:
             return False
-        # What was skipped may be millions: no walk through it.
+        # A record of skipped misfires may stand for millions, so the loop leaps over them.
         following = job.series.next_after(max([at, *ends]))
     return True
 
 
 def is_last(job: Job, run: Run) -> bool:
-    """Whether a run is that of its job's last occurrence, if the job wants to go with it."""
+    """Whether the run is that of the job's last occurrence, and the job is to be deleted after it."""
     return (
         job.definition.deletes_after_completion
         and run.demand is None
@@ -115,11 +116,11 @@ def is_last(job: Job, run: Run) -> bool:
 
 
 def _last_due_at(run: Run) -> Instant:
-    """The due time of the last of those that a record stands for: of skipped misfires there are many."""
+    """The last due time that a record stands for; a record of skipped misfires stands for many."""
     return run.due_at if run.last_due_at is None else run.last_due_at
 
 
 def _is_ending(job: Job, now: Instant) -> bool:
-    """Whether the job wants to go, has nothing to come, and has not gone yet."""
+    """Whether the job is to be deleted after its last run, has no occurrence left, and has not expired."""
     wants = job.definition.deletes_after_completion
     return wants and job.paused_at is None and not job.is_gone(now) and job.series.has_ended(now)

@@ -1,4 +1,4 @@
-"""Triggers that somebody asks for: one now, or those of a span that is past; paused or not."""
+"""Triggers on demand: one that is due now, or those of a past range; the job may be paused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.jobs.payload_audit import ref_of
-from sweephand.jobs.preconditions import present
-from sweephand.jobs.series import as_if_ever
+from sweephand.jobs.preconditions import existing_job
+from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import Demand, RunName
@@ -19,7 +19,7 @@ from sweephand.wheel.catchup import OccurrenceRange
 
 @dataclass(frozen=True, slots=True)
 class Backfilled:
-    """The triggers that a backfill made: how many, and the names of the first and the last one's runs."""
+    """The result of a backfill: the number of triggers, and the run names of the first and the last."""
 
     count: int
     first: RunName | None = None
@@ -27,7 +27,7 @@ class Backfilled:
 
 
 class OnDemand:
-    """Makes triggers on demand. They have ids of their own, and ask for nothing but that the job is there."""
+    """Makes triggers on demand. Each has its own id, and needs nothing but that its job is there."""
 
     def __init__(
         self, *, jobs: JobStore, queue: Queue, payloads: PayloadStore, clock: Clock, ids: Ids
@@ -46,12 +46,13 @@ class OnDemand:
         requested_at: Instant,
         check_data: Callable[[Definition], None],
     ) -> Trigger:
-        """Make a trigger that is due now, with data of its own or (None) the job's.
+        """Make a trigger that is due now, with its own data or, if `payload` is None, the job's.
 
-        It is on its way when this returns. Data over 2 KB is kept for two weeks. `check_data` raises
-        InvalidError if the job cannot take data. Raises NotFoundError, and StoreError: it may be on its way.
+        The trigger is in the queue when this returns. Data over 2 KB is kept for two weeks. `check_data`
+        raises InvalidError if the job's target cannot take data. Raises NotFoundError. Raises StoreError,
+        after which the trigger may be in the queue.
         """
-        job = present(self._jobs.get(key), key, requested_at)
+        job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
             check_data(job.definition)
         demand = Demand("manual", self._ids.token())
@@ -65,35 +66,35 @@ class OnDemand:
     def backfill(self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant) -> Backfilled:
         """Make the triggers that the job's schedule has from `since` on and before `until`.
 
-        They travel as one message, which the delivery function divides. Their `due` is the past one. How
-        often is no bound here, and neither is when the job was written, but where its schedule counts from
-        there. Raises NotFoundError, InvalidError, ConflictError for a job that fires only on demand, and
-        StoreError: they may be on their way.
+        They travel as one message, which the delivery function splits. Their due times are the past ones.
+        `repeats` does not limit them. They may also lie before the job's creation, unless the schedule counts
+        from it. Raises NotFoundError, InvalidError, and ConflictError for a job that fires only on demand.
+        Raises StoreError, after which the triggers may be in the queue.
         """
-        job = present(self._jobs.get(key), key, requested_at)
+        job = existing_job(self._jobs.get(key), key, requested_at)
         self._check(since, until)
         if job.series.is_on_demand:
             detail = f"The job {key.name} fires only on demand: it has no schedule, so nothing to backfill."
             raise ConflictError(detail)
-        series = as_if_ever(job, since)
+        series = unbounded(job, since)
         first = series.next_after(since - 1)
         if first is None or first.due_at >= until:
             return Backfilled(0)
-        span = OccurrenceRange(first, series.last_through(until - 1, first))
-        if span.count > BACKFILL_TRIGGERS_MAX:
+        wanted = OccurrenceRange(first, series.last_through(until - 1, first))
+        if wanted.count > BACKFILL_TRIGGERS_MAX:
             detail = (
-                f"{span.count} triggers lie between them; give a span of at most {BACKFILL_TRIGGERS_MAX} "
+                f"{wanted.count} triggers lie between them; give a range of at most {BACKFILL_TRIGGERS_MAX} "
                 "(backfillTriggersMax)."
             )
             raise InvalidError([Violation("/from", detail)])
         demand = Demand("backfill", self._ids.token())
         now = self._clock.now()
         message = RangeMessage(
-            key, job.uid, job.rev, series, first, span.last.due_at, armed_at=now, demand=demand
+            key, job.uid, job.rev, series, first, wanted.last.due_at, armed_at=now, demand=demand
         )
         self._queue.send([(message, 0)])
-        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (span.first, span.last))
-        return Backfilled(span.count, first_name, last_name)
+        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (wanted.first, wanted.last))
+        return Backfilled(wanted.count, first_name, last_name)
 
     def _check(self, since: Instant, until: Instant) -> None:
         found = []
@@ -102,12 +103,14 @@ class OnDemand:
         if since >= until:
             found.append(Violation("/from", "It must be before `to`."))
         if until > self._clock.now():
-            found.append(Violation("/to", "It must not be in the future: what is to come fires by itself."))
+            found.append(
+                Violation("/to", "It must not be in the future: the schedule fires what is to come.")
+            )
         if found:
             raise InvalidError(found)
 
     def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
-        """The payload in the store, under a name that nothing else has and where it expires by itself."""
+        """The payload after it is stored under a unique name, where it expires by itself."""
         assert payload.text is not None, "a payload that was just given has its text"
         ref = ref_of(payload.digest, demand.token, job.key)
         self._payloads.put(job.uid, ref, payload.text)

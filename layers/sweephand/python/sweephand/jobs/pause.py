@@ -1,4 +1,4 @@
-"""Pausing: the moment from which on no delivery of a job begins."""
+"""Pausing: after a pause, no delivery of the job begins."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,15 +6,15 @@ from typing import Any
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
-from sweephand.jobs.preconditions import check_revision, present
-from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.jobs.preconditions import check_revision, existing_job
+from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
 
 class Pauser:
-    """Pauses jobs: for a caller, and for Sweephand itself where a consumer's answer asks for it."""
+    """Pauses jobs: for a caller, and for Sweephand itself after an answer that asks for it."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
         self._jobs = jobs
@@ -33,16 +33,17 @@ class Pauser:
         if_match: str | None = None,
         target: Mapping[str, Any] | None = None,
     ) -> Job:
-        """Pause a job: once this returns, no delivery of it begins but those that are asked for by hand.
+        """Pause a job. Once this returns, no delivery of it begins, except of triggers on demand.
 
-        A paused job stays as it is, with the moment and the reason of its first pause. What fell due up to
-        the moment is held until the resume; what falls due after it is for the resume to decide on. With
-        `uid`, the job must be that one, not a later one of its name; with `target`, its target must be that
-        one still. Raises NotFoundError, PreconditionError, and UnavailableError after 20 s: nothing was
-        written. StoreError: it may have been, and asking again is safe.
+        A job that is paused already is not changed: it keeps the instant and the reason of its pause.
+        Triggers that fell due before the pause wait for the resume. The resume decides about those that fall
+        due after it. With `uid`, the job must be that one, and not a later one of its name. With `target`,
+        the job's target must still be equal. Raises NotFoundError, PreconditionError, and UnavailableError
+        after 20 s; then nothing was written. Raises StoreError, after which the pause may be written. The
+        caller may safely ask again.
         """
         while True:
-            stored = present(self._jobs.get(key), key, requested_at)
+            stored = existing_job(self._jobs.get(key), key, requested_at)
             if uid is not None and stored.uid != uid:
                 raise NotFoundError(f"The job {key.name} of namespace {key.namespace} is another one by now.")
             check_revision(key, stored, if_match)
@@ -53,8 +54,8 @@ class Pauser:
             if stored.change is not None:
                 self._changes.put(key, stored.change)
             now = self._clock.now()
-            check_patience(self._clock, requested_at)
-            # Not before the cut: the revision that rules must not be left with less than nothing.
+            check_time_limit(self._clock, requested_at)
+            # A pause before the cut would leave the present revision with an end before its beginning.
             paused_at = max(now, stored.cut)
             token = self._ids.token()
             paused = replace(
@@ -63,9 +64,9 @@ class Pauser:
                 paused_at=paused_at,
                 pause_reason=reason,
                 updated_at=max(now, stored.updated_at),
-                # Who paused it will want to find it, however long that takes.
+                # A paused job never expires, so that the user finds it however long the pause lasts.
                 expires_at=None,
                 change=Change(paused_at, who, "paused", token, reason),
             )
-            if self._jobs.put(paused, stored.version, in_time(self._clock, requested_at)):
+            if self._jobs.put(paused, stored.version, within_time_limit(self._clock, requested_at)):
                 return paused

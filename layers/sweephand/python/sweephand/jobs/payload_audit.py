@@ -1,4 +1,4 @@
-"""Which payloads no job refers to any more: looked for a page at a time, all through the store."""
+"""The payload audit: finds payloads to which no job refers, one page of the store at a time."""
 
 from typing import Final, NamedTuple, Protocol
 
@@ -7,33 +7,33 @@ from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Clock, JobStore, PayloadStore
 
-#: Payloads that one step looks at.
+#: Payloads that one step examines.
 AUDITED_MAX: Final = 1_000
 
 
 class Audited(NamedTuple):
-    """What a step of the audit did: how many payloads it looked at, and how many it let go of."""
+    """The result of a step of the audit: the payloads that it examined, and those that it discarded."""
 
     examined: int
     discarded: int
 
 
 class AuditStore(Protocol):
-    """How far the audit of payloads has come."""
+    """How far the payload audit has come."""
 
     def reached(self) -> str:
-        """The position after which the next step goes on ("": from the first payload)."""
+        """The position after which the next step continues ("": from the first payload)."""
         ...
 
     def reach(self, position: str) -> None:
-        """Have the next step go on after that position; of two steps at once the last to say so rules."""
+        """Have the next step continue after that position; of two writes at once, the last one counts."""
         ...
 
 
 class PayloadAudit:
-    """Lets go of what nobody else does: the data of jobs that DynamoDB removed, and of writes that failed.
+    """Discards the data of jobs that DynamoDB removed and of writes that failed. No other function does this.
 
-    A job that ends by its time to live is removed by DynamoDB, which tells nobody.
+    DynamoDB removes expired jobs by their time to live, and calls no function when it does.
     """
 
     def __init__(self, *, jobs: JobStore, payloads: PayloadStore, audits: AuditStore, clock: Clock) -> None:
@@ -43,9 +43,10 @@ class PayloadAudit:
         self._clock = clock
 
     def step(self, limit: int = AUDITED_MAX) -> Audited:
-        """Look at the next page of payloads, where the last step stopped; after the last, at the first.
+        """Examine the page after the one that the last step examined; after the last page, the first.
 
-        Two steps at once do no harm: they do the same. StoreError: the next step looks at this page again.
+        Two steps at once do the same, so they do no harm. After a StoreError, the next step repeats this
+        page.
         """
         page = self._payloads.page(self._audits.reached(), limit)
         settled_at = self._clock.now() - PAYLOAD_GRACE_MS
@@ -65,23 +66,23 @@ class PayloadAudit:
 
 
 def ref_of(digest: str, token: str, key: JobKey) -> str:
-    """The ref of a payload that a write makes: it leads back to the job."""
+    """The ref of a payload that a write stores. It names the job."""
     return f"{digest[:32]}-{token}/{key.namespace}/{key.name}"
 
 
 def owner_of(ref: str) -> JobKey | None:
-    """The job whose write made a payload; None for a ref of an earlier release, which does not say."""
+    """The job whose write stored a payload; None for a ref of an earlier release, which does not name it."""
     _, *key = ref.split("/")
     return JobKey(*key) if len(key) == len(JobKey._fields) else None
 
 
 def refers(job: Job | None, uid: str, ref: str) -> bool:
-    """Whether a job refers to a payload."""
+    """Whether the job refers to that payload."""
     return job is not None and job.uid == uid and _ref(job) == ref
 
 
 def may_come_back(job: Job, now: Instant) -> bool:
-    """Whether the SDK may still repeat the creation of a job, and bring it back after its deletion."""
+    """Whether the SDK may still repeat the job's creation, and bring the job back after its deletion."""
     return now - job.created_at <= PAYLOAD_GRACE_MS
 
 

@@ -1,19 +1,19 @@
-"""What a write expects of the job that it finds: that it is there, in the revision that was named."""
+"""The preconditions of a write: the job exists, and it is in the revision that the caller named."""
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobKey
 
 
-def present(job: Job | None, key: JobKey, now: Instant) -> Job:
-    """The job; NotFoundError if there is none, or none any more."""
+def existing_job(job: Job | None, key: JobKey, now: Instant) -> Job:
+    """The job; NotFoundError if it does not exist or has expired."""
     if job is None or job.is_gone(now):
         raise NotFoundError(f"There is no job {key.name} in namespace {key.namespace}.")
     return job
 
 
 def check_revision(key: JobKey, stored: Job | None, if_match: str | None) -> None:
-    """PreconditionError if the job is not in the revision that is asked for (`*`: any)."""
+    """Raises PreconditionError if the job is not in the revision `if_match` (`*`: any revision)."""
     if if_match is not None and (stored is None or if_match not in ("*", stored.rev)):
         if stored is None:
             raise PreconditionError(f"There is no job {key.name}, and If-Match asks for one.")

@@ -1,23 +1,24 @@
-"""Reading jobs: what is stored, and what follows from it at an instant."""
+"""Reading jobs: what is stored, and each job's state at an instant."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.preconditions import present
+from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.ports import JobStore, Page, PayloadStore, RunStore
 
 JobState = Literal["active", "paused", "completed"]
 
-#: Runs of an earlier job of the same name that are looked behind for one of this job.
+#: The most runs among which a job's last run is looked for. Those of an earlier job of its name may come
+#: first.
 _FORMER_RUNS_MAX: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A job as its reader sees it at an instant; `last_run` is that of the newest due time."""
+    """A job as its reader sees it at an instant. `last_run` is the run with the newest due time."""
 
     job: Job
     state: JobState
@@ -26,7 +27,7 @@ class View:
 
 
 class Reader:
-    """Answers for jobs."""
+    """Reads jobs."""
 
     def __init__(self, *, jobs: JobStore, runs: RunStore, payloads: PayloadStore) -> None:
         self._jobs = jobs
@@ -35,18 +36,18 @@ class Reader:
 
     def get(self, key: JobKey, now: Instant) -> View:
         """The job with its data and its last run; NotFoundError if there is none."""
-        job = present(self._jobs.get(key), key, now)
+        job = existing_job(self._jobs.get(key), key, now)
         return replace(view(self._with_text(job), now), last_run=self._last_run(job))
 
     def page(self, namespace: str, *, prefix: str, after: str, limit: int, now: Instant) -> Page[View]:
-        """Jobs of a namespace by name, without data over 2 KB and without their last runs."""
+        """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs."""
         page = self._jobs.page(namespace, prefix, after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
 
     def _last_run(self, job: Job) -> Run | None:
-        """The run of the newest due time; runs of an earlier job of this name are none of its own.
+        """The job's run with the newest due time. Runs of an earlier job of this name do not count.
 
-        Those lie behind, since that job is deleted, unless this one's only runs are of a backfill.
+        These usually have older due times. They are newer only if all of this job's runs are backfilled.
         """
         runs = self._runs.page(job.key, None, "", 1).items
         if runs and runs[0].uid != job.uid:
@@ -62,10 +63,10 @@ class Reader:
 
 
 def view(job: Job, now: Instant) -> View:
-    """What a job is at an instant: paused, or active as long as an occurrence is left, else completed.
+    """The state of a job: paused, or active while an occurrence is left, or else completed.
 
-    A job that fires only on demand is active up to its `ttl`, for ever if it has none.
-    An occurrence that is due at this very instant is left: its delivery cannot have begun earlier.
+    A job that fires only on demand is active until its `ttl`, or forever without one. An occurrence that is
+    due at this very instant is still left, because its delivery cannot have begun before.
     """
     if job.paused_at is not None:
         return View(job, "paused", None)

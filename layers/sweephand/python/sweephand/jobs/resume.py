@@ -1,13 +1,13 @@
-"""Resuming: a paused job goes on from the moment of its pause, and what fell due since is caught up with."""
+"""Resuming: a paused job continues from its pause, and the misfires since then are caught up."""
 
 from contextlib import suppress
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.draft import resumed
+from sweephand.jobs.draft import draft_resume
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.jobs.preconditions import check_revision, present
+from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
@@ -17,7 +17,7 @@ from sweephand.wheel.misfires import record_skipped
 
 
 class Resumer:
-    """Resumes jobs; of several who write one, one commits, the others start over."""
+    """Resumes jobs. If several callers write one job at once, one commits and the others start again."""
 
     def __init__(
         self, *, jobs: JobStore, runs: RunStore, commits: Commits, expiry: JobExpiry, ids: Ids
@@ -37,20 +37,20 @@ class Resumer:
         mode: CatchUpMode | None = None,
         if_match: str | None = None,
     ) -> Job:
-        """Resume a job; one that is not paused stays as it is.
+        """Resume a job. A job that is not paused is not changed.
 
-        What fell due up to the pause is delivered by the revision that it fell due by. Of what fell due
-        since, `mode` says what fires (None: the job's own `catchup`); the new revision rules from after
-        what does not, of which there is one record. Raises NotFoundError, PreconditionError, and
-        UnavailableError after 20 s: nothing was committed. StoreError: it may have been, and asking again
-        is safe.
+        Triggers that fell due before the pause are delivered by the revision to which they belong. `mode`
+        decides which of those that fell due since then fire (None: the job's own `catchup`). The others get
+        one record, and the new revision begins after them. Raises NotFoundError, PreconditionError, and
+        UnavailableError after 20 s; then nothing was committed. Raises StoreError, after which the resume may
+        be committed. The caller may safely ask again.
         """
         while True:
-            self._commits.check_patience(requested_at)
-            stored = present(self._jobs.get(key), key, requested_at)
+            self._commits.check_time_limit(requested_at)
+            stored = existing_job(self._jobs.get(key), key, requested_at)
             check_revision(key, stored, if_match)
             if stored.paused_at is None:
-                # Whoever resumed it may have died before asking.
+                # The function that resumed the job may have crashed before this call.
                 self._expiry.ended(stored)
                 return stored
             found = misfires_between(
@@ -59,19 +59,19 @@ class Resumer:
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )
-            draft = resumed(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
+            draft = draft_resume(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._record(job, found.skipped, stored.series, requested_at)
-                # Its last run may have ended during the pause.
+                # The job's last run may have ended during the pause.
                 self._expiry.ended(job)
                 return job
 
     def _record(self, job: Job, skipped: OccurrenceRange | None, series: Series, now: Instant) -> None:
-        """Tell what was skipped, once that is settled: before, another resume could still let it fire.
+        """Record the skipped misfires after the commit. Before it, another resume could still let them fire.
 
-        So that it can be seen at once; if it cannot be written, or nobody lives to, the message does it that
-        was sent with the arming.
+        The record shows them at once. If this function cannot write it or crashes, the message that was sent
+        with the arming has the delivery function write it.
         """
         if skipped is not None:
             with suppress(StoreError):

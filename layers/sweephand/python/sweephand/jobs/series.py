@@ -1,4 +1,4 @@
-"""Which series a job has after a write: begun anew, counted anew, or gone on with."""
+"""The series of a job after a write: a new one, the same one counted again, or the same one continued."""
 
 from dataclasses import replace
 
@@ -9,8 +9,8 @@ from sweephand.model.job import Job, JobKey
 from sweephand.schedules import Series, series_of
 
 
-def begun(key: JobKey, definition: Definition, now: Instant) -> Series:
-    """The series that begins with a request at `now`; InvalidError for times that cannot be."""
+def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
+    """The series that begins with a request at `now`; InvalidError for impossible times."""
     return series_of(
         schedule=definition.schedule,
         timezone=definition.timezone,
@@ -26,32 +26,32 @@ def begun(key: JobKey, definition: Definition, now: Instant) -> Series:
 
 
 def is_over(job: Job, now: Instant) -> bool:
-    """Whether no occurrence is left; of a paused job, whether none was when it was paused.
+    """Whether no occurrence is left; for a paused job, whether none was left when it was paused.
 
-    A job that fires only on demand is over when its `ttl` is past. What fell due during a pause is owed
-    until the resume has decided on it.
+    A job that fires only on demand is over after its `ttl`. Occurrences of a pause are owed until the resume
+    decides about them.
     """
     return job.series.has_ended(_reached(job, now))
 
 
-def goes_on(stored: Job, definition: Definition, now: Instant) -> bool:
-    """Whether a job that is replaced keeps its series: same times, and an occurrence left."""
+def continues_series(stored: Job, definition: Definition, now: Instant) -> bool:
+    """Whether a replaced job keeps its series: its times are unchanged, and an occurrence is left."""
     return definition.has_same_timing(stored.definition) and not is_over(stored, now)
 
 
-def begun_instead(stored: Job, definition: Definition, now: Instant) -> Series:
-    """The series that begins with a request at `now` in the place of the stored one.
+def series_instead(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The series that begins with a request at `now` and replaces the stored one.
 
-    InvalidError for times that cannot be.
+    Raises InvalidError for impossible times.
     """
-    return _not_again(stored, begun(stored.key, definition, now), now)
+    return _not_again(stored, new_series(stored.key, definition, now), now)
 
 
-def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
-    """The stored series with the bounds of a definition, its occurrences counted anew.
+def recounted_series(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The stored series with the limits of the definition, and with its occurrences counted from 1 again.
 
-    Those of a paused job from the pause on, as if it had been replaced then: what fell due since is still to
-    be decided on. InvalidError if none is left.
+    A paused job counts from its pause, because the resume has yet to decide about the occurrences since then.
+    Raises InvalidError if no occurrence is left.
     """
     series = _bounded(stored, definition, _ttl_at(stored, definition, now))
     if series.is_on_demand:
@@ -62,11 +62,11 @@ def restarted(stored: Job, definition: Definition, now: Instant) -> Series:
     return series
 
 
-def patched(stored: Job, definition: Definition, now: Instant) -> Series:
-    """The series of a stored job some of whose fields were written anew: it goes on counting.
+def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
+    """The series of a stored job whose fields are patched. Its count continues.
 
-    Relative times that were not written anew stay the instants that they were resolved to at first.
-    InvalidError for times that cannot be, and for a bound by which nothing would be left.
+    A relative time that the patch leaves unchanged keeps the instant that it had at first. Raises
+    InvalidError for impossible times, and for a limit that would leave no occurrence.
     """
     former, before = stored.series, stored.definition
     is_same_ttl = before.ttl == definition.ttl
@@ -81,7 +81,7 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
     if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms) and not is_over_already:
         series = replace(series, counted_at=former.counted_at, counted=former.counted)
     else:
-        # What did not occur, since the series was over, does not count.
+        # The series was over, so the occurrences since then do not count.
         series = _counted_from(stored, series, reached_at, counted=_count(former, reached_at))
         reached_at = min(reached_at, series.counted_at or reached_at)
     is_used_up = (
@@ -92,20 +92,19 @@ def patched(stored: Job, definition: Definition, now: Instant) -> Series:
     return series
 
 
-def as_if_ever(job: Job, since: Instant) -> Series:
-    """The job's series as if it had been there from `since` on: not bounded by how often, or by its start.
+def unbounded(job: Job, since: Instant) -> Series:
+    """The job's series as if it had begun at `since`, without `repeats`; `dueTime` and `ttl` still limit it.
 
-    Where the schedule counts from its start (`@every`), it begins there all the same. `dueTime` and `ttl`
-    bound it.
+    A schedule that counts from its start (`@every`) keeps that start.
     """
     return _begun_before(replace(job.series, repeats=None, counted_at=None, counted=0), since)
 
 
 def _begun_before(series: Series, since: Instant) -> Series:
-    """A series as if it had begun before an instant, unless its schedule counts from its beginning."""
+    """The series as if it had begun before that instant, unless its schedule counts from its beginning."""
     earlier = replace(series, start_at=min(series.start_at, since - 1))
     unbound = replace(earlier, repeats=None, ttl_at=None, counted_at=None, counted=0)
-    # The next fire by a start and by one a moment later differ only if it is counted from there.
+    # If the start moves by a moment and the next occurrence moves too, the schedule counts from its start.
     moved = replace(unbound, start_at=unbound.start_at + 1)
     coming = [each.next_after(series.start_at) for each in (unbound, moved)]
     is_counted = len({each and each.due_at for each in coming}) > 1
@@ -117,13 +116,13 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
     is_same_due = stored.definition.due_time == definition.due_time
     kept: dict[str, str] = {}
     if is_same_due and former.due_at is not None:
-        # A dueTime that is past lies behind every occurrence to come; where it lies, the phase begins. A
-        # one-off has no other occurrence.
+        # A past dueTime lies before every occurrence to come. With a schedule, the dueTime only sets where
+        # the phase begins. A one-off has no other occurrence.
         is_floor = definition.schedule is not None
         kept["dueTime"] = rfc3339(max(former.due_at, now) if is_floor else former.due_at)
     if is_same_ttl and former.ttl_at is not None:
         kept["ttl"] = rfc3339(former.ttl_at)
-    series = begun(stored.key, replace(definition, written={**definition.written, **kept}), now)
+    series = new_series(stored.key, replace(definition, written={**definition.written, **kept}), now)
     if is_same_due:
         series = replace(series, due_at=former.due_at)
     # The first occurrence may be due at the very instant of the request.
@@ -137,9 +136,9 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
 
 
 def _bounded(stored: Job, definition: Definition, ttl_at: Instant | None) -> Series:
-    """The series of a definition whose times are those of a stored job: it begins where that began.
+    """The series of a definition with the times of the stored job; it begins where that job's series began.
 
-    It is read as of then: a list of instants that are past by now was none then.
+    The schedule is parsed as of that beginning, because a list with only past instants would be refused now.
     """
     former = stored.series
     written = {name: value for name, value in definition.written.items() if name != "ttl"}
@@ -147,12 +146,12 @@ def _bounded(stored: Job, definition: Definition, ttl_at: Instant | None) -> Ser
     if definition.due_time is not None and former.due_at is not None:
         written["dueTime"] = rfc3339(former.due_at)
         began_at = min(began_at, former.due_at)
-    series = begun(stored.key, replace(definition, written=written), began_at)
+    series = new_series(stored.key, replace(definition, written=written), began_at)
     return replace(series, start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
 
 
 def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None:
-    """What the ttl of a definition means now: it counts from the dueTime, where that was at first."""
+    """The instant of the definition's ttl. It counts from the dueTime, or from now without one."""
     if definition.ttl is None:
         return None
     former = stored.series
@@ -160,30 +159,30 @@ def _ttl_at(stored: Job, definition: Definition, now: Instant) -> Instant | None
     counted_from = former.due_at if counts_from_due and former.due_at is not None else now
     asked_at = min(former.start_at, counted_from) if counts_from_due else now
     written = {"dueTime": rfc3339(counted_from), "ttl": definition.ttl, "timezone": former.timezone}
-    return begun(stored.key, Definition(written), asked_at).ttl_at
+    return new_series(stored.key, Definition(written), asked_at).ttl_at
 
 
 def _reached(job: Job, now: Instant) -> Instant:
-    """The instant up to which the job's occurrences have been dealt with."""
+    """The instant up to which the job's occurrences have been handled."""
     return now if job.paused_at is None else min(now, job.paused_at)
 
 
 def _dealt_with(job: Job, reached_at: Instant) -> Instant:
-    """The same, of a job that more jitter may have moved ahead: its series begins where that put it."""
+    """The same for a job that a longer jitter may have moved ahead: at least where its series begins."""
     begun_at = 0 if job.series.due_at is not None else job.series.start_at - 1
     return max(reached_at, begun_at, job.moved_to, job.series.counted_at or 0)
 
 
 def _moved(instant: Instant, stored: Job, series: Series) -> Instant:
-    """Where another jitter puts an instant of the stored series."""
+    """The instant at which the new jitter puts an instant of the stored series."""
     return instant + series.jitter_ms - stored.series.jitter_ms
 
 
 def _counted_from(stored: Job, series: Series, reached_at: Instant, *, counted: int) -> Series:
-    """A series that follows the stored one: without what that one has dealt with, numbered on from `counted`.
+    """A series that follows the stored one, without its handled occurrences; numbers follow `counted`.
 
-    With less jitter it may begin before the stored one did: the first time of that one's schedule may lie
-    before its request, and not have fired yet.
+    With a shorter jitter, it may begin before the stored series did. The first time of the schedule may then
+    lie before the request, and has not fired yet.
     """
     counted_at = _moved(_dealt_with(stored, reached_at), stored, series)
     if series.due_at is None and series.jitter_ms < stored.series.jitter_ms:
@@ -192,11 +191,11 @@ def _counted_from(stored: Job, series: Series, reached_at: Instant, *, counted: 
 
 
 def _not_again(stored: Job, series: Series, now: Instant) -> Series:
-    """A series that begins at `now` with another time zone or dueTime, and so counts its times anew.
+    """A series that begins at `now` with another time zone or dueTime, and so numbers its occurrences from 1.
 
-    With the same schedule and another jitter, of this update or the one before it, a time of the schedule
-    that has fired at its old place does not fire at its new one. One that has not fires there, though that
-    is past.
+    The schedule may be the same and the jitter may differ, by this update or the one before. Then a time of
+    the schedule that has fired at its old instant does not fire at its new one. A time that has not fired
+    does, even if its new instant is past.
     """
     former = stored.series
     is_unmoved = series.jitter_ms == former.jitter_ms and _dealt_with(stored, now) <= now
@@ -207,13 +206,13 @@ def _not_again(stored: Job, series: Series, now: Instant) -> Series:
     else:
         is_counted = _begun_before(series, series.start_at - 1) == series
     if is_counted:
-        # Its schedule counts from the request, or from another dueTime: it has no time of before.
+        # The schedule counts from the request, or from another dueTime, so its times are all new.
         return series
     return _counted_from(stored, series, now, counted=series.counted)
 
 
 def _count(series: Series, through: Instant) -> int:
-    """The number of the last occurrence up to an instant; what was counted before, if there is none."""
+    """The number of the last occurrence up to an instant; if there is none, the count before the series."""
     coming = series.next_after(through)
     if coming is not None:
         return coming.sequence - 1

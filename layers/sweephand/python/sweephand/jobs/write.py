@@ -1,4 +1,4 @@
-"""Writing jobs: which draft a request makes of what is stored, until one is committed."""
+"""Writing jobs: drafts a new version from the stored one and a request, until a draft is committed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from typing import Literal, TypeAlias
 from sweephand.base.errors import PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.draft import amended, created, replaced
-from sweephand.jobs.preconditions import check_revision, present
+from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement
+from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.jobs.series import is_over
-from sweephand.jobs.time_limit import check_patience, in_time
+from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
-#: What a patch makes of a definition; InvalidError for what it cannot be made.
+#: Makes a patched definition; InvalidError if the patch cannot be applied.
 Patch: TypeAlias = Callable[[Definition], Definition]
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The job as it now is, and what a write did to it."""
+    """The job after the write, and what the write did."""
 
     job: Job
     outcome: Literal["created", "replaced", "unchanged"]
@@ -31,7 +31,7 @@ class WriteResult:
 class Writer:
     """Creates, replaces, patches and deletes jobs.
 
-    Of several who write one, one commits, and the others start over from what it wrote.
+    If several callers write one job at once, one commits. The others start again from its version.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Writer:
         if_match: str | None = None,
         if_absent: bool = False,
     ) -> WriteResult:
-        """Create or replace a job; an equal definition changes nothing, unless the job is completed.
+        """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
-        `if_match` is the revision that must rule, `if_absent` asks that there be no job. Relative times
-        count from `requested_at`. A paused job stays paused. Raises InvalidError (times that cannot be),
-        PreconditionError, and UnavailableError after 20 s; in each case nothing was committed. StoreError:
-        it may have been, and asking again is safe.
+        `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
+        Relative times count from `requested_at`. A paused job stays paused. Raises InvalidError for
+        impossible times, PreconditionError, and UnavailableError after 20 s; in each case nothing was
+        committed. Raises StoreError, after which the write may be committed. The caller may safely ask again.
         """
         while True:
-            # Of a bulk call, too: what has not begun in time must not be armed for nothing.
-            self._commits.check_patience(requested_at)
+            # A bulk call may reach this job only after the limit. Arming it would then be in vain.
+            self._commits.check_time_limit(requested_at)
             found = self._jobs.get(key)
             stored = None if found is None or found.is_gone(requested_at) else found
             if if_absent and stored is not None:
@@ -78,7 +78,7 @@ class Writer:
             check_revision(key, stored, if_match)
             if stored is None:
                 uid, token = self._ids.token(), self._ids.token()
-                draft = created(
+                draft = draft_creation(
                     key,
                     definition,
                     uid=uid,
@@ -91,7 +91,7 @@ class Writer:
                 return WriteResult(stored, "unchanged")
             else:
                 token = self._ids.token()
-                draft = replaced(stored, definition, token=token, who=caller, now=requested_at)
+                draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
@@ -99,48 +99,49 @@ class Writer:
     def patch(
         self, key: JobKey, patch: Patch, *, caller: str, requested_at: Instant, if_match: str | None = None
     ) -> WriteResult:
-        """Write some of a job anew; what is equal then changes nothing, even if the job is completed.
+        """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
-        `patch` is asked of the definition that is stored, again if somebody else has written the job
-        meanwhile. `repeats` goes on counting. Raises as put() does, and NotFoundError.
+        `patch` gets the stored definition. It is called again if another caller has written the job
+        meanwhile. The count of `repeats` continues. Raises as put() does, and NotFoundError.
         """
         while True:
-            self._commits.check_patience(requested_at)
-            stored = present(self._jobs.get(key), key, requested_at)
+            self._commits.check_time_limit(requested_at)
+            stored = existing_job(self._jobs.get(key), key, requested_at)
             check_revision(key, stored, if_match)
             definition = patch(stored.definition)
             if definition.equals(stored.definition):
                 return WriteResult(stored, "unchanged")
             token = self._ids.token()
-            draft = amended(stored, definition, token=token, who=caller, now=requested_at)
+            draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 return WriteResult(job, "replaced")
 
     def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
-        """Remove a job: once this returns, no delivery of it begins.
+        """Delete a job. Once this returns, no delivery of it begins.
 
-        A job that somebody creates under the name after this has found the one to remove is left alone.
-        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Its timers and
-        messages are dropped when they are read; its runs and changes stay.
+        If a caller creates a job of the same name after this has found the one to delete, the new job stays.
+        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Its timers and messages are
+        dropped when they are read. Its runs and changes stay.
         """
         deleted = Change(requested_at, who, "deleted", self._ids.token())
         refused: Job | None = None
         while True:
             found = self._jobs.get(key)
             if refused is not None and found is not None and found.uid != refused.uid:
-                # The SDK may repeat a deletion whose answer was lost. By then the job is gone, and somebody
-                # may have created another one of its name.
-                self._commits.let_go(refused, found)
+                # The SDK may repeat a deletion whose answer was lost. By then the job is deleted, and another
+                # caller may have created a new job of its name.
+                self._commits.discard_unused_payload(refused, found)
                 return
-            job = present(found, key, requested_at)
+            job = existing_job(found, key, requested_at)
             check_revision(key, job, if_match)
-            # Filed first: a deletion that was killed may be one change too many, never one too few.
+            # The change is filed first. After a crash the deletion may be filed without effect, but never
+            # lost.
             for change in (job.change, deleted):
                 if change is not None:
                     self._changes.put(key, change)
-            check_patience(self._clock, requested_at)
-            if self._jobs.delete(job, in_time(self._clock, requested_at)):
-                self._commits.let_go(job, None)
+            check_time_limit(self._clock, requested_at)
+            if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):
+                self._commits.discard_unused_payload(job, None)
                 return
             refused = job

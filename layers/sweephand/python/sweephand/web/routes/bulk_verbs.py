@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.jobs.bulk import Done, Filter
+from sweephand.jobs.bulk import BulkResult, Filter
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
@@ -58,7 +58,7 @@ def _filter_of(request: Request[NoQuery, Any], kind: str) -> Filter:
     return Filter(request.namespace, filters.prefix or "", filters.labels, after)
 
 
-def _count_reply(kind: str, done: Done) -> Reply:
+def _count_reply(kind: str, done: BulkResult) -> Reply:
     response: CountResponse = {"count": done.count}
     if done.reached is not None:
         response["nextCursor"] = cursor.encode(kind, done.reached)
