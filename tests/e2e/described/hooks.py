@@ -55,8 +55,8 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         r"Give the ETag",
         "schemathesis covers optional headers with the text 0, whatever their pattern",
     ),
-    (r"", r"Say of which jobs", "one of two query parameters is required"),
-    (r"/label", r"give each name once", "the same label twice with two values"),
+    (r"", r"Select the jobs", "one of two query parameters is required"),
+    (r"/label", r"Give each name once", "the same label twice with two values"),
     (
         r"/(retry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",

@@ -148,7 +148,7 @@ def test_an_invalid_job_among_many_has_the_same_pointers(job: Any, pointers: lis
 
 def test_a_field_that_is_yet_to_come_is_told_apart_from_a_mistake() -> None:
     errors = Client().put(job={**JOB, "batch": {"count": 5}, "bach": {"count": 5}}).json["errors"]
-    assert errors[0] == {"pointer": "/batch", "detail": "Not supported yet; leave it out."}
+    assert errors[0] == {"pointer": "/batch", "detail": "Not supported yet. Leave it out."}
     assert errors[1]["pointer"] == "/bach"
     assert "schedule" in errors[1]["detail"]
 

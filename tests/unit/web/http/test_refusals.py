@@ -27,7 +27,7 @@ def test_a_refused_reader_is_not_told_of_changes() -> None:
 )
 def test_a_field_spelled_otherwise_is_recognised(name: str, meant: str) -> None:
     said = told({**JOB, name: "x"})[f"/{name}"]
-    assert said.startswith(f"There is no such field here. Did you mean {meant}? What there is: catchup, ")
+    assert said.startswith(f"There is no such field here. Did you mean {meant}? The fields are: catchup, ")
 
 
 def test_a_job_that_is_written_back_as_it_was_shown_is_told_what_to_leave_out() -> None:
@@ -36,9 +36,7 @@ def test_a_job_that_is_written_back_as_it_was_shown_is_told_what_to_leave_out() 
     client.world.run_until(NOON + 3_700_000)
     shown = client.get().json
     refused = client.put(job=shown)
-    assert {each["detail"] for each in refused.json["errors"]} == {
-        "It is shown and not written; leave it out."
-    }
+    assert {each["detail"] for each in refused.json["errors"]} == {"Sweephand sets this field. Leave it out."}
     left_out = set(refused.pointers)
     assert {"/namespace", "/name", "/rev", "/state", "/nextRun", "/lastRun", "/owner"} < left_out
     written = {name: value for name, value in shown.items() if f"/{name}" not in left_out}
@@ -49,7 +47,7 @@ def test_the_only_field_there_is_is_told_as_one() -> None:
     client = Client()
     client.put()
     refused = client.send("POST", f"{JOBS}/job/pause", {"why": "x"})
-    assert refused.json["errors"][0]["detail"] == "There is no such field here. What there is: reason."
+    assert refused.json["errors"][0]["detail"] == "There is no such field here. The fields are: reason."
 
 
 def test_what_is_empty_and_must_not_be_is_told_so() -> None:
@@ -76,7 +74,7 @@ def test_whoever_gives_no_queue_is_shown_one(queue: Any) -> None:
 def test_an_empty_prefix_is_a_filter_that_says_nothing() -> None:
     refused = Client().send("POST", "/v1/namespaces/ns/pause", {"prefix": ""})
     assert [each["detail"] for each in refused.json["errors"]] == [
-        "Say of which jobs: give a prefix, or labels."
+        "Select the jobs: give a prefix, or labels."
     ]
 
 
@@ -85,7 +83,7 @@ def test_an_empty_prefix_is_a_filter_that_says_nothing() -> None:
 )
 def test_a_body_that_was_forgotten_is_missed_before_its_type(method: str, path: str) -> None:
     refused = Client().send(method, path)
-    assert (refused.status, refused.json["detail"]) == (400, "The body is empty; give a JSON object.")
+    assert (refused.status, refused.json["detail"]) == (400, "The body is empty. Give a JSON object.")
 
 
 def test_who_asks_for_any_revision_of_no_job_is_told_that_there_is_none() -> None:
@@ -102,4 +100,4 @@ def test_whoever_asks_again_after_a_store_failed_knows_what_is_then_made_twice()
     failing(client.world, "queue.send")
     refused = client.send("POST", f"{JOBS}/job/trigger")
     assert refused.status == 503
-    assert refused.json["detail"].endswith("only triggers by hand and backfills are then made anew.")
+    assert refused.json["detail"].endswith("Only a trigger or a backfill then makes new triggers.")

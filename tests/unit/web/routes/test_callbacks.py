@@ -58,7 +58,7 @@ def test_a_failure_is_taken_and_the_retry_follows(body: Any) -> None:
     assert report(client, token, "fail", body).status == 202
     client.world.run_until(client.world.clock.time + 10)
     run = client.send("GET", URL).json
-    assert (run["state"], run["reason"]) == ("retrying", "Its consumer reported that it failed.")
+    assert (run["state"], run["reason"]) == ("retrying", "The consumer reported a failure.")
 
 
 def test_a_failure_for_good_is_given_up_with_its_reason() -> None:

@@ -1,4 +1,4 @@
-"""All operations of the API, and the OpenAPI document that is made from them."""
+"""The table of all operations of the API, and the OpenAPI document that is made from it."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -33,7 +33,10 @@ from sweephand.web.services import Services
 
 
 def description() -> str:
-    """The OpenAPI document of all operations and target types, as JSON text. It is made at the first call."""
+    """The OpenAPI document of all operations and target types, as JSON text.
+
+    It is made at the first call, and again after the registered target types have changed.
+    """
     return _description_with(tuple(end_target_types().values()))
 
 

@@ -26,7 +26,11 @@ from sweephand.targets.queues import Reach
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each use case and port. `reach` is what the targets of jobs may reach."""
+    """One of each use case and port.
+
+    `reach` says which resources the targets of jobs may reach. The API function runs bulk writes by
+    `concurrently`.
+    """
 
     writer: Writer
     pauser: Pauser

@@ -1,1 +1,1 @@
-"""What every operation shares: events, bodies, problem documents, preconditions, OpenAPI."""
+"""The parts that every operation shares: events, bodies, problem documents, preconditions, OpenAPI."""

@@ -1,4 +1,4 @@
-"""How an event of API Gateway becomes the answer of an operation, or a problem document."""
+"""Turns an event of API Gateway into the answer of an operation, or into a problem document."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -35,15 +35,15 @@ _INTERNAL: Final = RuntimeError()
 
 
 class Resolver(APIGatewayHttpResolver):
-    """Powertools' resolver, with another pattern for the parameters of a path: any text between two slashes.
+    """Powertools' resolver with another pattern for path parameters: any text between two slashes.
 
-    Powertools' own pattern excludes some characters. A name with one of them would be answered 404, and not
-    with the rule of names. It also accepts a line break at the end of a path.
+    Powertools' own pattern excludes some characters. The API would answer a name with such a character by
+    404, and would not state the rule of names. That pattern also accepts a line break at the end of a path.
     """
 
     @staticmethod
     def _compile_regex(rule: str, base_regex: str = r"\A{}\Z") -> re.Pattern[str]:
-        if rule == ".*":  # Powertools asks for this route if no other matches
+        if rule == ".*":  # Powertools compiles this rule for paths without a route
             return re.compile(rule)
         return _path_pattern(rule, base_regex)
 
@@ -57,7 +57,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
         try:
             return app.resolve(event, context)
         except Exception:
-            log.exception("an event that could not be resolved")
+            log.exception("the event could not be resolved")
             return _lambda_response(_problem_reply(_INTERNAL))
 
     return handle
@@ -66,7 +66,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
 def build_app(
     services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> APIGatewayHttpResolver:
-    """The resolver: a route for each operation, and a problem for any other path or method."""
+    """The resolver. It has a route for each operation, and answers other paths and methods by a problem."""
     app = Resolver()
     dispatcher = _Dispatcher(services, app, Logger())
     for operation in operations:
@@ -78,7 +78,10 @@ def build_app(
 
 
 class _Dispatcher:
-    """Answers one request: authorize it, validate it, run the operation, write one line of log."""
+    """Answers requests.
+
+    It authorizes and validates each one, runs its operation, and logs one line for it.
+    """
 
     def __init__(self, services: Services, app: APIGatewayHttpResolver, log: Logger) -> None:
         self._services = services
@@ -104,14 +107,14 @@ class _Dispatcher:
             def explain(_: Caller | None) -> Reply:
                 if allowed:
                     raise MethodError(event.http_method, allowed)
-                raise NotFoundError("There is no such path; /v1/openapi.json describes those there are.")
+                raise NotFoundError("There is no such path. /v1/openapi.json describes every path.")
 
             return self._answer("none", explain)
 
         return refuse
 
     def _run(self, operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Reply:
-        """The reply of the operation. It runs only if the whole request is valid."""
+        """The reply of the operation, which runs only if the whole request is valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
         caller = authorize(operation, caller, path, event.headers.get("authorization"))
@@ -145,10 +148,10 @@ class _Dispatcher:
         caller = caller_of(event.raw_event)
         try:
             reply = run(caller)
-        except Exception as error:  # noqa: BLE001 - the one place where errors become statuses
+        except Exception as error:  # noqa: BLE001 - errors become statuses only here
             reply = _problem_reply(error)
             if not isinstance(error, BadRequestError | UnavailableError):
-                self._log.exception("a request failed")
+                self._log.exception("the request failed")
         self._log.info(
             "request",
             method=event.http_method,

@@ -1,4 +1,4 @@
-"""How the body of a request becomes a JSON object: content type first, then size, then what it says."""
+"""Reads the body of a request as a JSON object. It checks the content type, then the size, then the JSON."""
 
 import binascii
 import re
@@ -18,7 +18,7 @@ from sweephand.base.limits import BODY_BYTES_MAX
 from sweephand.web.http import json_text
 
 _EMPTY_OBJECT: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
-_EMPTY_MESSAGE: Final = "The body is empty; give a JSON object."
+_EMPTY_MESSAGE: Final = "The body is empty. Give a JSON object."
 
 
 def read_body(
@@ -28,11 +28,13 @@ def read_body(
     types: Collection[str] | None = None,
     may_be_empty: bool = False,
 ) -> Mapping[str, Any]:
-    """The JSON object in an event's body; one without fields if the body is empty and may be.
+    """The JSON object in an event's body. If the body is empty and `may_be_empty`, an object without fields.
 
-    `types` are the content types that are taken; None for application/json and all whose JSON means what it
-    means there. Raises UnsupportedError, TooLargeError, MalformedError in this order, and InvalidError for
-    JSON that is no object. Of what is not there no type is asked.
+    `types` are the content types that the call accepts. With None it accepts application/json and each type
+    that ends in `+json`. An empty body needs no content type.
+
+    The checks come in this order. Raises UnsupportedError for another content type, TooLargeError for a body
+    over the limit, MalformedError for text that is not JSON, and InvalidError for JSON that is not an object.
     """
     if not event.get("body") and may_be_empty:
         return {}
@@ -46,10 +48,10 @@ def read_body(
 
 
 def body_violations(event: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with the body of a call that takes none: all but an object without fields.
+    """The violations of a body that a call receives although it takes none.
 
-    That one says nothing, and many clients send it with every POST; no type is asked of it. Raises
-    TooLargeError, and MalformedError for what is no UTF-8.
+    An empty object is no violation, since many clients send one with every POST. It needs no content type.
+    Raises TooLargeError for a body over the limit, and MalformedError for a body that is not UTF-8.
     """
     is_empty = _EMPTY_OBJECT.fullmatch(_decode(event)) is not None
     return [] if is_empty else [Violation("", "This call takes no body; leave it out.")]
@@ -57,7 +59,7 @@ def body_violations(event: Mapping[str, Any]) -> list[Violation]:
 
 def _check_type(written: str | None, types: Collection[str] | None) -> None:
     if written is None:
-        raise UnsupportedError("Say what the body is: content-type: application/json.")
+        raise UnsupportedError("The body has no content type. Send content-type: application/json.")
     header = Message()
     header["content-type"] = written.replace("\r", " ").replace("\n", " ")
     kind = header.get_content_type()
@@ -67,7 +69,7 @@ def _check_type(written: str | None, types: Collection[str] | None) -> None:
         raise UnsupportedError(f"Send {expected}, not {kind}.")
     charset = header.get_content_charset("utf-8")
     if charset not in ("utf-8", "utf8", "us-ascii"):
-        raise UnsupportedError("Send UTF-8: JSON on the network is written in nothing else (RFC 8259).")
+        raise UnsupportedError("Send UTF-8. RFC 8259 requires it of JSON on a network.")
 
 
 def _text_of(event: Mapping[str, Any]) -> str:
@@ -83,12 +85,12 @@ def _decode(event: Mapping[str, Any]) -> str:
         try:
             encoded = b64decode(body, validate=True)
         except (binascii.Error, ValueError):
-            raise MalformedError("The body does not decode.") from None
+            raise MalformedError("The body is not valid Base64.") from None
         _check_size(len(encoded))
         try:
             return encoded.decode()
         except UnicodeDecodeError as error:
-            raise MalformedError(f"The body is not UTF-8: byte {error.start} cannot be.") from None
+            raise MalformedError(f"The body is not UTF-8: byte {error.start} is not valid.") from None
     try:
         _check_size(len(body.encode()))
     except UnicodeEncodeError:
@@ -98,4 +100,4 @@ def _decode(event: Mapping[str, Any]) -> str:
 
 def _check_size(size: int) -> None:
     if size > BODY_BYTES_MAX:
-        raise TooLargeError(f"The body has {size} bytes; give at most {BODY_BYTES_MAX} (bodyBytesMax).")
+        raise TooLargeError(f"The body has {size} bytes. Give at most {BODY_BYTES_MAX} (bodyBytesMax).")

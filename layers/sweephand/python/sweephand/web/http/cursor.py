@@ -1,23 +1,26 @@
-"""Where a page ends, in a form that callers hand back and do not read."""
+"""Cursors: the position at which a page ends. A caller sends the cursor back and does not read it."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 
-# The longest position of any list, with room to spare; a store's keys bear no more than 1,024 bytes.
+# Longer than the longest position of any list. A sort key of DynamoDB has at most 1,024 bytes.
 _POSITION_LENGTH_MAX: Final = 256
 
-INVALID: Final = "Give the nextCursor of an answer of this same list, or leave it out to begin."
+INVALID: Final = "Give the nextCursor of an answer to the same call. Leave it out for the first page."
 
 
 def encode(kind: str, position: str) -> str:
-    """The cursor of a position in lists of a kind."""
+    """The cursor of a position. `kind` names the list, so that no other list accepts the cursor."""
     return urlsafe_b64encode(f"{kind}:{position}".encode()).decode().rstrip("=")
 
 
 def decode(kind: str, cursor: str) -> str:
-    """The position; ValueError for what is no cursor of such a list."""
+    """The position in a cursor.
+
+    Raises ValueError unless `encode` has made the cursor for that kind of list.
+    """
     try:
-        # Canonical cursors only: the decoder alone would pass over foreign characters.
+        # The decoder skips characters that are not Base64. The comparison with `encode` below refuses them.
         text = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
     except ValueError:
         raise ValueError(INVALID) from None

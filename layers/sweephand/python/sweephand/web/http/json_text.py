@@ -1,7 +1,7 @@
-"""How JSON is read and written, so that `data` leaves as it came: no number, name or letter is changed.
+"""Reads and writes JSON without a change to its numbers, names and texts, so that `data` leaves as it came.
 
-A number is kept as it was written until somebody asks for its value: 1.10, 1e400 and integers of any
-length survive, and reading one can neither overflow nor take long.
+A number stays the text that the caller wrote until other code asks for its value. So 1.10, 1e400 and long
+integers are kept. Reading a number cannot overflow, and takes little time at any length.
 """
 
 import re
@@ -14,15 +14,15 @@ import simplejson
 from sweephand.base.errors import MalformedError
 from sweephand.base.limits import JSON_DEPTH_MAX
 
-# What may come before the point that is still worth a value: no field of Sweephand takes more.
+# The longest integer that becomes an int. No field of Sweephand takes a longer one.
 _DIGITS_MAX: Final = 30
 
-# How much of a name a message repeats.
+# How many characters of a name a message quotes.
 _QUOTED_MAX: Final = 64
 
 
 class Number(simplejson.RawJSON):
-    """A number as it was written."""
+    """A number as the caller wrote it."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -32,10 +32,10 @@ class Number(simplejson.RawJSON):
         return self.text
 
     def value(self) -> int | float:
-        """Its value: whole numbers as int (5.0 and 5e0 too, as JSON Schema has it), else the nearest float.
+        """The value: an int for a whole number, else the nearest float.
 
-        A number beyond 30 digits is answered as the nearest float, infinity included: it lies outside
-        the range of every field.
+        5.0 and 5e0 are whole numbers too, as in JSON Schema. Of an integer with more than 30 characters it is
+        the nearest float, which may be infinite. Such an integer is outside the range of every field.
         """
         if len(self.text) <= _DIGITS_MAX and self.text.lstrip("-").isdecimal():
             return int(self.text)
@@ -44,10 +44,10 @@ class Number(simplejson.RawJSON):
 
 
 def read(text: str) -> Any:
-    """The value of a JSON text, numbers as Number.
+    """The value of a JSON text, with its numbers as Number.
 
-    MalformedError for what is not JSON (RFC 8259), for what would mean different things to different
-    readers (a name twice in one object, half a surrogate pair), and for nesting beyond the limit.
+    Raises MalformedError for text that is not JSON (RFC 8259), and for nesting beyond the limit. Raises it
+    also for JSON that parsers read differently: a name twice in one object, or half of a surrogate pair.
     """
     try:
         value = simplejson.loads(
@@ -56,13 +56,13 @@ def read(text: str) -> Any:
             parse_float=Number,
             parse_constant=_refuse_constant,
             object_pairs_hook=_object_without_duplicates,
-            allow_nan=True,  # so that parse_constant is asked
+            allow_nan=True,  # otherwise simplejson does not call parse_constant
         )
     except simplejson.JSONDecodeError as error:
-        said = error.msg.replace("%r", "").removesuffix(" at").rstrip()
-        # Some of simplejson's messages expect the character at fault to be put in.
+        # Some messages of simplejson have a placeholder for the wrong character.
+        message = error.msg.replace("%r", "").removesuffix(" at").rstrip()
         at = f"line {error.lineno}, column {error.colno}"
-        raise MalformedError(f"The body is not JSON: {' '.join(said.split())} at {at}.") from None
+        raise MalformedError(f"The body is not JSON: {' '.join(message.split())} at {at}.") from None
     except RecursionError:
         raise MalformedError(_TOO_DEEP) from None
     if text.count("[") + text.count("{") > JSON_DEPTH_MAX:
@@ -73,18 +73,18 @@ def read(text: str) -> Any:
 
 
 def write(value: Any) -> str:
-    """The compact JSON text of a value that was read or built; Numbers and Raw texts stand as they are."""
+    """The compact JSON text of a value. A Number and the result of `raw` keep their text."""
     text: str = simplejson.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text
 
 
 def raw(text: str) -> Any:
-    """A JSON text that `write` puts in as it is."""
+    """A value that stands for a JSON text. `write` inserts the text unchanged."""
     return simplejson.RawJSON(text)
 
 
 def with_plain_numbers(value: Any) -> Any:
-    """The same with every Number replaced by its value."""
+    """The value with an int or float in place of each Number."""
     if isinstance(value, Number):
         return value.value()
     if isinstance(value, Mapping):
@@ -94,7 +94,7 @@ def with_plain_numbers(value: Any) -> Any:
     return value
 
 
-_TOO_DEEP: Final = f"The body is nested too deeply: at most {JSON_DEPTH_MAX} levels."
+_TOO_DEEP: Final = f"The body is nested too deeply. Give at most {JSON_DEPTH_MAX} levels."
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -102,15 +102,15 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        # One pass: a body has room for over a hundred thousand names.
+        # Count in one pass, since a body has room for over a hundred thousand names.
         times = Counter(name for name, _ in pairs)
         twice = next(name for name, count in times.items() if count > 1)
-        raise MalformedError(f"The name {_quoted(twice)} stands twice in one object; give it once.")
+        raise MalformedError(f"The name {_quoted(twice)} stands twice in one object. Give it once.")
     return found
 
 
 def _refuse_constant(name: str) -> Any:
-    raise MalformedError(f"{name} is not JSON; a number has digits, and null stands for none.")
+    raise MalformedError(f"{name} is not JSON. Give a number in digits, or null.")
 
 
 def _check_depth(value: Any) -> None:
@@ -133,7 +133,7 @@ def _check_unicode(value: Any) -> None:
         write(value).encode()
     except UnicodeEncodeError:
         raise MalformedError(
-            "The body has half a surrogate pair in a text; \\ud800 to \\udfff come in pairs."
+            "A text in the body has half of a surrogate pair. Give \\ud800 to \\udfff in pairs."
         ) from None
 
 

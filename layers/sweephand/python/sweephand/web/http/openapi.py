@@ -1,4 +1,4 @@
-"""How the OpenAPI 3.1 document is made: from the operations, their models and the target types."""
+"""Makes the OpenAPI 3.1 document from the operations, their models and the target types."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -19,9 +19,10 @@ from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 _REFS: Final = "#/components/schemas/{model}"
 
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "namespace": "The namespace. The key has to be for it.",
+    "namespace": "The namespace. The key must be for this namespace.",
     "name": "The job's name.",
-    "runId": "The run's name, as its list shows it: due time in epoch milliseconds, and index.",
+    "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
+    "index.",
     "id": "The key's id.",
 }
 
@@ -29,20 +30,21 @@ _ABOUT: Final = """\
 A job scheduler in your own AWS account. It delivers each trigger at least once, never early, and to the
 second.
 
-Every request carries `Authorization: Bearer sh_…`, unless the call is open to everybody. A caller sees the
-namespace of its key. The answer for any other namespace is 404.
+A request needs the header `Authorization: Bearer sh_…`, unless the call is open to everybody. A key opens one
+namespace, or all of them. The answer for any other namespace is 404.
 
 Errors are problem documents (RFC 9457). Their `errors` name every field that cannot be accepted, by its JSON
 pointer. API Gateway refuses some requests by itself (401, 403, 429, 500, 503). Then the body is
 `{"message": "…"}`, as `application/json`.
 
-Times are RFC 3339 in UTC, with milliseconds. A field that a call does not know is refused, and so is a body
-or a precondition that it does not take. The gateway decodes a path before it is read: `%2F` is a slash.
+Times in answers are RFC 3339 in UTC, with milliseconds. The API refuses a field that a call does not know. It
+also refuses a body or a precondition that a call does not take. The gateway decodes a path before the API
+reads it: `%2F` is a slash.
 """
 
 _TAGS: Final = (
-    ("Jobs", "A job says when something fires and where it is delivered."),
-    ("Runs", "A run says what became of one trigger."),
+    ("Jobs", "A job says when a trigger is due and where Sweephand delivers it."),
+    ("Runs", "A run is the record of delivering one trigger."),
     ("Occurrences", "The due times of a job, or of a schedule."),
     ("Access", "API keys, and the secrets that sign deliveries."),
     ("Service", "The stack itself."),
@@ -52,19 +54,19 @@ _ROLES: Final[Mapping[str, str]] = {
     "read": "Needs the role `read`, `write` or `admin`.",
     "write": "Needs the role `write` or `admin`.",
     "admin": "Needs the role `admin`.",
-    "callback": "Needs the token of the run's latest attempt, or the role `write` or `admin`.",
+    "callback": "Needs the token of the run's latest attempt, or a key with the role `write` or `admin`.",
     "any": "Needs any key.",
     "open": "Open to everybody.",
 }
 
-#: The credentials that an operation takes, where it does not take just a key.
+#: The credentials that an operation takes. An operation of another access takes a key only.
 _SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
     "open": [],
     "callback": [{"runToken": []}, {"key": []}],
 }
 
 
-#: The statuses that the gateway answers by itself on a path that is not open: the reason, and the message.
+#: The statuses that the gateway answers by itself on a path that is not open, with reason and message.
 _GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
     401: ("there is no Authorization header", "Unauthorized"),
     403: ("the key is unknown, was revoked or has expired", "Forbidden"),
@@ -75,9 +77,9 @@ _GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
 
 
 def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
-    """The OpenAPI document of those operations.
+    """The OpenAPI document of the operations.
 
-    Its server is a relative URL, so that the document is right at every address of the stack.
+    The URL of its server is relative, so that the document is right at every address of the stack.
     """
     operations = tuple(operations)
     schemas = _Schemas(operations)
@@ -130,7 +132,8 @@ class _Generator(GenerateJsonSchema):
 class _Schemas:
     """The JSON Schemas of all models.
 
-    A request is described as it is validated, an answer as it is serialized.
+    The schema of a request is that of pydantic's validation. The schema of a response is that of its
+    serialization.
     """
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
@@ -148,7 +151,7 @@ class _Schemas:
         adapters = [(model, mode, _adapter(model)) for model, mode in models.items()]
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
         self._schemas = {model: schema for (model, _), schema in found.items()}
-        # pydantic sorts its definitions by name. The whole is sorted in the same way.
+        # pydantic sorts its definitions by name. Sort them again with those of the target types.
         self.definitions: dict[str, Any] = dict(
             sorted((whole["$defs"] | target_schemas.components()).items())
         )
@@ -193,7 +196,7 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
 
 
 def statuses(operation: Operation[Any, Any]) -> list[int]:
-    """The statuses of the problems that an operation can answer with, in order."""
+    """The statuses of the problems with which an operation can answer, in ascending order."""
     found = set(operation.problems) | {500}
     if operation.access != "open":
         found |= {401, 503}
@@ -203,7 +206,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
         found |= {404, 422}
     if operation.query is not NoQuery or operation.headers:
         found.add(422)
-    # An operation that takes no body reads one all the same, to refuse it.
+    # An operation that takes no body reads the body all the same, to refuse it.
     found |= {400, 413, 422}
     if operation.accepts:
         found.add(415)
@@ -246,7 +249,7 @@ def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter without `null`, which stands for a parameter that is left out."""
+    """The schema of a parameter without `null`. In the model, null means that the caller left it out."""
     kinds = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     return kinds[0] if len(kinds) == 1 else schema
 
@@ -295,7 +298,7 @@ def _refusal_name(status: int) -> str:
 
 
 def _refusal(status: int) -> dict[str, Any]:
-    """The response that the gateway gives by itself, before it calls a function."""
+    """The response that the gateway sends by itself, without an answer of the API function."""
     reason, message = _GATEWAY[status]
     schema = {"$ref": _REFS.format(model="GatewayRefusal")}
     return {

@@ -1,4 +1,4 @@
-"""What an operation of the API is: a method on a path, its access, its request and its answers."""
+"""The description of an operation of the API: its method and path, its access, its request, its responses."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,20 +15,20 @@ from sweephand.web.services import Services
 Query = TypeVar("Query", bound=BaseModel)
 Body = TypeVar("Body")
 
-#: `any` needs any key, and `open` needs none. `report` needs the role `write`, or the token of a run. The
-#: operation itself checks that token.
+#: A call of an `any` operation needs any key, and a call of an `open` one needs none. A call of a `callback`
+#: operation needs the role `write` or the token of a run. The operation itself checks that token.
 Access: TypeAlias = Role | Literal["any", "open", "callback"]
 
 
 class NoQuery(BaseModel):
-    """An operation that takes no query parameters."""
+    """The query model of an operation that takes no query parameters."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[Query, Body]):
-    """A request that is admitted and valid.
+    """A valid request whose caller may call the operation.
 
     `path` holds the parameters of the path. The names in `headers` are in lower case.
     """
@@ -53,7 +53,7 @@ class Request(Generic[Query, Body]):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a request: a JSON value, a text of another content type, or no body."""
+    """The response to a request. Its body is a JSON value, or a text of another content type, or absent."""
 
     status: int
     body: Any = None
@@ -63,7 +63,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Generic[Body]):
-    """The value of a JSON body, or what is wrong with it. With violations, `value` means nothing."""
+    """The value that an operation reads from a JSON body, or the violations of that body.
+
+    With violations, `value` means nothing.
+    """
 
     value: Body | None
     violations: tuple[Violation, ...] = ()
@@ -73,9 +76,10 @@ class Parsed(Generic[Body]):
 class Accepts(Generic[Body]):
     """The body that an operation takes.
 
-    `model` describes it in the OpenAPI document. `read` is called with the parsed JSON object, the services
-    and the instant of the request. `types` are the content types that are accepted, by default every type of
-    JSON. If a body that is not `required` is left out, `read` gets an object without fields.
+    `model` describes the body in the OpenAPI document. The API calls `read` with the parsed JSON object, the
+    services and the instant of the request. `types` are the content types that the operation accepts: by
+    default application/json and each type that ends in `+json`. If the caller leaves out a body that is not
+    `required`, `read` gets an object without fields.
     """
 
     model: type[BaseModel]
@@ -87,7 +91,10 @@ class Accepts(Generic[Body]):
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """A successful answer: its meaning, its model (None: no body) and its headers by name and meaning."""
+    """A successful response: its meaning, its model, and the meaning of each header by name.
+
+    A model of None means that the response has no body.
+    """
 
     meaning: str
     model: Any = None
@@ -98,7 +105,10 @@ class Returns:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Query, Body]):
-    """A method on a path, whose parameters are in braces. Routes and OpenAPI are both made from it."""
+    """A method on a path. Both the route and the OpenAPI document are made from it.
+
+    The parameters of the path are in braces.
+    """
 
     method: str
     path: str
@@ -111,6 +121,7 @@ class Operation(Generic[Query, Body]):
     description: str = ""
     query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
     accepts: Accepts[Body] | None = None
-    #: The request headers that it takes. A precondition in any other header is refused.
+    #: The meaning of each precondition header that the operation takes. The API refuses any other
+    #: precondition.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What If-Match and If-None-Match ask of a write (RFC 9110, 13.1)."""
+"""The preconditions of a write: If-Match and If-None-Match (RFC 9110, 13.1)."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -10,19 +10,23 @@ _TAG: Final = r'(?:W/)?"[\x21\x23-\x7e\x80-\U0010ffff]*"'
 _TAGS: Final = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
 _FIND: Final = re.compile(_TAG)
 
-_IF_MATCH_RULE: Final = 'Give the ETag of an answer as it stands, in double quotes: "rev"; or * for any.'
-_IF_NONE_MATCH_RULE: Final = "Give *: the job is written if there is none. Revisions go into If-Match."
+_IF_MATCH_RULE: Final = (
+    'Give the ETag of an answer unchanged, with its double quotes: "rev". Or give * for any revision.'
+)
+_IF_NONE_MATCH_RULE: Final = (
+    "Give *, which writes the job only if it does not exist. Give revisions in If-Match."
+)
 
 
-#: The headers by which a write can be made to depend on what is stored.
+#: The headers by which a caller makes a write depend on the stored job.
 _PRECONDITIONS: Final = ("If-Match", "If-None-Match")
 
 
 def precondition_violations(taken: Collection[str], headers: Mapping[str, str]) -> list[Violation]:
-    """What is wrong with the preconditions of a write that takes only some, or none, of them.
+    """A violation for each precondition of a write that the operation does not take.
 
-    `headers` are by lower-case name. A precondition that nobody looks at would be a write that should not
-    have been.
+    `taken` are the names of the headers that it takes. The names in `headers` are in lower case. If the API
+    ignored a precondition, it would make a write that the caller wanted to prevent.
     """
     instead = f"it takes {' and '.join(taken)}" if taken else "it takes no precondition"
     return [
@@ -38,10 +42,11 @@ def etag(rev: str) -> str:
 
 
 def parse_if_match(if_match: str | None) -> tuple[str, ...] | None:
-    """The revisions of which one must rule (`*`: any); None if nothing is asked.
+    """The revisions in an If-Match header. None without the header, and `*` for any revision.
 
-    A weak tag matches nothing, as RFC 9110 has it for If-Match; PreconditionError if all are weak.
-    InvalidError for what is no list of tags.
+    The stored job must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
+    leaves out weak tags. Raises PreconditionError if all tags are weak, and InvalidError if the header is not
+    a list of tags.
     """
     if if_match is None:
         return None
@@ -51,12 +56,17 @@ def parse_if_match(if_match: str | None) -> tuple[str, ...] | None:
         raise InvalidError([Violation("/If-Match", _IF_MATCH_RULE)])
     strong = tuple(tag[1:-1] for tag in _FIND.findall(if_match) if not tag.startswith("W/"))
     if not strong:
-        raise PreconditionError("A weak entity tag (W/) matches no revision; give it as ETag showed it.")
+        raise PreconditionError(
+            "A weak entity tag (W/) matches no revision. Give the tag as the ETag header showed it."
+        )
     return strong
 
 
 def requires_absence(if_none_match: str | None) -> bool:
-    """Whether there must be no job; InvalidError for anything but `*`."""
+    """Whether an If-None-Match header asks for a write only if the job does not exist.
+
+    Raises InvalidError if the header is not `*`.
+    """
     if if_none_match is None:
         return False
     if if_none_match.strip() != "*":

@@ -1,4 +1,4 @@
-"""How an error is answered: with a status and a problem document (RFC 9457)."""
+"""Turns an error into a status and a problem document (RFC 9457)."""
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -26,25 +26,25 @@ from sweephand.web.schemas.responses import ProblemResponse, ViolationResponse
 
 CONTENT_TYPE: Final = "application/problem+json"
 
-#: The most fields that one problem names. A body has room for 100,000 unknown fields. The answer of a
-#: function has at most 6 MB, and one bulk request can lead to a hundred problems.
+#: The most fields that one problem names. A body has room for 100,000 unknown fields, and one bulk request
+#: can lead to a hundred problems. Lambda limits the response of a function to 6 MB.
 ERRORS_MAX: Final = 50
 
 
 class UnauthenticatedError(BadRequestError):
-    """A request without a caller on a guarded route. The gateway passed it on without its authorizer."""
+    """A request without a caller for an operation that needs one. The gateway did not call the authorizer."""
 
 
 class MethodError(BadRequestError):
-    """The path exists and does not have this method. `allowed` are the methods that it has."""
+    """The path has no operation of this method. `allowed` are the methods that it has."""
 
     def __init__(self, method: str, allowed: Iterable[str]) -> None:
         self.allowed = tuple(sorted(allowed))
-        super().__init__(f"{method} is not for this path; it takes {', '.join(self.allowed)}.")
+        super().__init__(f"This path does not take {method}. It takes {', '.join(self.allowed)}.")
 
 
 class DataTooLargeError(TooLargeError):
-    """`data` is over its limit, in a body that is within the limit of bodies."""
+    """`data` is over its limit, while the body is within the limit of bodies."""
 
     def __init__(self, violation: Violation) -> None:
         super().__init__(violation.detail)
@@ -56,16 +56,16 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     400: ("malformed", "The body cannot be read"),
     401: ("unauthenticated", "No key"),
     403: ("forbidden", "The role does not suffice"),
-    404: ("not-found", "Nothing there"),
-    405: ("method", "Not for this path"),
-    409: ("conflict", "Not in this state"),
-    410: ("gone", "It is over"),
+    404: ("not-found", "Not found"),
+    405: ("method", "The path does not take this method"),
+    409: ("conflict", "The present state does not allow this"),
+    410: ("gone", "The run or its attempt is over"),
     412: ("precondition", "The job is not in that revision"),
-    413: ("too-large", "Over a limit of size"),
+    413: ("too-large", "Larger than a limit"),
     415: ("unsupported", "Not JSON"),
     422: ("invalid", "Fields that cannot be accepted"),
     500: ("internal", "A fault of Sweephand"),
-    503: ("unavailable", "Not at present"),
+    503: ("unavailable", "Not available at present"),
 }
 
 _STATUSES: Final[Mapping[type[SweephandError], int]] = {
@@ -86,19 +86,19 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
 }
 
 _FIXED_DETAILS: Final[Mapping[int, str]] = {
-    500: "Sweephand failed at this request; its log has the reason under the request's id.",
-    503: "A store did not answer, and what was to be written may have been. Asking again is safe; only "
-    "triggers by hand and backfills are then made anew.",
+    500: "Sweephand failed to answer this request. Its log has the reason under the request's id.",
+    503: "A store did not answer. It may have made the change all the same. You can safely send the request "
+    "again. Only a trigger or a backfill then makes new triggers.",
 }
 
 
 def status_of(error: Exception) -> int:
-    """The status of an error; 500 for an error that is not in the table."""
+    """The HTTP status of an error: 500 for an error that the table does not have."""
     return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)
 
 
 def problem_of(error: Exception) -> ProblemResponse:
-    """The problem document of an error. It does not repeat the message of a store or of a fault."""
+    """The problem document of an error. It hides the message of a StoreError and of an unexpected error."""
     status = status_of(error)
     if isinstance(error, InvalidError):
         count = len(error.violations)
@@ -118,7 +118,7 @@ def problem_of(error: Exception) -> ProblemResponse:
 
 
 def build_problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResponse:
-    """A problem document. Each status has one type, which is a name and not an address."""
+    """A problem document. Each status has one type. The type is a name (URN), not an address."""
     kind, title = KINDS[status]
     found: ProblemResponse = {
         "type": f"urn:sweephand:problem:{kind}",
@@ -135,13 +135,13 @@ def build_problem(status: int, detail: str, violations: Iterable[Violation] = ()
 
 
 def _sentence(text: str) -> str:
-    """A detail as a sentence, with every character that does not print as an escape sequence."""
+    """A detail as a sentence. An escape sequence replaces each character that does not print."""
     text = printable(text)
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
 
 
 def headers(error: Exception) -> dict[str, str]:
-    """The headers that RFC 9110 requires or suggests for the status of an error."""
+    """The response headers that RFC 9110 requires or suggests for the status of an error."""
     if isinstance(error, MethodError):
         return {"allow": ", ".join(error.allowed)}
     if isinstance(error, UnauthenticatedError):

@@ -1,1 +1,1 @@
-"""The operations of the API, a module for each group of them."""
+"""The operations of the API. Each module has a group of them."""

@@ -1,4 +1,4 @@
-"""The operations that pause, resume and delete many jobs."""
+"""The bulk operations that pause, resume and delete jobs by prefix and labels."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,7 +25,7 @@ from sweephand.web.services import Services
 
 
 def pause_jobs(services: Services, request: Request[NoQuery, BulkPauseRequest]) -> Reply:
-    """Pause many jobs."""
+    """Pause the jobs that a filter selects."""
     done = services.bulk.pause(
         _filter_of(request, "pause"), reason=request.body.reason, who=request.caller.key_id
     )
@@ -33,7 +33,7 @@ def pause_jobs(services: Services, request: Request[NoQuery, BulkPauseRequest]) 
 
 
 def resume_jobs(services: Services, request: Request[NoQuery, BulkResumeRequest]) -> Reply:
-    """Resume many jobs."""
+    """Resume the jobs that a filter selects."""
     done = services.bulk.resume(
         _filter_of(request, "resume"), mode=request.body.catchup, who=request.caller.key_id
     )
@@ -41,13 +41,13 @@ def resume_jobs(services: Services, request: Request[NoQuery, BulkResumeRequest]
 
 
 def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Reply:
-    """Delete many jobs."""
+    """Delete the jobs that a filter selects."""
     query = request.query
     if not query.prefix and not query.label:
         raise InvalidError([Violation("", SELECTION_RULE)])
     labels = dict(each.split(":", 1) for each in query.label)
     if len(labels) < len(set(query.label)):
-        raise InvalidError([Violation("/label", "A job has one value of a label: give each name once.")])
+        raise InvalidError([Violation("/label", "A job has one value for each label. Give each name once.")])
     filters = Filter(request.namespace, query.prefix, labels, query.cursor)
     return _count_reply("delete", services.bulk.delete(filters, who=request.caller.key_id))
 
@@ -74,8 +74,9 @@ def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Parse
 
 
 _ABOUT: Final = (
-    "Acts on the jobs whose names have the prefix and that have the labels. One of the two is required. "
-    f"One call looks at up to {BULK_EXAMINED_MAX} jobs: go on as long as there is a nextCursor."
+    "Selects the jobs whose names begin with the prefix and that have the labels. A prefix or labels are "
+    f"required. One call looks at up to {BULK_EXAMINED_MAX} jobs. Call again with the nextCursor of the "
+    "answer, until an answer has none."
 )
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -85,8 +86,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="pauseJobs",
         tag="Jobs",
         access="write",
-        summary="Pause many jobs",
-        description=f"{_ABOUT} Jobs that are paused already stay as they are, and are not counted.",
+        summary="Pause jobs in bulk",
+        description=f"{_ABOUT} A job that is already paused does not change and does not count.",
         run=pause_jobs,
         accepts=Accepts(
             BulkPauseRequest,
@@ -101,8 +102,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="resumeJobs",
         tag="Jobs",
         access="write",
-        summary="Resume many jobs",
-        description=f"{_ABOUT} Jobs that are not paused stay as they are, and are not counted.",
+        summary="Resume jobs in bulk",
+        description=f"{_ABOUT} A job that is not paused does not change and does not count.",
         run=resume_jobs,
         accepts=Accepts(BulkResumeRequest, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
         returns={200: Returns("The number of jobs that were resumed", CountResponse)},
@@ -113,7 +114,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="deleteJobs",
         tag="Jobs",
         access="write",
-        summary="Delete many jobs",
+        summary="Delete jobs in bulk",
         description=_ABOUT,
         run=delete_jobs,
         query=DeleteQuery,

@@ -1,4 +1,4 @@
-"""The operation that writes many jobs. Each is judged by itself, as if it had been sent alone."""
+"""The bulk write of jobs. The API validates and writes each job as if the caller had sent it alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,17 +36,17 @@ from sweephand.web.services import Services
 
 @dataclass(frozen=True, slots=True)
 class _NamedJob:
-    """A valid job of the request, with its name."""
+    """A valid job of the request, and its name."""
 
     name: str
     definition: Definition
 
 
 def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
-    """Create or replace many jobs. A job that is refused does not stop the others."""
+    """Create or replace jobs. A refused job does not stop the others."""
     seen: set[str] = set()
     entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
-    # No two jobs have the same name, so they may be written in any order.
+    # Each name occurs once, so the jobs may be written in any order.
     tasks = [partial(_write_job, services, request, each) for each in entries if isinstance(each, _NamedJob)]
     results_of_writes = iter(services.concurrently(tasks))
     results = [next(results_of_writes) if isinstance(each, _NamedJob) else each for each in entries]
@@ -64,9 +64,12 @@ def _parse_or_refuse(
 
 
 def _parse_entry(services: Services, document: Any, seen: set[str], requested_at: Instant) -> _NamedJob:
-    """The name and definition in one entry. Raises InvalidError with JSON pointers into that entry."""
+    """The name and definition in one entry of the list. `seen` are the names of the entries before it.
+
+    Adds the name to `seen`. Raises InvalidError with JSON pointers into the entry.
+    """
     if not isinstance(document, Mapping):
-        raise InvalidError([Violation("", "Give an object: a job and its name.")])
+        raise InvalidError([Violation("", "Give an object: a job with its name.")])
     name = document.get("name")
     parsed = read_job(
         {field: value for field, value in document.items() if field != "name"}, services, requested_at
@@ -75,11 +78,11 @@ def _parse_entry(services: Services, document: Any, seen: set[str], requested_at
     if not isinstance(name, str) or not is_name(name):
         detail = NAME_RULE
     elif name in seen:
-        detail = "An earlier job of this request has this name; give each name once."
+        detail = "An earlier job of this request has this name. Give each name once."
     if detail is not None or parsed.value is None:
         violations = [] if detail is None else [Violation("/name", detail)]
         raise InvalidError([*violations, *parsed.violations])
-    assert isinstance(name, str), "it has been found valid"
+    assert isinstance(name, str), "is_name has accepted it"
     seen.add(name)
     return _NamedJob(name, parsed.value)
 
@@ -87,7 +90,9 @@ def _parse_entry(services: Services, document: Any, seen: set[str], requested_at
 def _write_job(services: Services, request: Request[NoQuery, list[Any]], each: _NamedJob) -> BulkWriteResult:
     try:
         if services.clock.now() - request.requested_at > REQUEST_TIME_LIMIT_MS:
-            raise UnavailableError("Others of this request took too long; this was not written. Ask again.")
+            raise UnavailableError(
+                "The other jobs of this request took too long. This job was not written. Send it again."
+            )
         written = services.writer.put(
             JobKey(request.namespace, each.name),
             each.definition,
@@ -117,16 +122,16 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="putJobs",
         tag="Jobs",
         access="write",
-        summary="Create or replace many jobs",
-        description=f"Writes up to {JOBS_PER_BULK_MAX} jobs. Each is judged by itself, as a PUT of it "
-        "would be. A job that is refused does not stop the others. Pointers are relative to each job's "
-        "own document.",
+        summary="Create or replace jobs in bulk",
+        description=f"Writes up to {JOBS_PER_BULK_MAX} jobs. The API validates and writes each job as a PUT "
+        "does. A refused job does not stop the others. The JSON pointers in a problem are relative to its "
+        "job.",
         run=put_jobs,
         accepts=Accepts(
             BulkWriteRequest,
             _read_jobs,
-            {"one of many": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
+            {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
         ),
-        returns={200: Returns("What became of each job, in order", BulkWriteResponse)},
+        returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
     ),
 )

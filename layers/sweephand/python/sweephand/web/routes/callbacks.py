@@ -1,4 +1,4 @@
-"""The operations with which a consumer reports on a run that it has accepted, and the one that ends a run."""
+"""The callbacks of a consumer for a run that it has accepted, and the operation that cancels a run."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -32,26 +32,26 @@ from sweephand.web.services import Services
 
 
 def heartbeat(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Take the heartbeat of a run."""
+    """Record the heartbeat of a run."""
     run = services.callbacks.heartbeat(request.key, _run_id(request), _token(request))
     return Reply(200, callback_response(run))
 
 
 def complete(services: Services, request: Request[NoQuery, str | None]) -> Reply:
-    """Take it that a run is complete."""
+    """Record that the consumer has completed a run."""
     run = services.callbacks.complete(request.key, _run_id(request), _token(request), result=request.body)
     return Reply(200, callback_response(run))
 
 
 def fail(services: Services, request: Request[NoQuery, FailureRequest]) -> Reply:
-    """Take it that an attempt has failed."""
-    said = request.body
+    """Record that an attempt has failed."""
+    failure = request.body
     run = services.callbacks.fail(
         request.key,
         _run_id(request),
         _token(request),
-        reason=said.reason or "Its consumer reported that it failed.",
-        is_final=said.retry is False,
+        reason=failure.reason or "The consumer reported a failure.",
+        is_final=failure.retry is False,
     )
     return Reply(202, callback_response(run))
 
@@ -75,14 +75,14 @@ def _token(request: Request[Any, Any]) -> str | None:
 
 
 def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[str | None]:
-    """The result as the JSON text that is kept of it, None if there is none."""
+    """The JSON text of the result, as Sweephand keeps it. None if the caller sent no result."""
     violations = check(CompletionRequest, dict.fromkeys(document))[1]
     if violations or "result" not in document:
         return Parsed(None, tuple(violations))
     text = json_text.write(document["result"])
     size = len(text.encode())
     if size > RESULT_BYTES_MAX:
-        detail = f"Has {size} bytes as compact JSON; at most {RESULT_BYTES_MAX} (resultBytesMax) are kept."
+        detail = f"Has {size} bytes as compact JSON. Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
         return Parsed(None, (Violation("/result", detail),))
     return Parsed(text)
 
@@ -92,7 +92,7 @@ def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> Pars
     return Parsed(found, tuple(violations))
 
 
-_TOKEN: Final = "Send the token that came with the attempt (`sweephand-run-token`) as the bearer."  # noqa: S105 - it is about one
+_TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token
 _PROBLEMS: Final = (404, 409, 410, 503)
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -102,11 +102,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="heartbeatRun",
         tag="Runs",
         access="callback",
-        summary="Heartbeat: report that a run goes on",
-        description=f"{_TOKEN} The answer 410 says stop: the run is cancelled, or the attempt has counted "
-        "as failed.",
+        summary="Heartbeat: report that a run is still in progress",
+        description=f"{_TOKEN} If the answer is 410, the consumer has to stop: the run is cancelled, or "
+        "Sweephand has counted the attempt as failed.",
         run=heartbeat,
-        returns={200: Returns("Until when the next report has to come", CallbackResponse)},
+        returns={200: Returns("The deadlines of the next callback and of the run", CallbackResponse)},
         problems=_PROBLEMS,
     ),
     Operation(
@@ -116,9 +116,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="callback",
         summary="Complete a run",
-        description=f"{_TOKEN} Sweephand keeps a `result` with the run and hands it to `onComplete`. "
-        "Sending the same report again is safe. 409 and 410 say that it came too late, or that another "
-        "report was first.",
+        description=f"{_TOKEN} Sweephand keeps the `result` with the run and passes it to `onComplete`. "
+        "You can safely send the same callback again. 409 and 410 mean that the callback came too late, or "
+        "that another callback came first.",
         run=complete,
         accepts=Accepts(
             CompletionRequest,
@@ -136,9 +136,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="callback",
         summary="Fail an attempt",
-        description=f"{_TOKEN} A moment later the job's retry policy decides what follows. Sending the "
-        "same report again is safe. 409 and 410 say that it came too late, or that another report was "
-        "first.",
+        description=f"{_TOKEN} Shortly afterwards the job's retry policy decides whether another attempt "
+        "follows. You can safely send the same callback again. 409 and 410 mean that the callback came too "
+        "late, or that another callback came first.",
         run=fail,
         accepts=Accepts(
             FailureRequest,
@@ -156,11 +156,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="write",
         summary="Cancel a run",
-        description="Cancels a run that is `running` or `retrying`. Its consumer learns of it by its next "
-        "heartbeat. 409 if the run is over (also if it is cancelled already), or if an attempt is under "
-        "way.",
+        description="Cancels a run that is `running` or `retrying`. The answer to the consumer's next "
+        "heartbeat is then 410. The answer to this call is 409 if the run is over (or already cancelled), "
+        "or if a request to the consumer is under way.",
         run=cancel,
-        returns={200: Returns("The run, cancelled", RunResponse)},
+        returns={200: Returns("The cancelled run", RunResponse)},
         problems=_PROBLEMS,
     ),
 )

@@ -1,4 +1,4 @@
-"""The operation that lists what was changed of a job, also of one that is deleted."""
+"""The operation that lists the changes of a job. It also lists those of a deleted job."""
 
 from typing import Any, Final
 
@@ -32,7 +32,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="read",
         summary="List the changes of a job",
-        description="Newest first. Changes are kept for 90 days, also those of a deleted job of this name.",
+        description="Lists the newest change first. Sweephand keeps a change for 90 days, also if the "
+        "job is deleted.",
         run=list_changes,
         query=ChangesQuery,
         returns={200: Returns("A page of changes", ChangePage)},

@@ -84,14 +84,15 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
 
 
 def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Parsed[Definition]:
-    """The definition in a job document, or everything that is wrong with it."""
+    """The definition in the body of a PUT, or all its violations."""
     return read_definition(document, reach=services.reach, requested_at=requested_at)
 
 
 def expected_revision(services: Services, request: Request[Any, Any]) -> str | None:
-    """The revision that If-Match asks for; None if it asks for none.
+    """The revision that the job must have, by the If-Match header. None without that header.
 
-    If it names several, that is the one that rules now. Raises PreconditionError if none of them rules.
+    If the header names several revisions, the result is the one that the job has now. Raises
+    PreconditionError if the job has none of them.
     """
     revs = parse_if_match(request.headers.get("if-match"))
     if revs is None or len(revs) == 1:
@@ -101,7 +102,7 @@ def expected_revision(services: Services, request: Request[Any, Any]) -> str | N
     except NotFoundError:
         return revs[0]
     if rev not in revs:
-        raise PreconditionError(f"The job is in none of these revisions: it is in revision {rev}.")
+        raise PreconditionError(f"The job has none of these revisions. Its revision is {rev}.")
     return rev
 
 
@@ -132,9 +133,11 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     },
 }
 
-ETAG: Final = {"ETag": "The revision, in double quotes."}
-IF_MATCH: Final = {"If-Match": "Write only if this revision rules: its ETag. `*`: only if the job exists."}
-_ABSENT: Final = {"If-None-Match": "`*`: write the job only if there is none."}
+ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
+IF_MATCH: Final = {
+    "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
+}
+_ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -145,13 +148,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Create or replace a job",
-        description="The last write wins, unless you send If-Match or If-None-Match. A definition that "
-        "equals the stored one changes nothing, so it is safe to send a PUT again.",
+        description="The last write wins, unless you send If-Match or If-None-Match. If the definition "
+        "equals the stored one, nothing changes. So you can safely send a PUT again.",
         run=put_job,
         accepts=Accepts(JobRequest, read_job, EXAMPLES),
         headers=IF_MATCH | _ABSENT,
         returns={
-            200: Returns("The job was replaced, or stays as it was", JobResponse, ETAG),
+            200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
             201: Returns("The job was created", JobResponse, ETAG),
         },
         problems=(412, 503),
@@ -174,8 +177,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Delete a job",
-        description="After the answer no delivery of the job begins. Its runs stay until their "
-        "`historyRetention` is over.",
+        description="After the answer no delivery of the job begins. Sweephand keeps the records of its runs "
+        "until their `historyRetention` is over.",
         run=delete_job,
         headers=IF_MATCH,
         returns={204: Returns("The job is deleted")},
@@ -189,7 +192,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="List jobs by name",
         description="The list shows jobs without their data. A page that is filtered by state or label "
-        "can be short or empty: go on as long as there is a nextCursor.",
+        "can be short or empty. Call again with the nextCursor of the answer, until an answer has none.",
         run=list_jobs,
         query=JobsQuery,
         returns={200: Returns("A page of jobs", JobPage)},

@@ -1,4 +1,4 @@
-"""The operations on API keys: admins make, list and revoke them."""
+"""The operations by which admins make, list and revoke API keys."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ from sweephand.web.services import Services
 
 
 def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
-    """Make a key and show it. It is never shown again."""
+    """Make a key and show it. No later answer shows it again."""
     asked = request.body
     if not request.caller.sees(asked.namespace):
         raise ForbiddenError(
@@ -77,12 +77,15 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     key_id = request.path["id"]
     key = services.keys.get(key_id) if key_id.isascii() and key_id.isalnum() else None
     if key is None or not request.caller.sees(key.namespace) or not services.keys.delete(key_id):
-        raise NotFoundError("There is no such key; one that has expired may be gone by itself.")
+        raise NotFoundError("There is no such key. Sweephand deletes a key some time after it has expired.")
     return Reply(204)
 
 
 def _open_cursor(services: Services, sealed: str) -> str:
-    """The position in a sealed cursor. It can be the id of a key of another namespace, so it is sealed."""
+    """The position in a sealed cursor.
+
+    The position can be the id of a key of another namespace. The seal hides that id from the caller.
+    """
     if not sealed:
         return ""
     position = unseal(_cursor_secret(services), sealed)
@@ -92,7 +95,7 @@ def _open_cursor(services: Services, sealed: str) -> str:
 
 
 def _cursor_secret(services: Services) -> str:
-    """The secret that seals the cursors. No caller can read it, since no namespace has the name `*`."""
+    """The secret that seals cursors. No caller can read it, since no namespace has the name `*`."""
     return services.signing.active(EVERY_NAMESPACE)[-1]
 
 
@@ -122,8 +125,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Make an API key",
-        description="This answer shows the key, and nothing shows it again. An admin of one namespace "
-        "makes keys for that namespace only.",
+        description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
+        "that namespace only.",
         run=make_key,
         accepts=Accepts(
             KeyRequest,
@@ -152,7 +155,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Revoke an API key",
-        description="The gateway may let the key in for up to a minute more.",
+        description="The gateway may accept the key for up to a minute after the answer.",
         run=revoke_key,
         returns={204: Returns("The key is revoked")},
         problems=(404,),

@@ -1,4 +1,4 @@
-"""The operations that show due times of a stored job, and of a schedule that is not stored."""
+"""The operations that show the due times of a stored job, and of a schedule that is not stored."""
 
 import datetime as dt
 import re
@@ -51,7 +51,8 @@ _REASONS: Final[Mapping[str, Reason]] = {
     "first": "overlap-first",
     "second": "overlap-last",
 }
-#: At most so many effects of clock changes are read: an expression can name each second of a repeated hour.
+#: The most effects of clock changes that one call reads. An expression can name each second of a repeated
+#: hour.
 _EFFECTS_MAX: Final = 10_000
 #: No schedule has an occurrence before 1970.
 _EARLIEST: Final[Instant] = 0
@@ -110,7 +111,7 @@ def _occurrence(due_at: Instant, zone: Zone, reason: Reason | None) -> Occurrenc
 
 def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResponse:
     if effect.cause == "gap":
-        # A local time that does not exist has no offset.
+        # A local time that does not exist has no offset from UTC.
         local = rfc3339(effect.wall_s * SECOND_MS).removesuffix("Z")
         return {"utc": rfc3339(effect.instant), "local": local, "reason": "gap-skipped"}
     return {
@@ -121,30 +122,30 @@ def _skipped(effect: ClockEffect, zone: Zone) -> SkippedResponse:
 
 
 def _local(instant: Instant, zone: Zone) -> str:
-    """RFC 3339 by the zone's wall clock, with its offset."""
+    """The local time of an instant in the zone, as RFC 3339 with the offset."""
     offset_s = zone.offset_at(instant // 1_000)
     sign = "-" if offset_s < 0 else "+"
-    # Before there were time zones, offsets had seconds (local mean time). RFC 3339 cannot write these.
+    # Old offsets have seconds (local mean time). RFC 3339 has no way to write them.
     hours, minutes = divmod(abs(offset_s) // 60, 60)
     shift_ms = (hours * 60 + minutes) * 60_000
     wall_at = instant + (shift_ms if sign == "+" else -shift_ms)
     if wall_at > INSTANT_MAX:
-        return rfc3339(instant)  # the wall clock shows the year 10000, which RFC 3339 cannot write
+        return rfc3339(instant)  # the local year is 10000, which RFC 3339 cannot write
     wall = rfc3339(wall_at)
     return f"{wall.removesuffix('Z')}{sign}{hours:02d}:{minutes:02d}"
 
 
 def read_instant(text: str, at: str) -> Instant:
-    """The instant that an RFC 3339 text names, cut off to whole milliseconds.
+    """The instant that an RFC 3339 text names, rounded down to whole milliseconds.
 
-    Its offset may lead beyond the years 1 to 9999, since it only bounds a list. Raises InvalidError, with the
-    JSON pointer `at`, for any other text.
+    The instant may lie outside the years 1 to 9999 by the text's offset, since it only bounds a list. Raises
+    InvalidError with the JSON pointer `at` for any other text.
     """
     with suppress(ScheduleError):
         return parse_instant(text, round_up=False)
     try:
         if not re.fullmatch(RFC3339_PATTERN, text):
-            raise ValueError(text)  # noqa: TRY301 - refused like a date that does not exist
+            raise ValueError(text)  # noqa: TRY301 - the handler below refuses it like a date that does not exist
         return from_datetime(dt.datetime.fromisoformat(text))
     except ValueError:
         raise InvalidError([Violation(at, _RULE)]) from None
@@ -184,9 +185,9 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
 
 
 def _reference_instant(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
-    """The instant from which a schedule that is not stored counts: now, or `after` if that is past.
+    """The instant at which a previewed schedule begins: the instant of the request, or a past `after`.
 
-    An absolute `dueTime` before a past `after` is earlier still: then the schedule counts from there.
+    If `after` is past and `dueTime` is an instant before it, the schedule begins at `dueTime`.
     """
     past = [after, requested_at]
     if isinstance(due_time, str):

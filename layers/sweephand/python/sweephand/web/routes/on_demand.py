@@ -1,4 +1,4 @@
-"""The operations that make triggers on demand: one now, or all of a past span of time."""
+"""The operations that make triggers on demand: one trigger now, or those of a past range (backfill)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from sweephand.web.services import Services
 
 @dataclass(frozen=True, slots=True)
 class BackfillWindow:
-    """The due times that a backfill makes triggers of: from `since` on and before `until`."""
+    """The range of a backfill: the due times from `since` on and before `until`."""
 
     since: Instant
     until: Instant
@@ -55,7 +55,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
 
 
 def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
-    """Make the triggers of a past span of a job."""
+    """Make the triggers that a job's schedule has in a past range."""
     made = services.on_demand.backfill(
         request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
     )
@@ -68,7 +68,7 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) 
 
 
 def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
-    """Raises InvalidError for data that the job's target would not send."""
+    """Raise InvalidError if the job's target cannot send the data of the trigger."""
     # The delivery function checks whether the stack still lists the queue. This check is about data only.
     reach = services.reach._replace(queues=EVERY_QUEUE)
     found = target_violations(definition.target, has_data=True, reach=reach)
@@ -105,8 +105,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Trigger a job now",
-        description="Makes a trigger that is due now, beside those of the schedule. The job may be "
-        "paused. Each call makes a trigger with an id of its own. `data` is delivered instead of the "
+        description="Makes a trigger that is due now, in addition to those of the schedule. The job may be "
+        "paused. Each call makes another trigger with a new id. Sweephand delivers `data` in place of the "
         "job's data.",
         run=trigger_job,
         accepts=Accepts(
@@ -115,7 +115,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             {"with other data": {"data": {"task": "db-backup"}}},
             required=False,
         ),
-        returns={202: Returns("The trigger is on its way", TriggerResponse)},
+        returns={202: Returns("The trigger is in the queue", TriggerResponse)},
         problems=(404, 503),
     ),
     Operation(
@@ -124,18 +124,18 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="backfillJob",
         tag="Jobs",
         access="write",
-        summary="Backfill: make the triggers of a past span",
+        summary="Backfill: make the triggers of a past range",
         description="Makes the triggers that the job's schedule has from `from` on and before `to`: at "
-        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). They are delivered as soon as possible and "
-        "in no order, whether the job is paused or not. Each call makes triggers with ids of their own. "
-        "409 for a job that fires only on demand, since it has nothing to backfill.",
+        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Sweephand delivers them as soon as possible "
+        "and in no fixed order, also if the job is paused. Each call makes other triggers with new ids. The "
+        "answer is 409 for a job without a schedule and dueTime, since it has nothing to backfill.",
         run=backfill_job,
         accepts=Accepts(
             BackfillRequest,
             _read_backfill,
             {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
         ),
-        returns={202: Returns("The triggers are on their way", BackfillResponse)},
+        returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
         problems=(404, 409, 503),
     ),
 )

@@ -51,7 +51,10 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:
-    """A JSON value after a merge patch (RFC 7396): null removes, objects merge, other values replace."""
+    """The JSON value `target` after a merge patch (RFC 7396).
+
+    Null removes a field. An object merges into the stored one. Any other value replaces the stored one.
+    """
     if not isinstance(patch, Mapping):
         return patch
     found = dict(target) if isinstance(target, Mapping) else {}
@@ -83,10 +86,10 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
 
 
 def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
-    """The violations that a patch is answered with.
+    """The violations with which the API refuses a patch.
 
-    A time that the patch leaves out stays the instant that it was when the job was written. So its violations
-    are left out, unless there are no others.
+    A time field that the patch leaves out keeps the instant that it had when the job was written. So its
+    violations are left out, unless there are no others.
     """
     kept = {pointer(name) for name in _TIME_FIELDS - fields.keys()}
     return [each for each in violations if each.pointer not in kept] or violations
@@ -106,11 +109,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Patch a job: write some of its fields",
-        description="A merge patch (RFC 7396): what you leave out stays, and null removes a field. "
-        "`data`, `schedule`, `target` and `onComplete` are replaced whole. The result is judged like the "
-        "body of a PUT. `repeats` goes on counting, and relative times that are left out stay the "
-        "instants that they were at first. A paused job stays paused. A patch that changes nothing makes "
-        "no revision.",
+        description="Applies a merge patch (RFC 7396). A field that you leave out keeps its value, and null "
+        "removes a field. `data`, `schedule`, `target` and `onComplete` are replaced whole. The API "
+        "validates the result like the body of a PUT. Occurrences before the patch still count towards "
+        "`repeats`. A relative time that you leave out keeps its first instant. A paused job stays paused. "
+        "A patch that changes nothing makes no revision.",
         run=patch_job,
         accepts=Accepts(
             JobPatchRequest,

@@ -1,4 +1,4 @@
-"""The operations that stop a job and let it go on."""
+"""The operations that pause a job and resume it."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -80,8 +80,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Pause a job",
-        description="After the answer no delivery of the job begins, even if its message is in the queue "
-        "already. A job that is paused already stays as it is, with the moment and the reason of its "
+        description="After the answer no delivery of the job begins, even of a trigger that is already in "
+        "the queue. A job that is already paused does not change: it keeps the time and the reason of its "
         "first pause.",
         run=pause_job,
         accepts=Accepts(
@@ -101,9 +101,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="write",
         summary="Resume a paused job",
-        description="What fell due before the pause and was held back is delivered. `catchup` decides "
-        "which triggers fire of those that fell due during the pause: the newest by default. Give it "
-        "here, or in the job. A job that is not paused stays as it is.",
+        description="Sweephand delivers the triggers that were due before the pause and that the pause held "
+        "back. `catchup` says which of the triggers that were due during the pause fire: by default the "
+        "newest. Give `catchup` in this call or in the job. A job that is not paused does not change.",
         run=resume_job,
         accepts=Accepts(
             ResumeRequest, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False

@@ -1,4 +1,4 @@
-"""The operations that try anew what was given up: one run, or those of many jobs."""
+"""The operations that try failed runs again: one run, or in bulk those of the jobs that a filter selects."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -23,7 +23,7 @@ from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.schemas.run_responses import RedriveResponse
 from sweephand.web.services import Services
 
-#: Between a job's name and a position among its runs; no name has it.
+#: Separates a job's name from a position among its runs. No name contains it.
 _SEPARATOR: Final = "#"
 
 
@@ -35,7 +35,7 @@ def redrive_run(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 
 def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -> Reply:
-    """Redrive what has failed of many jobs."""
+    """Redrive the failed runs of the jobs that a filter selects."""
     filters = request.body
     name, _, before = (
         cursor.decode("redrive", filters.cursor).partition(_SEPARATOR) if filters.cursor else ("", "", "")
@@ -64,11 +64,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="write",
         summary="Redrive a run: try a failed run again",
-        description="The run has all attempts of the job's retry policy before it again, under the same "
-        "trigger id. It is delivered with the job as it is now, paused or not. It stays `failed` until "
-        "the next attempt begins.",
+        description="The run gets all attempts of the job's retry policy again, under the same trigger id. "
+        "Sweephand delivers it with the job's present definition, also if the job is paused. The run stays "
+        "`failed` until the next attempt begins.",
         run=redrive_run,
-        returns={202: Returns("The next attempt is on its way", RedriveResponse)},
+        returns={202: Returns("The next attempt is in the queue", RedriveResponse)},
         problems=(404, 409, 503),
     ),
     Operation(
@@ -77,10 +77,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="redriveRuns",
         tag="Runs",
         access="write",
-        summary="Redrive the failed runs of many jobs",
-        description="Redrives the failed runs of the jobs whose names have the prefix and that have the "
-        f"labels. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs and runs: go on as long as there "
-        "is a nextCursor.",
+        summary="Redrive failed runs in bulk",
+        description="Redrives the failed runs of the jobs whose names begin with the prefix and that have "
+        f"the labels. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs and runs. Call again with the "
+        "nextCursor of the answer, until an answer has none.",
         run=redrive_runs,
         accepts=Accepts(FilterRequest, _read, {"of one team": {"labels": {"team": "ops"}}}),
         returns={200: Returns("The number of runs that were redriven", CountResponse)},

@@ -1,4 +1,4 @@
-"""The operations on runs: what became of a job's triggers, also of a job that is deleted."""
+"""The operations that show the runs of a job. They also show those of a deleted job."""
 
 from typing import Any, Final
 
@@ -39,7 +39,10 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
 
 
 def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> RunPage:
-    """Those that wait for another run of their job. They have no records; a cursor is a run's name."""
+    """A page of the triggers that wait for another run of the job.
+
+    They have no run records. The position in the cursor is the name of a run.
+    """
     query = request.query
     _check_job_or_runs_exist(services, request)
     job = _job_or_none(services, request)
@@ -71,7 +74,10 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 
 def _find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
-    """The trigger whose run is to have that name, if the job is there and it is still to come."""
+    """The trigger whose run will have that name.
+
+    None if the job does not exist or will not make that trigger.
+    """
     job = _job_or_none(services, request)
     if job is None:
         return None
@@ -90,13 +96,13 @@ def _job_or_none(services: Services, request: Request[Any, None]) -> Job | None:
 
 
 def _waiting_triggers(services: Services, job: Job) -> list[Pending]:
-    """Those that wait for another run of this job, oldest first."""
+    """The triggers that wait for another run of the job, oldest first."""
     stored = services.lines.get(job.key) if job.definition.overlap.is_limited else None
     return [] if stored is None or stored.uid != job.uid else waiting_in_line(stored.line)
 
 
 def _check_job_or_runs_exist(services: Services, request: Request[RunsQuery, None]) -> None:
-    """NotFoundError if there is neither such a job nor a run of one: a mistyped name is told."""
+    """Raise NotFoundError if the job does not exist and has no runs, so that a mistyped name is an error."""
     if not services.runs.page(request.key, None, "", 1).items:
         services.reader.get(request.key, request.requested_at)
 
@@ -112,8 +118,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="List the runs of a job",
-        description="Newest due time first, also those of a deleted job of this name. With the state "
-        "`waiting` the list has instead the triggers that wait for another run of the job.",
+        description="Lists the newest due time first. The list also has the runs of a deleted job of this "
+        "name. With the state `waiting` it has instead the triggers that wait for another run of the job.",
         run=list_runs,
         query=RunsQuery,
         returns={200: Returns("A page of runs", RunPage)},
@@ -126,7 +132,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="read",
         summary="Show a run",
-        description="A trigger that has no record yet is shown as its job makes one expect.",
+        description="If a trigger has no record yet, the API derives its run from the job.",
         run=get_run,
         returns={200: Returns("The run", RunResponse)},
         problems=(404,),

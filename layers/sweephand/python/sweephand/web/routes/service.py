@@ -1,4 +1,4 @@
-"""The operations about the API itself: health, limits, and the page that shows the OpenAPI document."""
+"""The operations about the stack itself: health, limits, and the page that shows the OpenAPI document."""
 
 from base64 import b64encode
 from functools import cache
@@ -23,15 +23,16 @@ from sweephand.web.services import Services
 
 
 def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show the age of tick's heartbeat. Raises UnavailableError if tick does not run."""
+    """Show the age of the heartbeat of the tick function. Raises UnavailableError if it is too old."""
     heartbeat_at = services.leases.state().heartbeat_at
     if heartbeat_at is None:
-        raise UnavailableError("The stack has not ticked yet; it does so within a minute of its deployment.")
-    # The clocks of two machines differ, so a heartbeat can lie ahead.
+        raise UnavailableError("The stack has not ticked yet. It ticks within a minute of its deployment.")
+    # The clocks of two machines differ, so a heartbeat can lie in the future.
     age_ms = max(0, request.requested_at - heartbeat_at)
     if age_ms > HEARTBEAT_AGE_MAX_MS:
         raise UnavailableError(
-            f"The stack last ticked {age_ms // SECOND_MS} s ago: jobs are kept and fire once it ticks again."
+            f"The stack last ticked {age_ms // SECOND_MS} s ago. It keeps all jobs, and they fire once it "
+            "ticks again."
         )
     response: HealthResponse = {
         "status": "ok",
@@ -55,20 +56,19 @@ def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
 
 @cache
 def _page() -> tuple[str, str]:
-    """The page, and the content security policy that allows what the page does and nothing else."""
+    """The page, and the content security policy that allows only what the page itself does."""
     text, style, script = (
         files("sweephand.web").joinpath(f"docs.{kind}").read_text("utf-8") for kind in ("html", "css", "js")
     )
     text = text.replace("<style>", f"<style>{style}").replace("<script>", f"<script>{script}")
     return text, (
-        "default-src 'none'; connect-src 'self'; img-src data:; "
-        f"script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        f"default-src 'none'; connect-src 'self'; img-src data:; script-src {_csp_hash(script)}; style-src "
+        f"{_csp_hash(style)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 
 
 def _csp_hash(inner: str) -> str:
-    """The source expression (Content Security Policy 3) of an element that holds this text."""
+    """The source expression (Content Security Policy Level 3) that allows an element with this text."""
     return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
 
 
@@ -80,8 +80,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Service",
         access="open",
         summary="Show whether the stack ticks",
-        description="503 if the last tick was more than three minutes ago, or if the stack has not ticked "
-        "yet.",
+        description="The answer is 503 if the last tick was more than three minutes ago, or if the stack has "
+        "not ticked yet.",
         run=show_health,
         returns={200: Returns("The stack ticks", HealthResponse)},
         problems=(503,),
@@ -94,7 +94,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="any",
         summary="Show every limit with its number",
         run=show_limits,
-        returns={200: Returns("The limits by name. The name has the unit", dict[str, int])},
+        returns={200: Returns("The limits by name. Each name says its unit", dict[str, int])},
     ),
     Operation(
         method="GET",

@@ -1,4 +1,4 @@
-"""The operations on signing secrets: shown to and rotated by a namespace's admin."""
+"""The operations by which the admin of a namespace shows and rotates its signing secrets."""
 
 from typing import Any, Final
 
@@ -15,12 +15,12 @@ from sweephand.web.services import Services
 
 
 def show_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show the secrets that sign now; the first is made when it is first asked for."""
+    """Show the active secrets. The first call for a namespace makes its first secret."""
     return _reply(services.signing.get_or_create(request.namespace), request)
 
 
 def rotate_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Make a new first secret."""
+    """Make a new secret. It becomes the first."""
     return _reply(services.signing.rotate(request.namespace), request)
 
 
@@ -51,8 +51,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Rotate the signing secrets",
-        description="A new secret signs from now on. The old one signs beside it for a day. The call "
-        "takes no body. 409 while three secrets sign: the problem says when the next rotation is possible.",
+        description="Makes a new secret, which signs from now on. The old secret still signs for a day. The "
+        "call takes no body. The answer is 409 while three secrets sign. It says when the next rotation is "
+        "possible.",
         run=rotate_secrets,
         returns={200: Returns("The active secrets, newest first", SecretsResponse)},
         problems=(409,),

@@ -1,1 +1,1 @@
-"""What callers may write and what they are shown: the shapes of requests and responses."""
+"""The shapes of requests and responses."""

@@ -1,4 +1,4 @@
-"""How a job document of the API becomes a definition, or everything that is wrong with it."""
+"""Turns the body of a PUT or a patched job into a definition, or into all its violations."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -14,23 +14,23 @@ from sweephand.web.schemas.job_requests import RESERVED_FIELDS, JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
 from sweephand.web.schemas.shapes import check
 
-#: Fields of a job that cannot be written: fields of later releases, and fields that are only shown.
+#: The fields of a job that a caller cannot write: those of later releases, and those that Sweephand sets.
 _NOT_WRITABLE: Final = dict.fromkeys(
     WholeJobResponse.__annotations__.keys() - {field.alias for field in JobRequest.model_fields.values()},
-    "It is shown and not written; leave it out.",
-) | dict.fromkeys(RESERVED_FIELDS, "Not supported yet; leave it out.")
+    "Sweephand sets this field. Leave it out.",
+) | dict.fromkeys(RESERVED_FIELDS, "Not supported yet. Leave it out.")
 
-#: The fields whose own fields Sweephand knows. A null in one of them is a field left out.
+#: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
 _KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup")
 
 
 def read_definition(
     document: Mapping[str, Any], *, reach: Reach, requested_at: Instant
 ) -> Parsed[Definition]:
-    """The definition in a job document, or everything that is wrong with it.
+    """The definition in the body of a PUT, or all its violations.
 
-    The document is what `json_text.read` has returned. `null` for a field is the field left out. The
-    exception is `data`, of which null is a value. Raises DataTooLargeError for `data` over its limit.
+    `document` comes from `json_text.read`. A field of null counts as left out, except for `data`: there null
+    is a value. Raises DataTooLargeError for `data` over its limit.
     """
     payload = read_payload(document)
     fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
@@ -45,12 +45,12 @@ def validate_definition(
     requested_at: Instant,
     asked: Collection[str] | None = None,
 ) -> Parsed[Definition]:
-    """The definition of the fields in `written`, or everything that is wrong with them.
+    """The definition of the fields in `written`, or all their violations.
 
-    This function checks their shapes, and jobs/validation.py their rules; `asked` is explained there.
+    This function checks the shapes of the fields. `job_violations` checks their rules, and explains `asked`.
     """
     shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
-    # The model has no fields of targets: the rules of the target types judge their shapes.
+    # The model does not know the fields of targets. The rules of the target types check their shapes.
     shapes = [each for each in shapes if top_field(each) not in TARGETS & written.keys()]
     rules = job_violations(
         written,
@@ -66,7 +66,7 @@ def validate_definition(
 
 
 def read_payload(document: Mapping[str, Any]) -> Payload | None:
-    """The payload of a document's `data`, if it has any. Raises DataTooLargeError over its limit."""
+    """The payload of the field `data`. None without that field. Raises DataTooLargeError over its limit."""
     if "data" not in document:
         return None
     payload = payload_of(json_text.write(document["data"]))
@@ -76,7 +76,7 @@ def read_payload(document: Mapping[str, Any]) -> Payload | None:
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not null, and likewise within objects whose fields Sweephand knows."""
+    """The fields that are not null. Within the known objects, likewise only the fields that are not null."""
     given = {name: value for name, value in fields.items() if value is not None}
     for name in _KNOWN_OBJECTS:
         if isinstance(given.get(name), dict):

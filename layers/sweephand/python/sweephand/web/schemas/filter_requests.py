@@ -1,4 +1,4 @@
-"""What callers may write in a call about many jobs: which jobs, and what happens to them."""
+"""The bodies of bulk requests: the filter that selects jobs, and the options of the verb."""
 
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ _Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
 
 
 class FilterRequest(RequestBody):
-    """Which jobs a call about many is about: a prefix or labels are required."""
+    """Selects the jobs of a bulk call. A prefix or labels are required."""
 
     model_config = ConfigDict(json_schema_extra=_NEEDS_A_SELECTION)
 
@@ -34,16 +34,18 @@ class FilterRequest(RequestBody):
         description=PREFIX_MEANING,
     )
     labels: dict[_Label, _Label] | None = Field(
-        None, max_length=limits.LABELS_MAX, description="The labels that they have: names with a text each."
+        None,
+        max_length=limits.LABELS_MAX,
+        description="The labels that the jobs must have: names, each with a text.",
     )
     cursor: CursorText | None = Field(
-        None, description="The nextCursor of the answer before; left out to begin."
+        None, description="The nextCursor of the previous answer. Leave it out of the first call."
     )
 
 
 class BulkPauseRequest(FilterRequest, PauseRequest):
-    """Which jobs are paused, and why."""
+    """Selects the jobs to pause, and says why."""
 
 
 class BulkResumeRequest(FilterRequest, ResumeRequest):
-    """Which jobs are resumed, and how."""
+    """Selects the jobs to resume, and says which missed triggers fire."""

@@ -1,4 +1,4 @@
-"""How the filter of a call about many jobs is read: it has to name a prefix or labels."""
+"""Reads the filter of a bulk call. A filter needs a prefix or labels."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -9,13 +9,13 @@ from sweephand.web.http.operation import Parsed
 from sweephand.web.schemas.filter_requests import FilterRequest
 from sweephand.web.schemas.shapes import check
 
-Document = TypeVar("Document", bound=FilterRequest)
+AnyFilter = TypeVar("AnyFilter", bound=FilterRequest)
 
-SELECTION_RULE: Final = "Say of which jobs: give a prefix, or labels."
+SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
 
-def read_filter(model: type[Document], kind: str, document: Mapping[str, Any]) -> Parsed[Document]:
-    """The filter in a document, or what is wrong with it. `kind` is the kind of the call's cursors."""
+def read_filter(model: type[AnyFilter], kind: str, document: Mapping[str, Any]) -> Parsed[AnyFilter]:
+    """The filter in a body, or its violations. `kind` is the kind of the call's cursors."""
     filters, violations = check(model, json_text.with_plain_numbers(document))
     if filters is not None:
         if not filters.prefix and not filters.labels:

@@ -1,7 +1,7 @@
-"""How the texts of the API are written, as types of pydantic models with their JSON Schema.
+"""The text formats of the API, as types for pydantic models with their JSON Schema.
 
-A pattern says how a text is written and not what it may mean. The description of a field says the rest: that
-a duration is at most 30 days, or that an instant lies ahead.
+A pattern states the syntax of a text. The description of a field states the bounds of its meaning: that a
+duration is at most 30 days, or that an instant is in the future.
 """
 
 from typing import Annotated, Any, Final
@@ -15,7 +15,8 @@ from sweephand.base.text_schema import text_schema
 from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
 from sweephand.targets.url import URL_SCHEMA
 
-#: The longest instant of RFC 3339 that is read: 32 digits of a second, and an offset.
+#: The length of the longest RFC 3339 instant that the API reads. It has 32 decimals of a second and an
+#: offset.
 _INSTANT_LENGTH_MAX: Final = 58
 INSTANT: Final[dict[str, Any]] = {"type": "string", "format": "date-time", "maxLength": _INSTANT_LENGTH_MAX}
 
@@ -53,9 +54,9 @@ _UNITS: Final = (("d", DAY_MS), ("h", HOUR_MS), ("m", MINUTE_MS), ("s", SECOND_M
 
 
 def duration_text(duration_ms: int) -> str:
-    """A duration of whole seconds as the API's descriptions write it, such as `24h` or `30d`.
+    """A duration of whole seconds in the notation of the API's descriptions, such as `24h` or `30d`.
 
-    The unit is the largest that divides it. One day is written as 24 hours.
+    The unit is the largest one that divides the duration. The exception is one day, which is `24h`.
     """
     assert duration_ms % SECOND_MS == 0, "a default is a number of whole seconds"
     unit, unit_ms = next(

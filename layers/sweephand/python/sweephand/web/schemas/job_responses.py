@@ -1,4 +1,4 @@
-"""How a job is shown to callers: what was written, and what follows from it."""
+"""The responses that show jobs: the fields that the caller wrote, and those that Sweephand sets."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -15,20 +15,20 @@ from sweephand.web.http import json_text
 from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
 
-#: What stands in place of a secret value of a target for a caller who may only read.
+#: Replaces a secret value of a target in the response to a caller that may only read.
 HIDDEN = "(hidden)"
 
 _MEANINGS = {field.alias or name: field.description or "" for name, field in JobRequest.model_fields.items()}
 
 
 def _as_written(name: str) -> FieldInfo:
-    """The meaning of a field that is shown as its user wrote it: that of the request."""
+    """A field that the response shows as the caller wrote it. Its description is that of the request."""
     shown: FieldInfo = Field(description=_MEANINGS[name])
     return shown
 
 
 class JobResponse(TypedDict):
-    """A job as it is listed: what was written, and what follows from it."""
+    """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 
     namespace: Annotated[str, Field(description="The namespace of the job.")]
     name: Annotated[str, Field(description="The job's name, unique within its namespace.")]
@@ -36,33 +36,36 @@ class JobResponse(TypedDict):
     state: Annotated[JobState, Field(description="`active`, `paused`, or `completed`: no due time is left.")]
     nextRun: Annotated[
         Time | None,
-        Field(description="The next due time from now on; null if there is none, and while it is paused."),
+        Field(
+            description="The next due time from now on. Null if there is none, and while the job is paused."
+        ),
     ]
     pausedAt: NotRequired[
-        Annotated[Time, Field(description="Since when the job is paused. Left out of other jobs.")]
+        Annotated[Time, Field(description="When the job was paused. Only a paused job has this field.")]
     ]
     pauseReason: NotRequired[
-        Annotated[str, Field(description="Why the job was paused, if the caller said it.")]
+        Annotated[str, Field(description="Why the job was paused, if the caller gave a reason.")]
     ]
     onDemand: NotRequired[
         Annotated[
             Literal[True],
             Field(
-                description="It has neither schedule nor dueTime: it fires only by hand or in a chain. Left "
-                "out of other jobs."
+                description="The job has neither schedule nor dueTime: it fires only on demand or in a "
+                "chain. Other jobs do not have this field."
             ),
         ]
     ]
     createdAt: Annotated[Time, Field(description="When the job was created.")]
     updatedAt: Annotated[Time, Field(description="When the job was last written, paused or resumed.")]
-    owner: Annotated[str, Field(description="The id of the key that created it.")]
+    owner: Annotated[str, Field(description="The id of the key that created the job.")]
     expiresAt: NotRequired[
         Annotated[
-            Time, Field(description="When the job is removed. Shown once the end of its series is known.")
+            Time,
+            Field(description="When Sweephand deletes the job. Shown once the end of its series is known."),
         ]
     ]
     schedule: NotRequired[
-        Annotated[Any, Field(description="The schedule as it was written: text, object or list.")]
+        Annotated[Any, Field(description="The schedule as the caller wrote it: text, object or list.")]
     ]
     timezone: NotRequired[Annotated[str, _as_written("timezone")]]
     dueTime: NotRequired[Annotated[str, _as_written("dueTime")]]
@@ -99,14 +102,17 @@ class WholeJobResponse(JobResponse):
 
 
 class JobPage(TypedDict):
-    """Some jobs by name; `nextCursor` as long as there may be more."""
+    """A page of jobs in the order of their names. It has a `nextCursor` if there may be more."""
 
     items: Annotated[list[JobResponse], Field(description="The jobs, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 
 def job_response(view: View, caller: Caller) -> JobResponse:
-    """A job as a list shows it. A caller who may only read does not see the secret values of its targets."""
+    """A job as a list shows it.
+
+    For a caller that may only read, HIDDEN replaces the secret values of its targets.
+    """
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
@@ -131,7 +137,7 @@ def job_response(view: View, caller: Caller) -> JobResponse:
 
 
 def whole_job_response(view: View, caller: Caller) -> WholeJobResponse:
-    """A job with its data, byte for byte as consumers get it, and its last run."""
+    """A job with its data and its last run. The data has the bytes that consumers get."""
     payload = view.job.definition.payload
     data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
     last = None if view.last_run is None else run_response(view.last_run)

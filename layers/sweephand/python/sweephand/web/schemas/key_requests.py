@@ -1,4 +1,4 @@
-"""What callers may write when they make an API key."""
+"""The body of the call that makes an API key."""
 
 from pydantic import Field
 
@@ -9,15 +9,16 @@ from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 
 
 class KeyRequest(RequestBody):
-    """A key to be made."""
+    """The API key to make."""
 
     namespace: NameOrAll = Field(
-        description="The namespace it is for; * for every one, which only a key for * can make."
+        description="The namespace that the key opens. `*` opens every namespace; only a key for `*` can "
+        "make such a key."
     )
-    role: Role = Field(description="What it may do: read, write (read too) or admin (all of it).")
+    role: Role = Field(description="What the key may do: read, write (also read) or admin (everything).")
     expires_in: DurationText | None = Field(
         None,
-        description=f"How long it works; for ever by default, at most {limits.KEY_DAYS_MAX}d. "
+        description=f"How long the key works; by default without end, at most {limits.KEY_DAYS_MAX}d. "
         f"{DURATION_RULE}",
     )
     description: str | None = Field(

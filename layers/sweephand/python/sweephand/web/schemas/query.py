@@ -1,4 +1,4 @@
-"""The query parameters of lists, and how a query string is read."""
+"""The query parameters of the API, and the reader of query strings."""
 
 import re
 from functools import partial
@@ -25,12 +25,12 @@ from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_CURSOR = "The nextCursor of the answer before; left out to begin."
-_LIMIT = f"How many are looked at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} by default."
+_CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
+_LIMIT = f"How many entries the call looks at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} by default."
 
 
 class QueryParameters(BaseModel):
-    """The base of all query models: unknown parameters are refused."""
+    """The base of all query models. It refuses unknown parameters."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
@@ -45,7 +45,7 @@ def _check_label(text: str) -> str:
 
 
 def _check_digits(text: object) -> object:
-    """Refuses a text that is not just digits. pydantic would accept spaces, underscores and `1.0` too."""
+    """Refuse a text that is not a number in digits. pydantic also accepts spaces, underscores and `1.0`."""
     if isinstance(text, str) and not re.fullmatch("-?[0-9]+", text):
         raise PydanticCustomError("int_parsing", "no whole number")
     return text
@@ -58,7 +58,7 @@ _Whole = Annotated[int, BeforeValidator(_check_digits)]
 
 
 class JobsQuery(QueryParameters):
-    """Which jobs to list."""
+    """Selects the jobs to list."""
 
     prefix: str = Field(
         "",
@@ -66,18 +66,17 @@ class JobsQuery(QueryParameters):
         max_length=NAME_LENGTH_MAX,
         description=PREFIX_MEANING,
     )
-    state: JobState | None = Field(
-        None, description="Only those in this state; a page may be short or empty."
-    )
+    state: JobState | None = Field(None, description="Only jobs in this state. A page may be short or empty.")
     label: list[_Label] = Field(
-        [], description="Only those with this label, name:value; may be given again to narrow the list."
+        [],
+        description="Only jobs with this label, as name:value. Of several labels, a job must have all.",
     )
     limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
 
 
 class DeleteQuery(QueryParameters):
-    """Which jobs to delete: a prefix or a label is required."""
+    """Selects the jobs to delete. A prefix or a label is required."""
 
     prefix: str = Field(
         "",
@@ -86,53 +85,54 @@ class DeleteQuery(QueryParameters):
         description=PREFIX_MEANING,
     )
     label: list[_Label] = Field(
-        [], description="Only those with this label, name:value; may be given again to narrow the list."
+        [],
+        description="Only jobs with this label, as name:value. Of several labels, a job must have all.",
     )
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "delete"))] = Field("", description=_CURSOR)
 
 
 class ChangesQuery(QueryParameters):
-    """Which changes to list."""
+    """Selects the changes to list."""
 
     limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
 
 
 class RunsQuery(QueryParameters):
-    """Which runs to list."""
+    """Selects the runs to list."""
 
     state: Literal[State, "waiting"] | None = Field(
-        None, description="Only those in this state; a page may be short or empty."
+        None, description="Only runs in this state. A page may be short or empty."
     )
     limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 
 
 class KeysQuery(QueryParameters):
-    """Which keys to list."""
+    """Selects the keys to list."""
 
     limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
     cursor: CursorText = Field("", min_length=1, description=_CURSOR)
 
 
 class OccurrencesQuery(QueryParameters):
-    """Which occurrences to show."""
+    """Selects the occurrences to show."""
 
     after: InstantText | None = Field(
         None,
-        description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
-        "the one that is due at this instant among them.",
+        description="Only due times after this instant (RFC 3339 with an offset). By default those from now "
+        "on. They include a due time at the very instant of the request.",
     )
     limit: _Whole = Field(
         PAGE_ITEMS_DEFAULT,
         ge=1,
         le=OCCURRENCES_MAX,
-        description=f"How many; 1 to {OCCURRENCES_MAX}, {PAGE_ITEMS_DEFAULT} by default.",
+        description=f"How many due times; 1 to {OCCURRENCES_MAX}, {PAGE_ITEMS_DEFAULT} by default.",
     )
 
 
 def read_query(model: type[Model], text: str) -> tuple[Model | None, list[Violation]]:
-    """The parameters in a query string, or what is wrong with them. Each JSON pointer names a parameter."""
+    """The parameters in a query string, or their violations. Each JSON pointer names a parameter."""
     given = parse_qs(text, keep_blank_values=True)
     names = {field.alias or name: field for name, field in model.model_fields.items()}
     several = {name for name, field in names.items() if _is_list(field.annotation)}

@@ -1,4 +1,4 @@
-"""The base of all request models: a JSON object of which every field is known."""
+"""The base of all models of request bodies."""
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -8,7 +8,7 @@ DURATION_RULE = "A Go duration (90s, 1h30m), days (7d) or an ISO 8601 duration (
 
 
 class RequestBody(BaseModel):
-    """A JSON object whose unknown fields are refused. `null` for a field is the field left out."""
+    """A JSON object that refuses unknown fields. A field of null counts as left out."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True

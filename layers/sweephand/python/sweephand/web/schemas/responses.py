@@ -1,4 +1,4 @@
-"""What callers are shown of everything but jobs and runs."""
+"""The responses of the API, except those that show jobs and runs."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
@@ -12,27 +12,29 @@ from sweephand.model.change import Change, ChangeKind, FieldChange
 from sweephand.model.signing_secret import SigningSecret
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 
-#: What a clock change did to a due time.
+#: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
 
 class KeyResponse(TypedDict):
     """An API key, without its secret."""
 
-    id: Annotated[str, Field(description="The key's id: what `DELETE /v1/keys/{id}` takes.")]
-    namespace: Annotated[str, Field(description="The namespace that the key opens; `*` for every one.")]
+    id: Annotated[str, Field(description="The key's id, as `DELETE /v1/keys/{id}` takes it.")]
+    namespace: Annotated[
+        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
+    ]
     role: Annotated[
-        Role, Field(description="What the key may do: `read`, `write` (read too) or `admin` (all of it).")
+        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
     ]
     createdAt: Annotated[Time, Field(description="When the key was made.")]
-    expiresAt: Annotated[Time | None, Field(description="When the key stops working; null if it does not.")]
+    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
     description: Annotated[
-        str | None, Field(description="What its maker wrote of it, for people; null if nothing.")
+        str | None, Field(description="The text that its maker gave, for people. Null without such a text.")
     ]
 
 
 class NewKeyResponse(KeyResponse):
-    """An API key on the one occasion on which it is shown."""
+    """A new API key. Only this response shows the key itself."""
 
     key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
 
@@ -45,7 +47,7 @@ class SecretResponse(TypedDict):
     ]
     createdAt: Annotated[Time, Field(description="When the secret was made.")]
     expiresAt: Annotated[
-        Time | None, Field(description="When the secret stops signing; null until it is rotated.")
+        Time | None, Field(description="When the secret stops signing. Null until the secrets are rotated.")
     ]
 
 
@@ -66,41 +68,44 @@ class OccurrenceResponse(TypedDict):
         Annotated[
             Reason,
             Field(
-                description="Where the clock changes. `gap-shifted`: it stands for a local time that does "
-                "not exist that day. `overlap-first`, `overlap-last`: its local time exists twice that day, "
-                "and this is the first or the last."
+                description="Only where the clock changes. `gap-shifted`: the due time replaces a local "
+                "time that does not exist that day. `overlap-first`, `overlap-last`: the local time exists "
+                "twice that day, and this is its first or last instant."
             ),
         ]
     ]
 
 
 class SkippedResponse(TypedDict):
-    """A local time of the schedule that is no due time, because the clock changes."""
+    """A local time of the schedule that is not a due time, because the clock changes."""
 
-    utc: Annotated[Time, Field(description="The instant of an `overlap-skipped`; of a gap, where it ends.")]
+    utc: Annotated[
+        Time, Field(description="Of `overlap-skipped`, the instant. Of `gap-skipped`, the end of the gap.")
+    ]
     local: Annotated[
-        str, Field(description="The local time; without an offset where it does not exist that day.")
+        str, Field(description="The local time. It has no offset if it does not exist that day.")
     ]
     reason: Annotated[
         Literal["gap-skipped", "overlap-skipped"],
         Field(
-            description="`gap-skipped`: it does not exist that day. `overlap-skipped`: it exists twice that "
-            "day, and the other one fires."
+            description="`gap-skipped`: the local time does not exist that day. `overlap-skipped`: it "
+            "exists twice that day, and its other instant fires."
         ),
     ]
 
 
 class OccurrencesResponse(TypedDict):
-    """Due times in order, and what the schedule means."""
+    """Due times in order, and a description of the schedule."""
 
     occurrences: Annotated[list[OccurrenceResponse], Field(description="The due times, earliest first.")]
     skipped: Annotated[
-        list[SkippedResponse], Field(description="What clock changes dropped before the last of these.")
+        list[SkippedResponse],
+        Field(description="The local times that clock changes dropped before the last due time."),
     ]
     description: Annotated[str, Field(description="The schedule in words, without time zone and bounds.")]
     end: Annotated[
         Time | None,
-        Field(description="The last due time of the series; null if it has no end or a very distant one."),
+        Field(description="The last due time of the series. Null if it has no end, or a very distant one."),
     ]
 
 
@@ -108,47 +113,48 @@ class ViolationResponse(TypedDict):
     """One field that cannot be accepted."""
 
     pointer: Annotated[str, Field(description="A JSON pointer (RFC 6901) into the body, or a parameter.")]
-    detail: Annotated[str, Field(description="A sentence that says what would be valid.")]
+    detail: Annotated[str, Field(description="A sentence that says what is wrong or what would be valid.")]
 
 
 class ProblemResponse(TypedDict):
     """A problem document (RFC 9457)."""
 
-    type: Annotated[str, Field(description="A name for the kind of problem: `urn:sweephand:problem:…`.")]
+    type: Annotated[str, Field(description="The kind of problem: `urn:sweephand:problem:…`.")]
     title: Annotated[str, Field(description="The kind of problem in a few words.")]
     status: Annotated[int, Field(description="The HTTP status.")]
-    detail: Annotated[str, Field(description="What was wrong with this request, in a sentence.")]
+    detail: Annotated[str, Field(description="A sentence that says what was wrong with this request.")]
     errors: NotRequired[
         Annotated[
             list[ViolationResponse],
             Field(
-                description="Every field or parameter that cannot be accepted. Left out of other problems."
+                description="Every field or parameter that cannot be accepted. Other problems do not "
+                "have this list."
             ),
         ]
     ]
 
 
 class GatewayRefusal(TypedDict):
-    """What API Gateway answers by itself: no problem document."""
+    """The body with which API Gateway itself refuses a request. It is not a problem document."""
 
     message: Annotated[
-        str, Field(description="What API Gateway says, such as `Unauthorized` or `Forbidden`.")
+        str, Field(description="The message of API Gateway, such as `Unauthorized` or `Forbidden`.")
     ]
 
 
 class BulkWriteResult(TypedDict):
-    """What became of one job of many: `rev` where it was written, else `problem`."""
+    """The result of one job of a bulk write: `rev` if the job was written, else `problem`."""
 
-    name: Annotated[Any, Field(description="The name as it was given.")]
+    name: Annotated[Any, Field(description="The name as the caller gave it.")]
     status: Annotated[int, Field(description="The status that a PUT of this job would have had.")]
-    rev: NotRequired[Annotated[str, Field(description="The revision, where the job was written.")]]
+    rev: NotRequired[Annotated[str, Field(description="The revision, if the job was written.")]]
     problem: NotRequired[
-        Annotated[ProblemResponse, Field(description="The problem, where the job was refused.")]
+        Annotated[ProblemResponse, Field(description="The problem, if the job was refused.")]
     ]
 
 
 class BulkWriteResponse(TypedDict):
-    """What became of each job, in the order of the request."""
+    """The result of each job, in the order of the request."""
 
     results: Annotated[
         list[BulkWriteResult], Field(description="One result for each job, in the order of the request.")
@@ -156,53 +162,60 @@ class BulkWriteResponse(TypedDict):
 
 
 class HealthResponse(TypedDict):
-    """The age of tick's heartbeat."""
+    """The age of the heartbeat of the tick function."""
 
     status: Annotated[
         Literal["ok"], Field(description="`ok`: the stack ticked within the last three minutes.")
     ]
-    heartbeatAt: Annotated[Time, Field(description="When tick last ran.")]
+    heartbeatAt: Annotated[Time, Field(description="When the tick function last ran.")]
     heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
 
 
 class TriggerResponse(TypedDict):
-    """A trigger that was asked for."""
+    """A trigger on demand."""
 
     id: Annotated[
-        str, Field(description="The name of the trigger's run, which is `enqueued` until an attempt is over.")
+        str,
+        Field(description="The name of the trigger's run. The run is `enqueued` until an attempt is over."),
     ]
-    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
+    triggerId: Annotated[
+        str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
+    ]
     dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
 
 
 class BackfillResponse(TypedDict):
-    """The triggers of a past span."""
+    """The triggers that a backfill makes."""
 
-    count: Annotated[int, Field(description="How many triggers were made.")]
-    firstId: Annotated[str | None, Field(description="The name of the first one's run; null if none.")]
-    lastId: Annotated[str | None, Field(description="The name of the last one's run; null if none.")]
+    count: Annotated[int, Field(description="How many triggers the backfill makes.")]
+    firstId: Annotated[
+        str | None, Field(description="The name of the first trigger's run. Null without triggers.")
+    ]
+    lastId: Annotated[
+        str | None, Field(description="The name of the last trigger's run. Null without triggers.")
+    ]
 
 
 class CountResponse(TypedDict):
-    """What a call about many did; `nextCursor` as long as there may be more."""
+    """The result of a bulk call. It has a `nextCursor` if there may be more jobs or runs."""
 
     count: Annotated[int, Field(description="How many jobs this call changed, or how many runs it redrove.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class FieldChangeResponse(TypedDict):
-    """A top-level field that was changed.
+    """A top-level field of a job that was changed.
 
-    `before` and `after` are left out of `target`, `onComplete` and `data`, which may hold secrets, and where
-    one of them is long. A field that was not there is null.
+    The fields `target`, `onComplete` and `data` may hold secrets, so they have no `before` and `after`.
+    Neither has a field of which one value is long. Null stands for a field that the job did not have.
     """
 
     name: Annotated[str, Field(description="The name of the field.")]
     before: NotRequired[
-        Annotated[Any, Field(description="Its value before the change; null if there was none.")]
+        Annotated[Any, Field(description="Its value before the change. Null if there was none.")]
     ]
     after: NotRequired[
-        Annotated[Any, Field(description="Its value after the change; null if there is none.")]
+        Annotated[Any, Field(description="Its value after the change. Null if there is none.")]
     ]
 
 
@@ -211,34 +224,38 @@ class ChangeResponse(TypedDict):
 
     time: Annotated[Time, Field(description="When the job was written.")]
     who: Annotated[
-        str, Field(description="The id of the key; `sweephand` if Sweephand itself wrote the job.")
+        str,
+        Field(description="The id of the key that wrote the job. `sweephand` if Sweephand itself wrote it."),
     ]
-    what: Annotated[ChangeKind, Field(description="What was done to the job.")]
-    reason: Annotated[str | None, Field(description="Why the job was paused, if the caller said it.")]
+    what: Annotated[ChangeKind, Field(description="The kind of change.")]
+    reason: Annotated[str | None, Field(description="Why the job was paused, if the caller gave a reason.")]
     fields: NotRequired[
         Annotated[
             list[FieldChangeResponse],
-            Field(description="What a replace or patch changed, by name; left out where nobody recorded it."),
+            Field(
+                description="The fields that a replace or patch changed, by name. Other changes have no "
+                "such list."
+            ),
         ]
     ]
 
 
 class ChangePage(TypedDict):
-    """Some changes, newest first; `nextCursor` as long as there may be more."""
+    """A page of changes, newest first. It has a `nextCursor` if there may be more."""
 
     items: Annotated[list[ChangeResponse], Field(description="The changes, newest first.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class KeyPage(TypedDict):
-    """Some keys by id; `nextCursor` as long as there may be more."""
+    """A page of keys in the order of their ids. It has a `nextCursor` if there may be more."""
 
     items: Annotated[list[KeyResponse], Field(description="The keys, in the order of their ids.")]
     nextCursor: NotRequired[NextCursor]
 
 
 def change_response(change: Change) -> ChangeResponse:
-    """A change of a job."""
+    """A change of a job, as a response shows it."""
     shown: ChangeResponse = {
         "time": rfc3339(change.at),
         "who": change.who,
@@ -258,7 +275,7 @@ def _field_response(field: FieldChange) -> FieldChangeResponse:
 
 
 def key_response(key: Key) -> KeyResponse:
-    """A key without its secret, which nobody but its holder has."""
+    """A key as a response shows it. Sweephand does not know its secret, only the digest."""
     return {
         "id": key.id,
         "namespace": key.namespace,
@@ -270,7 +287,7 @@ def key_response(key: Key) -> KeyResponse:
 
 
 def secrets_response(secrets: Iterable[SigningSecret]) -> SecretsResponse:
-    """Signing secrets in their order."""
+    """Signing secrets as a response shows them, in the order of `secrets`."""
     return {
         "items": [
             {

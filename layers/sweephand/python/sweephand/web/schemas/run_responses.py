@@ -1,4 +1,4 @@
-"""What callers are shown of runs, of those to come among them."""
+"""The responses that show runs, and triggers that have no run record yet."""
 
 from typing import Annotated, Any, NotRequired
 
@@ -12,10 +12,10 @@ from sweephand.web.http import json_text
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
-#: On every page of a list.
+#: The cursor on a page of a list.
 NextCursor = Annotated[
     str,
-    Field(description="Give it as `cursor` for the next page. Left out of the last page."),
+    Field(description="Give it as `cursor` to get the next page. The last page has none."),
 ]
 
 
@@ -23,8 +23,10 @@ class FailureResponse(TypedDict):
     """Why an attempt failed."""
 
     attempt: Annotated[int, Field(description="The number of the attempt.")]
-    reason: Annotated[str, Field(description="In a sentence: the consumer's own, or what went wrong.")]
-    responseCode: Annotated[int | None, Field(description="The HTTP status, if there was a response.")]
+    reason: Annotated[
+        str, Field(description="The consumer's own reason, or a sentence that says what went wrong.")
+    ]
+    responseCode: Annotated[int | None, Field(description="The HTTP status. Null if there was no response.")]
 
 
 class RunResponse(TypedDict):
@@ -34,11 +36,12 @@ class RunResponse(TypedDict):
         str,
         Field(
             description="The run's name within its job: due time in epoch ms, and index. The name of a run "
-            "on demand "
-            "begins with `manual-`, `backfill-` or `chained-` and ends with a token."
+            "on demand begins with `manual-`, `backfill-` or `chained-` and ends with a token."
         ),
     ]
-    triggerId: Annotated[str, Field(description="What the consumer deduplicates by (`webhook-id`).")]
+    triggerId: Annotated[
+        str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
+    ]
     state: Annotated[
         State | PendingState,
         Field(
@@ -46,40 +49,41 @@ class RunResponse(TypedDict):
             "or `waiting`."
         ),
     ]
-    dueAt: Annotated[Time, Field(description="When the trigger was or is due.")]
+    dueAt: Annotated[Time, Field(description="The due time of the trigger.")]
     sequence: Annotated[
-        int, Field(description="The number of the occurrence within the series; 0 of a trigger by hand.")
+        int, Field(description="The number of the occurrence within the series. 0 for a trigger on demand.")
     ]
     attempts: Annotated[int, Field(description="How many attempts have begun.")]
-    startedAt: Annotated[Time | None, Field(description="When the first attempt began; null before.")]
-    endedAt: Annotated[Time | None, Field(description="When the run was over; null before.")]
+    startedAt: Annotated[Time | None, Field(description="When the first attempt began. Null before that.")]
+    endedAt: Annotated[Time | None, Field(description="When the run ended. Null before that.")]
     latenessMs: Annotated[
         int | None, Field(description="Milliseconds from the due time to the first attempt's request.")
     ]
     nextAttemptAt: Annotated[
         Time | None, Field(description="When the next attempt is due, while the run is `retrying`.")
     ]
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="The consumer has to report until then.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="The consumer has to be done until then.")]]
+    heartbeatBy: NotRequired[
+        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
+    ]
+    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
     responseCode: Annotated[
-        int | None, Field(description="The HTTP status of the last response; null if there was none.")
+        int | None, Field(description="The HTTP status of the last response. Null if there was none.")
     ]
     answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
     reason: Annotated[
         str | None,
         Field(
-            description="Why the run failed, if no response says so; why it was skipped; or what it waits "
-            "for."
+            description="Why the run failed (unless a response says so) or was skipped, or what it waits for."
         ),
     ]
     lastFailure: NotRequired[
         Annotated[
             FailureResponse,
-            Field(description="The latest attempt that failed; it stays when a later one succeeds."),
+            Field(description="The latest attempt that failed. It stays if a later attempt succeeds."),
         ]
     ]
     result: NotRequired[
-        Annotated[Any, Field(description="The JSON that the consumer completed the run with.")]
+        Annotated[Any, Field(description="The JSON with which the consumer completed the run.")]
     ]
     count: NotRequired[
         Annotated[int, Field(description="How many skipped occurrences this record stands for.")]
@@ -90,32 +94,36 @@ class RunResponse(TypedDict):
 
 
 class RunPage(TypedDict):
-    """Some runs, newest due time first; `nextCursor` as long as there may be more."""
+    """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
 
     items: Annotated[list[RunResponse], Field(description="The runs, newest due time first.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class RedriveResponse(TypedDict):
-    """A run that is tried anew."""
+    """A run that Sweephand tries again."""
 
     id: Annotated[str, Field(description="The run's name within its job.")]
-    triggerId: Annotated[str, Field(description="What the consumer deduplicates by; it stays the same.")]
-    attempt: Annotated[int, Field(description="The number of the attempt that comes next.")]
+    triggerId: Annotated[
+        str, Field(description="The id by which the consumer recognizes duplicates. It stays the same.")
+    ]
+    attempt: Annotated[int, Field(description="The number of the next attempt.")]
 
 
 class CallbackResponse(TypedDict):
-    """A run as its consumer is told of it."""
+    """The run in the response to a callback of its consumer."""
 
     id: Annotated[str, Field(description="The run's name within its job.")]
-    state: Annotated[State, Field(description="The state of the run after the report.")]
+    state: Annotated[State, Field(description="The state of the run after the callback.")]
     attempt: Annotated[int, Field(description="The number of the latest attempt.")]
-    heartbeatBy: NotRequired[Annotated[Time, Field(description="The next report has to come until then.")]]
-    runUntil: NotRequired[Annotated[Time, Field(description="The run has to be over until then.")]]
+    heartbeatBy: NotRequired[
+        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
+    ]
+    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
 
 
 def run_response(run: Run) -> RunResponse:
-    """A run's record."""
+    """A run as a response shows it."""
     shown: RunResponse = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
@@ -144,7 +152,7 @@ def run_response(run: Run) -> RunResponse:
 
 
 def callback_response(run: Run) -> CallbackResponse:
-    """What a consumer is told of the run that it reports on."""
+    """The response to a callback of a run's consumer."""
     shown: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
         shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
@@ -152,7 +160,7 @@ def callback_response(run: Run) -> CallbackResponse:
 
 
 def pending_run_response(pending: Pending) -> RunResponse:
-    """A trigger to come, as its run will be."""
+    """A trigger without a run record, as a response shows it: in the form of its future run."""
     return {
         "id": pending.run_id,
         "triggerId": pending.trigger_id,
@@ -171,5 +179,5 @@ def pending_run_response(pending: Pending) -> RunResponse:
 
 
 def time_or_none(instant: Instant | None) -> str | None:
-    """RFC 3339, if there is an instant."""
+    """An instant as RFC 3339. None stays None."""
     return None if instant is None else rfc3339(instant)

@@ -1,9 +1,10 @@
-"""How a schedule is said in words.
+"""Describes a schedule in English.
 
-cron-descriptor says what cron expressions mean. It is given each in one spelling that it says right (numbers
-in order, Sunday as 0, a step only where it divides its field), and each of several special days by itself: of
-`L,15` it would say "day L", of `1,5L` "the last Monday and Friday", and of `*/2` beside a weekday "or" for
-"and".
+The library cron-descriptor describes cron expressions, but misreads some. So this module rewrites an
+expression before it calls the library: numbers are in order, Sunday is 0, and a step stands only where it
+divides its field. If there are several special days, the module asks for each by itself. Otherwise the
+library describes `L,15` as "day L" and `1,5L` as "the last Monday and Friday". For `*/2` beside a weekday it
+says "or" instead of "and".
 """
 
 from collections.abc import Sequence
@@ -27,14 +28,14 @@ from sweephand.schedules.notations.repetition import Repetition
 _MIDNIGHT: Final = "0 0 0 "
 _AT_MIDNIGHT: Final = "At 00:00, "
 _UNITS: Final = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000))
-#: Values of a field from which on a range or a step is shorter to say than they are.
+#: From so many values on, a range or a step describes a field in fewer words than the values.
 _RANGE_MIN: Final = 3
-#: Second, minute and hour lead the fields.
+#: The first fields of an expression are second, minute and hour.
 _TIME_FIELDS: Final = 3
 
 
 def describe(series: Series) -> str:
-    """A schedule in English, without zone and bounds: "At 02:30, Monday through Friday"."""
+    """A schedule in English, without its time zone and bounds: "At 02:30, Monday through Friday"."""
     if series.schedule is None:
         if series.due_at is None:
             return "Only on demand"
@@ -51,7 +52,7 @@ def describe(series: Series) -> str:
         case InstantList(instants=listed):
             text = f"At {len(listed)} instants" if len(listed) > 1 else f"Once, at {rfc3339(listed[0])}"
         case notation:
-            raise AssertionError(f"no words for {type(notation).__name__}")
+            raise AssertionError(f"no description of {type(notation).__name__}")
     return text
 
 
@@ -102,12 +103,12 @@ def _describe_cron(fields: CronFields) -> str:
 
 
 def _describe_days(days: str) -> str:
-    """The words for days alone, without a time."""
+    """The description of days alone, without a time."""
     return _describe_expression(_MIDNIGHT + days).removeprefix(_AT_MIDNIGHT)
 
 
 def _parts(field: Field) -> list[str]:
-    """What can be said at once of a field: its values, and each special day by itself."""
+    """The parts of a field that the library describes correctly: the values, and each special day alone."""
     values = [_values_text(field)] if field.values else []
     return values + [_special_text(special) for special in field.specials]
 
@@ -146,7 +147,7 @@ def _special_text(special: Special) -> str:
 
 @lru_cache(maxsize=1024)
 def _describe_expression(expression: str) -> str:
-    from cron_descriptor import ExpressionDescriptor, Options  # noqa: PLC0415 - 0.1 s that few calls need
+    from cron_descriptor import ExpressionDescriptor, Options  # noqa: PLC0415 - the import takes 0.1 s, and few calls need it
 
     options = Options(locale_code="en_US", use_24hour_time_format=True)
     text: str = ExpressionDescriptor(expression, options).get_description()

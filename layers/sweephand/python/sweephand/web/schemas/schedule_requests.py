@@ -1,4 +1,4 @@
-"""What callers may write about time: of a job, and of a schedule that is not stored."""
+"""The fields of a request that say when a job is due, and the body of a preview."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,11 +9,12 @@ from sweephand.web.schemas.formats import INSTANT, DurationText, InstantText, Ti
 from sweephand.web.schemas.request_body import RequestBody
 
 _SCHEDULE = (
-    "When it recurs. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
+    "The recurrence. Text: a cron expression of 5 or 6 fields (seconds first), a macro such as @daily, "
     "`@every 1h30m`, EventBridge's `rate(5 minutes)`, `cron(0 10 ? * 6L 2027)` or "
     "`at(2027-03-01T09:00:00)`, or an ISO 8601 repetition such as `R4/PT3S` or "
-    "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before it sets the zone. An object: cron's fields "
-    f"by name. A list: up to {limits.INSTANTS_MAX} instants. Left out of a one-off and on demand."
+    "`R/2027-01-01T00:00:00Z/P1D`; `CRON_TZ=Europe/Riga ` before an expression sets the zone. An object: "
+    f"cron's fields by name. A list: up to {limits.INSTANTS_MAX} instants. A one-off and a job on demand "
+    "have no schedule."
 )
 _FIELDS = {
     "second": "0 to 59.",
@@ -31,7 +32,7 @@ def _field(meaning: str) -> dict[str, Any]:
     return {"anyOf": [text, {"type": "null"}], "description": meaning}
 
 
-#: schedules/ judges a schedule, since it knows each notation. The model accepts any value.
+#: The model accepts any value, since schedules/ knows the notations and validates a schedule.
 Schedule = Annotated[
     Any,
     WithJsonSchema(
@@ -66,38 +67,39 @@ Schedule = Annotated[
 ]
 _TIMEZONE = "An IANA time zone such as Europe/Paris; UTC by default."
 _DUE_TIME = (
-    "When a one-off fires, or the earliest a recurring job may: RFC 3339 with its offset, or a duration from "
-    "now (10s, PT2H)."
+    "When a one-off fires, or the earliest due time of a recurring job: RFC 3339 with an offset, or a "
+    "duration from now (10s, PT2H)."
 )
-_TTL = "No fire after it: RFC 3339 with its offset, or a duration from dueTime, else from now."
-_REPEATS = f"How many occurrences in all; a whole number from 1 to {limits.REPEATS_MAX}."
+_TTL = "The latest due time: RFC 3339 with an offset, or a duration from dueTime. Without dueTime, from now."
+_REPEATS = f"How many occurrences the series has in all; a whole number from 1 to {limits.REPEATS_MAX}."
 _DST = (
-    "What becomes of a fixed local time on the days on which the clock changes: an object. An expression "
-    "whose minute or hour begins with a star follows real time whatever this says."
+    "What happens to a fixed local time on a day when the clock changes: an object. It has no effect on an "
+    "expression whose minute or hour begins with a star, since such an expression follows real time."
 )
 _JITTER = (
-    "The whole series comes later by one offset within this window, always the same for one job, made from "
-    "its namespace and name, so that many jobs of one schedule do not fire at once. A duration of more than "
-    f"0, at most {limits.JITTER_S_MAX} s."
+    "Delays the whole series by one offset within this window, so that jobs of the same schedule do not "
+    "fire at once. A job always has the same offset, which is made from its namespace and name. A duration "
+    f"of more than 0, at most {limits.JITTER_S_MAX} s."
 )
 
 
 class Dst(RequestBody):
-    """What becomes of a fixed local time on the days on which the clock changes."""
+    """The rule for a fixed local time on a day when the clock changes."""
 
     gap: Literal["shift", "skip"] | None = Field(
         None,
-        description="A local time that does not exist that day: `shift` (default) fires once at the instant "
-        "the gap ends, `skip` does not fire. Gaps of three hours and more are never made up.",
+        description="What happens to a local time that does not exist that day: `shift` (default) fires once "
+        "when the gap ends, `skip` does not fire. A local time in a gap of three hours or more never fires.",
     )
     overlap: Literal["first", "last", "both"] | None = Field(
         None,
-        description="A local time that exists twice that day: `first` (default), `last`, or `both`.",
+        description="Which instant of a local time fires that exists twice that day: `first` (default), "
+        "`last`, or `both`.",
     )
 
 
 class Timing(RequestBody):
-    """When something is due."""
+    """The fields that say when a job is due."""
 
     schedule: Schedule = Field(None, description=_SCHEDULE)
     timezone: ZoneText | None = Field(None, max_length=64, description=_TIMEZONE)
@@ -124,13 +126,14 @@ class PreviewRequest(Timing):
 
     after: InstantText | None = Field(
         None,
-        description="Due times after this instant (RFC 3339 with its offset). By default those from now on, "
-        "the one that is due at this instant among them. An instant in the past: the schedule is read as if "
-        "it had been written then.",
+        description="Only due times after this instant (RFC 3339 with an offset). By default those from now "
+        "on. They include a due time at the very instant of the request. With an instant in the past, the "
+        "schedule begins at that instant.",
     )
     limit: int | None = Field(
         None,
         ge=1,
         le=limits.OCCURRENCES_MAX,
-        description=f"How many; 1 to {limits.OCCURRENCES_MAX}, {limits.PAGE_ITEMS_DEFAULT} by default.",
+        description=f"How many due times; 1 to {limits.OCCURRENCES_MAX}, {limits.PAGE_ITEMS_DEFAULT} by "
+        "default.",
     )

@@ -1,7 +1,7 @@
-"""Whether a document has the shape of its model, and what is said of each field that has not.
+"""Checks the shape of a body against its model.
 
-pydantic finds the errors. They become violations with sentences of our own. jobs/validation.py judges what
-the fields mean.
+pydantic finds the errors. This module turns them into violations with sentences of its own.
+jobs/validation.py checks the rules between fields.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "greater_than": "Must be more than {gt}.",
     "greater_than_equal": "Must be at least {ge}.",
     "less_than_equal": "Must be at most {le}.",
-    "string_pattern_mismatch": "Has a character that it cannot have.",
+    "string_pattern_mismatch": "Has a character that is not allowed.",
     "string_too_short": "Must not be empty.",
     "string_too_long": "Must have at most {max_length} characters.",
     "too_short": "Must not be empty.",
@@ -40,17 +40,17 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
-#: No name has a sentence of its own.
+#: The default of `check`: no name has a sentence of its own.
 NO_SENTENCES: Final[Mapping[str, str]] = {}
 
 
 def check(
     model: type[Model], document: Mapping[str, Any], *, sentences: Mapping[str, str] = NO_SENTENCES
 ) -> tuple[Model | None, list[Violation]]:
-    """The model made from a document, or what is wrong with the document.
+    """The model made from a body, or the violations of the body.
 
-    `elsewhere` maps names that are not fields of the model to a sentence of their own. Any other unknown name
-    is taken for a slip, and the most similar field is suggested.
+    `sentences` maps names that are not fields of the model to a sentence of their own. Any other unknown name
+    counts as a slip, and its violation suggests the most similar field.
     """
     try:
         return model.model_validate(document), []
@@ -107,13 +107,13 @@ def _unknown(model: type[BaseModel], place: tuple[str | int, ...], sentences: Ma
     holder = _model(model, place[:-1]) or model
     names = sorted(_names(holder))
     if not names:
-        return "Nothing is taken here."
+        return "No field is allowed here."
     near = suggestion(str(place[-1]), names)
-    return f"There is no such field here.{near} What there is: {', '.join(names)}."
+    return f"There is no such field here.{near} The fields are: {', '.join(names)}."
 
 
 def _plain(value: Any) -> Any:
-    """A bound as people write it: 1, not 1.0."""
+    """A bound without a needless fraction: 1 for 1.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,4 +1,4 @@
-"""How the OpenAPI document describes targets: made from the registered target types."""
+"""The JSON Schemas of targets in the OpenAPI document, made from the registered target types."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
@@ -15,7 +15,7 @@ _REF: Final = "#/components/schemas/{name}"
 class _OneOf:
     """Describes a field as a target of one of several types.
 
-    The types are looked up when the document is made, so a type that was registered later is in it.
+    The document looks up the types when it is made, so it has types that were registered later.
     """
 
     def __init__(self, types: Callable[[], Mapping[str, TargetType]]) -> None:
@@ -30,10 +30,10 @@ class _OneOf:
         }
 
 
-#: The `target` of a job. jobs/validation.py judges its fields, by the rules of its type.
+#: The `target` of a job. jobs/validation.py checks its fields by the rules of its type.
 Target = Annotated[dict[str, Any], _OneOf(target_types)]
 
-#: The `onComplete` of a job, likewise.
+#: The `onComplete` of a job. jobs/validation.py checks its fields by the rules of its type.
 EndTarget = Annotated[dict[str, Any], _OneOf(end_target_types)]
 
 

@@ -1,4 +1,4 @@
-"""What callers may write when they pause, resume, trigger or backfill a job, or report on a run."""
+"""The bodies of the calls that pause, resume, trigger or backfill a job, and of callbacks."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from sweephand.web.schemas.request_body import RequestBody
 
 
 class PauseRequest(RequestBody):
-    """Why a job is paused."""
+    """The reason of a pause."""
 
     reason: str | None = Field(
         None,
@@ -21,45 +21,48 @@ class PauseRequest(RequestBody):
 
 
 class ResumeRequest(RequestBody):
-    """How a job is resumed."""
+    """The options of a resume."""
 
     catchup: CatchUpMode | None = Field(
         None,
-        description="What fires of what fell due during the pause: `latest` (the newest), `all` or `none`; "
-        "as the job's own `catchup` says by default.",
+        description="Which of the triggers fire that were due during the pause: `latest` (the newest), "
+        "`all` or `none`. By default the job's own `catchup` decides.",
     )
 
 
 class TriggerRequest(RequestBody):
-    """What a trigger on demand delivers."""
+    """The data of a trigger on demand."""
 
     data: Any = Field(
         None,
-        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, delivered instead of the job's data.",
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, which Sweephand delivers in place "
+        "of the job's data.",
     )
 
 
 class BackfillRequest(RequestBody):
-    """Which past triggers to make."""
+    """The range of a backfill."""
 
     from_: InstantText = Field(
-        alias="from", description="The first instant of the span (RFC 3339 with its offset)."
+        alias="from", description="The first instant of the range (RFC 3339 with an offset)."
     )
-    to: InstantText = Field(description="Where the span ends: this instant is no part of it. It is past.")
+    to: InstantText = Field(
+        description="The end of the range, which is not part of it. It must be in the past."
+    )
 
 
 class CompletionRequest(RequestBody):
-    """What a consumer completes a run with."""
+    """The callback that completes a run."""
 
     result: Any = Field(
         None,
-        description=f"Any JSON up to {limits.RESULT_BYTES_MAX:,} bytes (resultBytesMax). It is kept with the "
-        "run and handed to `onComplete`.",
+        description=f"Any JSON up to {limits.RESULT_BYTES_MAX:,} bytes (resultBytesMax). Sweephand keeps it "
+        "with the run and passes it to `onComplete`.",
     )
 
 
 class FailureRequest(RequestBody):
-    """What a consumer says of an attempt that has failed."""
+    """The callback that fails an attempt."""
 
     reason: str | None = Field(
         None,
@@ -67,5 +70,6 @@ class FailureRequest(RequestBody):
         description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
     )
     retry: bool | None = Field(
-        None, description="Whether another attempt may help; true by default. With false the run is given up."
+        None,
+        description="Whether a retry may help; true by default. If false, Sweephand gives up the run.",
     )
