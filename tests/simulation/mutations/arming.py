@@ -75,10 +75,10 @@ def overwrites() -> Iterator[None]:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
 
-        def put(job: Job, _: str | None) -> bool:
+        def put(job: Job, _: str | None, in_time: Callable[[], bool]) -> bool:
             while True:
                 stored = jobs.get(job.key)
-                if jobs.put(job, stored.version if stored else None):
+                if jobs.put(job, stored.version if stored else None, in_time):
                     return True
 
         ports["jobs"] = Instead(jobs, put=put)

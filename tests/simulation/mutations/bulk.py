@@ -17,6 +17,7 @@ from sweephand.jobs import bulk
 from sweephand.jobs.bulk import Bulk, BulkResult, Filter
 from sweephand.model.job import Job
 from sweephand.ports import Page
+from sweephand.runtime import threads
 
 
 def _acting(act: Callable[..., bool]) -> Any:
@@ -54,9 +55,8 @@ def bulk_counts_what_failed() -> Iterator[None]:
 @mutation("A bulk call is acknowledged before it has written")
 def bulk_acknowledges_first() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        scheduler: Scheduler = ports["concurrently"].__self__
-
         def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
+            scheduler: Scheduler = threads.write_pool()._scheduler  # type: ignore[attr-defined]
             for task in tasks:
                 strand = greenlet(partial(_undisturbed, task), scheduler._hub)
                 strand.gr_context = copy_context()

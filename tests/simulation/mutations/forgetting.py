@@ -1,10 +1,20 @@
-"""Earlier revisions are forgotten, and what a job has no room for is not filed."""
+"""Earlier revisions are forgotten: what a job has no room for is not filed, too late, or not asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
 
+from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
+from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.liveness import revision_of
+from sweephand.model.timer import StoredTimer
+from sweephand.model.trigger import HasRevision, Message, RangeMessage
+from sweephand.runs import trigger_ranges
+from sweephand.runs.job_reads import JobReads
+from sweephand.wheel.arm import split_range
+from sweephand.wheel.sweep import Sweeper
 
 
 def _files_nothing(ports: Ports) -> None:
@@ -26,4 +36,52 @@ def keeps_three_revisions() -> Iterator[None]:
 @mutation("A revision for which a job has no room is not filed")
 def files_no_revision() -> Iterator[None]:
     with built(Commits, _files_nothing):
+        yield
+
+
+@mutation("A revision is filed after the commit that forgets it")
+def files_after_commit() -> Iterator[None]:
+    later = Later()
+
+    def change(ports: Ports) -> None:
+        jobs = ports["jobs"]
+        put = jobs.put
+
+        def put_first(*args: object) -> object:
+            is_written = put(*args)
+            later.make()
+            return is_written
+
+        ports["jobs"] = Instead(jobs, put=put_first, file=later.of(jobs.file))
+
+    with built(Commits, change):
+        yield
+
+
+@mutation("The delivery function does not look for a revision that a job has forgotten")
+def delivers_what_is_remembered() -> Iterator[None]:
+    def remembered(_: JobReads, of: HasRevision, job: Job | None, __: Instant) -> Revision | None:
+        return revision_of(job, of.uid, of.rev)
+
+    with patch.object(JobReads, "revision", remembered):
+        yield
+
+
+@mutation("What a range is split into is owed, whatever becomes of its revision")
+def owes_all_of_a_range() -> Iterator[None]:
+    def owed(whole: RangeMessage) -> Iterator[Message]:
+        return split_range(whole._replace(is_owed=True))
+
+    with patch.object(trigger_ranges, "split_range", owed):
+        yield
+
+
+@mutation("A sweeper does not look for a revision that a job has forgotten")
+def sweeps_what_is_remembered() -> Iterator[None]:
+    def as_they_are(
+        _: Sweeper, __: Sequence[StoredTimer], jobs: Mapping[JobKey, Job]
+    ) -> Mapping[JobKey, Job]:
+        return jobs
+
+    with patch.object(Sweeper, "_with_filed", as_they_are):
         yield

@@ -1,6 +1,7 @@
 """Which seed catches a mutation and what it complains of, or what a masked one costs instead."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,9 @@ SEEDS_MAX: Final = 2_000
 #: The seeds that `python -m tests.simulation.mutations` found, so that a test need not look for them.
 KNOWN: Final = Path(__file__).with_name("caught.json")
 
+#: What a mutation causes that no longer fits the code that it breaks: it would be caught for nothing.
+_OWN_ERROR: Final = re.compile(r" raised (AttributeError|KeyError|NameError|TypeError): ")
+
 
 @dataclass(frozen=True, slots=True)
 class Caught:
@@ -108,6 +112,8 @@ def catch(mutation: Mutation, seeds: Iterable[int] = ()) -> Caught | None:
     """
     for seed in seeds or range(mutation.first, mutation.first + SEEDS_MAX):
         complaints = run_with(mutation, seed).complaints
+        if any(map(_OWN_ERROR.search, complaints)):
+            raise AssertionError(f"the mutation itself is broken: {complaints[0]}")
         if complaints and not run(seed, stores=mutation.stores).complaints:
             return Caught(seed, complaints[0])
     return None
