@@ -1,0 +1,63 @@
+"""What an attempt is: one request to a consumer, and what came of it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.model.trigger import Trigger, end_id
+
+
+def always() -> bool:
+    """The check of an attempt or a write that nothing can call off."""
+    return True
+
+
+class Attempt(NamedTuple):
+    """One request to a consumer.
+
+    `spec` is the job's target. `body` has the payload's bytes (JSON; `null` for a job without data).
+    `secrets` are the namespace's active signing secrets, newest first. The signature and its timestamp use
+    `sent_at`. `may_send` is called once the connection stands, because connecting can take seconds. If it
+    returns False, nothing is sent. It may raise StoreError. With `run_token`, the consumer can report on the
+    run.
+
+    With `ended_after`, the attempt delivers no trigger, but the notification that its run ended after that
+    many attempts. If `must_be_new`, the attempt does not repeat an earlier one. Then a queue that drops
+    repetitions must take it. `within_ms` limits connecting and the request together, if it is less than the
+    target's own timeout. Earlier connections of the same attempt may have taken the rest.
+    """
+
+    trigger: Trigger
+    number: int
+    spec: Mapping[str, Any]
+    body: bytes
+    secrets: tuple[str, ...]
+    sent_at: Instant
+    may_send: Callable[[], bool] = always
+    run_token: str | None = None
+    ended_after: int | None = None
+    must_be_new: bool = False
+    within_ms: int | None = None
+
+    @property
+    def id(self) -> str:
+        """The id by which a consumer deduplicates: the trigger's, or that of the end of its run."""
+        return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
+
+
+class Answer(NamedTuple):
+    """What came of an attempt.
+
+    `code` is the HTTP status, or None if no response came or the target has no status. `text` is the first
+    512 bytes of the response, decoded leniently. `error` is a sentence if there was no usable response.
+    `retry_after_at` is the instant that the consumer asked for. If the answer `is_final`, a retry cannot
+    help. If it `was_withdrawn`, `may_send` returned False and nothing was sent.
+    """
+
+    succeeded: bool
+    code: int | None = None
+    text: str | None = None
+    error: str | None = None
+    retry_after_at: Instant | None = None
+    is_final: bool = False
+    was_withdrawn: bool = False
