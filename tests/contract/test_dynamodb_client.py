@@ -99,7 +99,7 @@ def test_a_removal_is_refused_where_its_condition_does_not_hold(table: Table) ->
     table.put(thing(number=5))
     refusal = table.delete(("p", "b"), Thing.number == 6)
     assert refusal is not None
-    assert refusal.shown["n"] == {"N": "5"}
+    assert refusal.existing["n"] == {"N": "5"}
     assert table.delete(("p", "b"), Thing.number == 5) is None
     assert table.get(("p", "b")) is None
     assert table.delete(("p", "b"), Thing.number == 5) == Refusal(None)
@@ -133,7 +133,7 @@ def test_an_update_that_is_refused_changes_nothing(table: Table) -> None:
     table.put(thing(number=5))
     refusal = table.update(("p", "b"), [Thing.number.add(1)], Thing.number == 6)
     assert isinstance(refusal, Refusal)
-    assert refusal.shown == table.get(("p", "b"))
+    assert refusal.existing == table.get(("p", "b"))
     assert table.update(("p", "none"), [Thing.number.add(1)], Thing.number.exists()) == Refusal(None)
     assert table.get(("p", "none")) is None
 

@@ -88,7 +88,7 @@ class MemoryJobs:
 
 def _check(in_time: Callable[[], bool]) -> None:
     if not in_time():
-        raise StoreError("the write came too late, and was not sent")
+        raise StoreError("the write was too late, and was not sent")
 
 
 def _without_large_payload(job: Job) -> Job:
@@ -346,10 +346,10 @@ class MemoryAudits:
     def __init__(self) -> None:
         self._reached = ""
 
-    def reached(self) -> str:
+    def position(self) -> str:
         return self._reached
 
-    def reach(self, position: str) -> None:
+    def save_position(self, position: str) -> None:
         self._reached = position
 
 

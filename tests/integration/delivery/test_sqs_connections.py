@@ -134,7 +134,7 @@ def test_a_thread_whose_connection_another_one_took_asks_again_when_it_has_conne
 
     def may_send() -> bool:
         if connecting.made == 1:
-            # Asked for the first time, with a connection in the pool: another thread needs it now.
+            # WriteCondition for the first time, with a connection in the pool: another thread needs it now.
             taken.append(pool._get_conn())
         return connecting.made == 1
 

@@ -9,10 +9,10 @@ from sweephand.storage.payload_audits import DynamoAudits
 def test_the_position_reads_back_and_is_none_of_the_leases(dynamo: Dynamo) -> None:
     table = dynamo.table(dynamo.timers_table)
     audits, leases = DynamoAudits(table), DynamoLeases(table)
-    assert audits.reached() == ""
-    audits.reach("uid0000000000001/0123-token/ns/job")
-    assert audits.reached() == "uid0000000000001/0123-token/ns/job"
-    audits.reach("")
-    assert audits.reached() == ""
+    assert audits.position() == ""
+    audits.save_position("uid0000000000001/0123-token/ns/job")
+    assert audits.position() == "uid0000000000001/0123-token/ns/job"
+    audits.save_position("")
+    assert audits.position() == ""
     leases.raise_shards(1)
     assert [each.shard for each in leases.state().leases] == [0]

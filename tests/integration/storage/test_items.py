@@ -69,7 +69,7 @@ def test_an_item_is_written_and_read_as_pynamodb_does_it() -> None:
 def test_what_an_item_must_have_is_missed_when_it_is_written() -> None:
     item = JobItem(pk="jobs#team#3", sk="nightly")
 
-    with pytest.raises(AssertionError, match="of JobItem is not given"):
+    with pytest.raises(AssertionError, match="JobItem lacks"):
         item.serialize()
 
 

@@ -29,7 +29,7 @@ def forgets_refused_entries() -> Iterator[None]:
 
 
 def _asking_once(is_theirs: Callable[[Sequence[Any]], bool]) -> Any:
-    ask_all = Table._until_all
+    ask_all = Table._repeat_unprocessed
 
     def once(table: Table, requests: Sequence[Any], ask: Any) -> None:
         if is_theirs(requests):
@@ -37,7 +37,7 @@ def _asking_once(is_theirs: Callable[[Sequence[Any]], bool]) -> Any:
         else:
             ask_all(table, requests, ask)
 
-    return patch.object(Table, "_until_all", once)
+    return patch.object(Table, "_repeat_unprocessed", once)
 
 
 @mutation("An item that DynamoDB left unprocessed is not written again", stores=wire)
@@ -65,7 +65,7 @@ def sends_keys_twice() -> Iterator[None]:
 
 @mutation("A write of a job that the SDK repeated is taken for another's", stores=wire)
 def denies_own_job() -> Iterator[None]:
-    with patch.object(jobs, "_shows", lambda *_: False):
+    with patch.object(jobs, "_is_result_of", lambda *_: False):
         yield
 
 

@@ -44,7 +44,7 @@ _REPEATED: Final = frozenset(
         "beat",
         "raise_shards",
         "discard",
-        "reach",
+        "save_position",
     }
 )
 

@@ -21,11 +21,11 @@ class Audited(NamedTuple):
 class AuditStore(Protocol):
     """How far the payload audit has come."""
 
-    def reached(self) -> str:
+    def position(self) -> str:
         """The position after which the next step continues ("": from the first payload)."""
         ...
 
-    def reach(self, position: str) -> None:
+    def save_position(self, position: str) -> None:
         """Have the next step continue after that position; of two writes at once, the last one counts."""
         ...
 
@@ -48,7 +48,7 @@ class PayloadAudit:
         Two steps at once do the same, so they do no harm. After a StoreError, the next step repeats this
         page.
         """
-        page = self._payloads.page(self._audits.reached(), limit)
+        page = self._payloads.page(self._audits.position(), limit)
         settled_at = self._clock.now() - PAYLOAD_GRACE_MS
         settled = [each for each in page.items if each.written_at < settled_at]
         owners = {owner for each in settled if (owner := owner_of(each.ref)) is not None}
@@ -61,7 +61,7 @@ class PayloadAudit:
             if not self._payloads.is_discarded(each.uid, each.ref):
                 self._payloads.discard(each.uid, each.ref)
                 discarded += 1
-        self._audits.reach(page.next or "")
+        self._audits.save_position(page.next or "")
         return Audited(len(page.items), discarded)
 
 

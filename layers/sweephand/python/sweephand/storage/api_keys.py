@@ -1,4 +1,4 @@
-"""How API keys are kept in the Jobs table: hashed, in one partition that lists them all."""
+"""How API keys are stored in the Jobs table: hashed, in one partition that lists them all."""
 
 from typing import Final, cast
 
@@ -13,7 +13,7 @@ _PARTITION: Final = "keys"
 
 
 class KeyItem(Item):
-    """A key as stored; the secret itself is nowhere."""
+    """A key as stored. The secret itself is not stored."""
 
     digest = UnicodeAttribute()
     namespace = UnicodeAttribute()
@@ -39,10 +39,10 @@ class DynamoKeys:
         self._table.put(_item(key))
 
     def delete(self, key_id: str) -> bool:
-        """Remove a key; say whether there was one.
+        """Remove a key. Returns whether there was one.
 
-        It is read first: of a removal that was retried, DynamoDB would say that nothing was there. Two
-        who remove one key at the same time may both be told that there was one, and there was.
+        The key is read first: if the SDK repeats a removal, DynamoDB says that there was no key. If two
+        callers remove one key at the same time, both may be told that there was one, which is true.
         """
         if self._table.get((_PARTITION, key_id)) is None:
             return False
@@ -52,10 +52,10 @@ class DynamoKeys:
     def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
         """Up to `limit` keys by id, from one query."""
         in_range = (KeyItem.pk == _PARTITION) & (KeyItem.sk > (after or "\0"))
-        stretch = self._table.query(in_range, limit)
-        keys = tuple(map(_key, stretch.items))
+        result = self._table.query(in_range, limit)
+        keys = tuple(map(_key, result.items))
         items = tuple(key for key in keys if namespace in (None, key.namespace))
-        return Page(items, keys[-1].id if stretch.has_more else None)
+        return Page(items, keys[-1].id if result.has_more else None)
 
 
 def _item(key: Key) -> KeyItem:

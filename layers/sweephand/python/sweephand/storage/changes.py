@@ -1,4 +1,4 @@
-"""How changes are kept in the Jobs table: one item each, those of a job's key in the order of their times."""
+"""How changes are stored in the Jobs table: one item each, ordered by time under their job's key."""
 
 from typing import cast
 
@@ -18,7 +18,7 @@ from sweephand.storage.table import Table
 
 
 class ChangeItem(Item):
-    """A change as stored; when it was and which write made it are in the sort key."""
+    """A change as stored. The sort key holds when the change was made, and by which write."""
 
     who = UnicodeAttribute()
     what = UnicodeAttribute()
@@ -49,8 +49,8 @@ class DynamoChanges:
         """Up to `limit` changes, newest first, by a query that runs backwards."""
         of_job = ChangeItem.pk == _partition(key)
         condition = of_job & (ChangeItem.sk < before) if before else of_job
-        stretch = self._table.query(condition, limit, backwards=True)
-        items = [ChangeItem.read(raw) for raw in stretch.items]
+        result = self._table.query(condition, limit, backwards=True)
+        items = [ChangeItem.read(raw) for raw in result.items]
         changes = tuple(
             Change(
                 int(time),
@@ -63,7 +63,7 @@ class DynamoChanges:
             for item in items
             for time, _, version in (item.sk.partition("#"),)
         )
-        return Page(changes, changes[-1].position if stretch.has_more else None)
+        return Page(changes, changes[-1].position if result.has_more else None)
 
 
 def _partition(key: JobKey) -> str:

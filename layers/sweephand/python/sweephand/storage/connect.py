@@ -1,4 +1,4 @@
-"""How long DynamoDB and S3 may take to answer, and how often they are asked again."""
+"""The clients of DynamoDB and S3: their time-outs and their number of tries."""
 
 import json
 from contextlib import suppress
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-#: DynamoDB answers in milliseconds; a request that hangs is given up early enough for three more within
-#: the API's 20 s of patience and a sweeper's 30 s of lease.
+#: DynamoDB answers in milliseconds. A request that hangs is given up early enough for three more tries. These
+#: end within the API's 20 s of patience and a sweeper's 30 s of lease.
 _CONFIG: Final = Config(
     connect_timeout=2,
     read_timeout=4,
     retries={"mode": "standard", "total_max_attempts": 4},
     max_pool_connections=32,
     tcp_keepalive=True,
-    # What is sent is made by storage.table in a few forms, which the contract tests send to real engines: to
-    # compare each item with the service's model anew takes a seventh of boto3's time.
+    # storage.table makes requests in a few forms, and the contract tests send them to real engines. Comparing
+    # each item with the service's model again takes a seventh of boto3's time.
     parameter_validation=False,
-    # Its own is put together anew, of twenty parts and twice, for every request: a fifth of boto3's time.
+    # boto3 builds its own from twenty parts, twice for every request: a fifth of its time.
     user_agent=f"Sweephand/{__version__}",
 )
 
 
-#: The operations that answer with items.
+#: The operations whose answers hold items.
 _READING: Final = ("GetItem", "BatchGetItem", "Query", "UpdateItem")
 
 
 def dynamodb() -> "DynamoDBClient":
-    """A new client, to be shared by all tables and threads; region and endpoint as boto3 finds them."""
+    """A new client, for all tables and threads. Region and endpoint are as boto3 finds them."""
     client = boto3.client("dynamodb", config=_CONFIG)
     for operation in _READING:
         client.meta.events.register(f"before-parse.dynamodb.{operation}", _take_as_it_is)
@@ -47,20 +47,20 @@ def dynamodb() -> "DynamoDBClient":
 def _take_as_it_is(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
 ) -> None:
-    """Have botocore hand over an answer as DynamoDB wrote it.
+    """Take an answer's JSON as it is, instead of having botocore parse it.
 
-    botocore walks through the service's model for every value of every item, and what comes of it is the same
-    again, but for binary values, which no item of ours has. For a batch of jobs that took longer than all
-    else that reading them does.
+    botocore walks through the service's model for every value of every item. Its result equals the JSON,
+    except for binary values, which no item of Sweephand has. For a batch of jobs the walk took longer than
+    all else that reading them does.
     """
     if response_dict["status_code"] != HTTPStatus.OK:
         return
-    # What came damaged is left to botocore, which finds that out by its checksum and asks again.
+    # Damaged JSON is left to botocore, which finds it by its checksum and asks again.
     with suppress(ValueError):
         customized_response_dict |= json.loads(response_dict["body"])
         response_dict["body"] = b""
 
 
 def s3() -> "S3Client":
-    """A new client, to be shared by all threads; region and endpoint as boto3 finds them."""
+    """A new client, for all threads. Region and endpoint are as boto3 finds them."""
     return boto3.client("s3", config=_CONFIG)

@@ -1,8 +1,8 @@
-"""Retry timers and deadline timers of version 1, which had an attribute for each field of their message.
+"""Reading the retry and deadline timers of version 1, which had an attribute for each field of their message.
 
-They are read and no longer written: since version 2 such a timer carries its message as the queue does.
-A retry timer can lie as far ahead as a retry policy reaches, so they are read for as long as a stack may
-have been deployed before version 2.
+They are no longer written: since version 2 such a timer carries its message as the queue does. A retry timer
+can lie as far ahead as a retry policy reaches. So these timers are read for as long as a stack may have been
+deployed before version 2.
 """
 
 from pynamodb.attributes import UnicodeAttribute
@@ -59,7 +59,7 @@ _REQUIRED = (
 
 
 def read_former(raw: RawItem, shard: int) -> RetryTimer | DeadlineTimer:
-    """The timer of an item of version 1; ValueError if the item is damaged."""
+    """The timer of an item of version 1. ValueError if the item is damaged."""
     item = FormerItem.read(raw)
     missing = [name for name in _REQUIRED if getattr(item, name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""What every item of the two tables has in common, and how instants and JSON are written in one."""
+"""What every item of the two tables has in common, and how instants and JSON are stored in an item."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 
 
 class IntegerAttribute(Attribute[int]):
-    """A whole number: an instant, a count."""
+    """A whole number: an instant or a count."""
 
     attr_type = NUMBER
 
@@ -28,12 +28,15 @@ class IntegerAttribute(Attribute[int]):
 
 
 class JsonAttribute(Attribute[Any]):
-    """A JSON value as compact text, equal to itself when read again: numbers, nulls and odd strings too."""
+    """A JSON value as compact text.
+
+    Reading it gives an equal value, for numbers, nulls and odd strings too.
+    """
 
     attr_type = STRING
 
     def serialize(self, value: Any) -> str | None:
-        """The text; None, which leaves the attribute out, for None."""
+        """The text. None gives None, which leaves the attribute out."""
         return None if value is None else _compact(value)
 
     def deserialize(self, value: Any) -> Any:
@@ -42,7 +45,7 @@ class JsonAttribute(Attribute[Any]):
 
 
 class AttributeForm(NamedTuple):
-    """How an attribute is stored: its name here and there, its type, and the way there and back."""
+    """How an attribute is stored: its name in code and in the table, its type, and its two conversions."""
 
     name: str
     stored_name: str
@@ -53,26 +56,30 @@ class AttributeForm(NamedTuple):
 
 
 class Item(Model):
-    """One item of either table; `expires_at` is what DynamoDB's time to live goes by."""
+    """One item of either table. DynamoDB's time to live removes the item after `expires_at`."""
 
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
     expires_at = IntegerAttribute(null=True)
 
     def __init__(self, pk: str, sk: str, **values: Any) -> None:
-        """An item to be written: its attributes by name; one that is None or left out is not stored."""
-        # pynamodb's own sets each attribute by way of its descriptor, which takes ten times as long.
+        """An item to be written, with its attributes by name.
+
+        An attribute that is None or missing is not stored.
+        """
+        # pynamodb's own constructor sets each attribute through its descriptor, which takes several times as
+        # long (decision 034).
         self.attribute_values = {"pk": pk, "sk": sk, **values}
 
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Self:
-        """An item as the client gives it: its attributes by name, None for those that it lacks.
+        """The attributes of a stored item by name; None for those that it lacks.
 
-        It is there to be read, and only looks like one that can be written. pynamodb's own `from_raw_data`
-        asks every attribute several times what it is, at reading and at every use, which took a tenth of the
-        delivery function's time.
+        The result can be read like an item but not written. pynamodb's own `from_raw_data` asks each
+        attribute for its type several times. That took a tenth of the delivery function's time (decision
+        034).
         """
-        by_stored_name, absent = _reading(cls)
+        by_stored_name, absent = _forms_by_stored_name(cls)
         values = dict(absent)
         for stored_name, typed in raw.items():
             form = by_stored_name.get(stored_name)
@@ -80,8 +87,8 @@ class Item(Model):
                 values[form.name] = form.deserialize(typed[form.kind])
         return cast("Self", SimpleNamespace(**values))
 
-    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - as pynamodb has it
-        """The item as the client takes it; an attribute that is None is left out."""
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - pynamodb's signature
+        """The item as the client takes it. An attribute that is None is left out."""
         known = attribute_forms(type(self))
         raw: dict[str, dict[str, Any]] = {}
         for name, value in self.attribute_values.items():
@@ -89,13 +96,13 @@ class Item(Model):
                 form = known[name]
                 raw[form.stored_name] = {form.kind: form.serialize(value)}
         missing = _required(type(self)) - raw.keys()
-        assert not (missing and null_check), f"{missing} of {type(self).__name__} is not given"
+        assert not (missing and null_check), f"{type(self).__name__} lacks {missing}"
         return raw
 
 
 @cache
 def attribute_forms(model: type[Item]) -> Mapping[str, AttributeForm]:
-    """How each attribute of an item is stored, by its name here."""
+    """How each attribute of an item is stored, by its name in code."""
     return {
         name: AttributeForm(
             name,
@@ -110,8 +117,8 @@ def attribute_forms(model: type[Item]) -> Mapping[str, AttributeForm]:
 
 
 @cache
-def _reading(model: type[Item]) -> tuple[Mapping[str, AttributeForm], Mapping[str, None]]:
-    """The same by the name there, and what an item without any attribute is."""
+def _forms_by_stored_name(model: type[Item]) -> tuple[Mapping[str, AttributeForm], Mapping[str, None]]:
+    """The same by the name in the table, and the values of an item that has no attributes at all."""
     return {form.stored_name: form for form in attribute_forms(model).values()}, dict.fromkeys(
         attribute_forms(model)
     )
@@ -119,16 +126,16 @@ def _reading(model: type[Item]) -> tuple[Mapping[str, AttributeForm], Mapping[st
 
 @cache
 def _required(model: type[Item]) -> frozenset[str]:
-    """The names there of what an item must have."""
+    """The names in the table of the attributes that an item must have."""
     return frozenset(form.stored_name for form in attribute_forms(model).values() if not form.may_lack)
 
 
 def expiry(instant: Instant | None) -> int | None:
-    """An instant as DynamoDB's time to live takes it: whole seconds, never before the instant."""
+    """An instant for DynamoDB's time to live: whole seconds, rounded up."""
     return None if instant is None else -(-instant // SECOND_MS)
 
 
-#: Made once: `json.dumps` makes one for each text that is not to be written as it is by default.
+#: Made once, because `json.dumps` makes an encoder for each call that does not use the defaults.
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -137,6 +144,6 @@ def _compact(value: Any) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair, which JSON can carry as an escape and UTF-8 cannot at all.
+        # Half of a surrogate pair: JSON can carry it as an escape, and UTF-8 cannot carry it.
         return json.dumps(value, separators=(",", ":"))
     return text

@@ -1,4 +1,4 @@
-"""How jobs are kept in the Jobs table: one small item each, spread over 16 partitions of their namespace."""
+"""How jobs are stored in the Jobs table: one small item each, over 16 partitions of their namespace."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -19,18 +19,18 @@ from sweephand.storage.revisions import put_revision, read_revisions
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.storage.time_limit import only_while
 
-#: Partitions that one namespace is spread over: DynamoDB takes 1,000 writes a second in each.
+#: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
 
-#: Parts of a change that travel in one attribute, whose length earlier releases rely on.
+#: How many parts of a change are in one attribute. Earlier releases rely on that number.
 _CHANGE_LENGTH: Final = 5
 
-#: Sorts after every character that a name can have, which end at `~`.
+#: Sorts after every character that a name can have; the last of these is `~`.
 _AFTER_NAMES: Final = "\x7f"
 
 
 class JobItem(Item):
-    """A job as stored. What its user wrote stays JSON: it is compared and read whole, never searched."""
+    """A job as stored. The definition is stored as JSON, because it is compared and read as a whole only."""
 
     uid = UnicodeAttribute()
     version = UnicodeAttribute()
@@ -68,19 +68,19 @@ class DynamoJobs:
         return None if raw is None else _job(raw)
 
     def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        """The jobs of those keys that exist, read in batches of 100."""
+        """The jobs of those keys that exist, read 100 at a time."""
         jobs = map(_job, self._table.get_batch([_item_key(key) for key in keys]))
         return {job.key: job for job in jobs}
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
-        """Write the job if the stored version is `replacing`, or its own write is found there already."""
+        """Write the job if the stored version is `replacing`, or if this very write is stored already."""
         absent = JobItem.pk.does_not_exist()
         unchanged = JobItem.version == replacing
         with only_while(in_time):
             refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
         if refusal is None or refusal.stored is None:
             return refusal is None
-        return _shows(_job(refusal.stored), job)
+        return _is_result_of(_job(refusal.stored), job)
 
     def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
         """Remove the job if it is in that version or gone already."""
@@ -94,27 +94,27 @@ class DynamoJobs:
         put_revision(self._table, name, revision)
 
     def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
-        """Of those revisions the ones that were filed, read in batches of 100: 1 RRU each."""
+        """Those of the revisions that were filed, read 100 at a time: 1 RRU each."""
         return read_revisions(self._table, names)
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
-        """Up to `limit` jobs by name, merged from 16 partitions that are asked for little more."""
+        """Up to `limit` jobs by name, merged from 16 partitions with few reads beyond the page."""
         listings = [
-            Listing(partial(self._stretch, _partition(namespace, shard), prefix))
+            Listing(partial(self._query, _partition(namespace, shard), prefix))
             for shard in range(LISTING_SHARDS)
         ]
         items, following = merged(listings, after, limit)
         return Page(tuple(map(_job, items)), following)
 
-    def _stretch(
+    def _query(
         self, partition: str, prefix: str, after: str, limit: int
     ) -> tuple[Sequence[tuple[str, RawItem]], bool]:
         low = max(prefix, after + "\0")
         high = prefix + _AFTER_NAMES
         if low > high:
             return (), False
-        stretch = self._table.query((JobItem.pk == partition) & JobItem.sk.between(low, high), limit)
-        return [(raw["sk"]["S"], raw) for raw in stretch.items], stretch.has_more
+        result = self._table.query((JobItem.pk == partition) & JobItem.sk.between(low, high), limit)
+        return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
 
 
 def _partition(namespace: str, shard: int) -> str:
@@ -125,11 +125,11 @@ def _item_key(key: JobKey) -> ItemKey:
     return _partition(key.namespace, crc32(key.name.encode()) % LISTING_SHARDS), key.name
 
 
-def _shows(stored: Job, written: Job) -> bool:
-    """Whether what is stored is that write, or was made of it.
+def _is_result_of(stored: Job, written: Job) -> bool:
+    """Whether the stored job is the result of that write, or of a later write that followed it.
 
-    A revision is named after the write that brings it. One that a write only kept, as a pause does, says
-    nothing of that write.
+    A revision is named after the write that creates it. A revision that a write only keeps, as a pause does,
+    proves nothing about that write.
     """
     brings_revision = written.rev.endswith(written.version) and stored.uid == written.uid
     has_followed = brings_revision and stored.revision(written.rev) is not None
@@ -169,15 +169,17 @@ def _item(job: Job) -> JobItem:
 
 
 def _removal(job: Job) -> int | None:
-    """When DynamoDB may remove a job: when its last timers go. Those who read it find it gone before.
+    """When DynamoDB may remove the job: when its last timers have been removed.
 
-    An outage can outlast the time that a job was to be kept, and what it owes is owed after it.
+    Readers treat it as gone before. An outage can last longer than the job was to be kept. What the job owes
+    is then still delivered.
     """
     if job.expires_at is None:
         return None
     removed_at = job.expires_at + TIMER_RETENTION_MS
     if job.change is not None and job.change.what != "created":
-        # The latest change is kept in the job, and for as long as those that were filed.
+        # The latest change is stored in the job. It has to be kept for as long as the changes that were
+        # filed.
         removed_at = max(removed_at, job.change.at + CHANGE_RETENTION_MS)
     return expiry(removed_at)
 

@@ -1,4 +1,4 @@
-"""How the shards' leases are kept in the Timers table: one partition that a single query reads."""
+"""How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _SHARDS: Final[ItemKey] = (_PARTITION, "shards")
 
 
 class LeaseItem(Item):
-    """A shard's lease. Without `owner` nobody holds it; `within` is an occurrence, as a list."""
+    """A shard's lease. Without `owner` the shard is free. `within` is an occurrence, stored as a list."""
 
     cursor = UnicodeAttribute()
     within = JsonAttribute(null=True)
@@ -38,7 +38,7 @@ class HeartbeatItem(Item):
 
 
 class ShardsItem(Item):
-    """How many shards new jobs are placed in."""
+    """The number of shards over which new jobs are spread."""
 
     shards = IntegerAttribute()
 
@@ -50,14 +50,14 @@ class DynamoLeases:
         self._table = table
 
     def state(self) -> WheelState:
-        """All leases, the number of shards, the heartbeat: one query, or one for each MB."""
+        """All leases, the number of shards and the heartbeat, by one query for each MB."""
         leases: list[Lease] = []
         shards, heartbeat_at = 0, None
         beyond, has_more = "\0", True
         while has_more:
-            stretch = self._table.query((LeaseItem.pk == _PARTITION) & (LeaseItem.sk > beyond))
-            has_more = stretch.has_more
-            for raw in stretch.items:
+            result = self._table.query((LeaseItem.pk == _PARTITION) & (LeaseItem.sk > beyond))
+            has_more = result.has_more
+            for raw in result.items:
                 beyond = raw["sk"]["S"]
                 if beyond == _TICK[1]:
                     heartbeat_at = HeartbeatItem.read(raw).at
@@ -72,7 +72,7 @@ class DynamoLeases:
         self._table.put(HeartbeatItem(*_TICK, at=now))
 
     def raise_shards(self, count: int) -> int:
-        """Write the leases that are missing, then the number, unless it is that high already."""
+        """Write the leases that are missing, then the number of shards, unless it is that high already."""
         stored = self._table.get(_SHARDS)
         shards = 0 if stored is None else ShardsItem.read(stored).shards
         for shard in range(shards, count):
@@ -87,7 +87,7 @@ class DynamoLeases:
         return ShardsItem.read(refusal.stored).shards
 
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
-        """Take the shard for `owner`, if it is free or found to be this owner's already."""
+        """Take the shard for `owner`, if the shard is free or already taken by this owner."""
         known = LeaseItem.fence.exists()
         unowned = LeaseItem.owner.does_not_exist()
         ended = LeaseItem.lease_until < now
@@ -107,9 +107,9 @@ class DynamoLeases:
     def commit(
         self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
     ) -> Lease | None:
-        """Move the cursor and renew the lease, if its fence is still this one.
+        """Move the cursor and renew the lease, if the lease still has this fence.
 
-        Written twice it says the same twice, so that a retried write needs no token beyond the fence.
+        Repeating the write changes nothing, so that a retried write needs no token but the fence.
         """
         actions = [
             LeaseItem.cursor.set(cursor.key),
@@ -124,7 +124,7 @@ class DynamoLeases:
         return None if isinstance(answer, Refusal) else _lease(answer)
 
     def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
-        """Give the shard up, if its fence is still this one."""
+        """Give the shard up, if the lease still has this fence."""
         actions = [
             LeaseItem.owner.remove(),
             LeaseItem.lease_until.set(0),

@@ -1,4 +1,4 @@
-"""How the lines of jobs are kept in the Jobs table: one item each, in a partition of its own."""
+"""How the lines of jobs are stored in the Jobs table: one item each, in a partition of its own."""
 
 from typing import Final
 
@@ -14,7 +14,10 @@ _SORT_KEY: Final = "line"
 
 
 class LineItem(Item):
-    """A line as stored. A trigger in it is a short list, or a message's text if a list cannot say it all."""
+    """A line as stored.
+
+    A trigger in it is a short list, or a message's text if a list cannot hold all of it.
+    """
 
     uid = UnicodeAttribute()
     version = UnicodeAttribute()
@@ -25,18 +28,18 @@ class LineItem(Item):
 
 
 class DynamoLines:
-    """ports.OverlapStore on the Jobs table."""
+    """ports.LineStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def get(self, key: JobKey) -> StoredLine | None:
-        """The line of a job. One strong read: 1 RRU for each 4 KB, which some 60 that wait take."""
+        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 60 triggers."""
         raw = self._table.get(_key(key))
         return None if raw is None else _line(raw)
 
     def put(self, stored: StoredLine, replacing: str | None) -> bool:
-        """Write it if the stored version is `replacing`, or this one already."""
+        """Write the line if the stored version is `replacing`, or if this very line is stored already."""
         absent = LineItem.pk.does_not_exist()
         unchanged = LineItem.version == replacing
         refusal = self._table.put(_item(stored), absent if replacing is None else unchanged)
@@ -45,7 +48,7 @@ class DynamoLines:
         return _line(refusal.stored).version == stored.version
 
     def delete(self, stored: StoredLine) -> bool:
-        """Remove it if it is in that version or gone already."""
+        """Remove the line if it is in that version or gone already."""
         absent = LineItem.pk.does_not_exist()
         unchanged = LineItem.version == stored.version
         return self._table.delete(_key(stored.key), absent | unchanged) is None
@@ -57,7 +60,7 @@ def _key(key: JobKey) -> ItemKey:
 
 def _item(stored: StoredLine) -> LineItem:
     holder = stored.line.holder
-    assert holder is not None, "a line that nobody holds is not stored"
+    assert holder is not None, "a line without a holder is not stored"
     return LineItem(
         *_key(stored.key),
         uid=stored.uid,

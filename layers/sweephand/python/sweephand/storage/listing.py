@@ -1,4 +1,4 @@
-"""How sorted partitions are read as one list without reading much more than is asked for. Pure."""
+"""Reading several sorted partitions as one sorted list, without reading much more than the page needs."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -7,53 +7,57 @@ from typing import Generic, TypeAlias, TypeVar
 
 Value = TypeVar("Value")
 
-#: Asked with a name and a number: up to so many (name, value) after that name, and whether more may follow.
-Ask: TypeAlias = Callable[[str, int], tuple[Sequence[tuple[str, Value]], bool]]
+#: Called with a name and a number n. Returns up to n (name, value) after that name, and whether more may
+#: follow.
+Fetch: TypeAlias = Callable[[str, int], tuple[Sequence[tuple[str, Value]], bool]]
 
 
 class Listing(Generic[Value]):
-    """One partition: what was read of it and not yet taken, and whether it may have more."""
+    """One partition: the values that were read and not yet taken, and whether the partition may have more."""
 
-    def __init__(self, ask: Ask[Value]) -> None:
-        self._ask = ask
+    def __init__(self, fetch: Fetch[Value]) -> None:
+        self._fetch = fetch
         self._read: deque[tuple[str, Value]] = deque()
         self._may_have_more = True
 
     @property
-    def is_spent(self) -> bool:
-        """Whether it is known to have nothing left."""
+    def is_exhausted(self) -> bool:
+        """Whether the partition is known to have no more values."""
         return not self._read and not self._may_have_more
 
-    def head(self, after: str, share: int) -> str | None:
-        """The next name, if any; where nothing that was read is left, `share` after `after` are read."""
+    def peek(self, after: str, share: int) -> str | None:
+        """The next name; None if there is none.
+
+        If nothing that was read is left, up to `share` values after `after` are read.
+        """
         if not self._read and self._may_have_more:
-            found, self._may_have_more = self._ask(after, share)
+            found, self._may_have_more = self._fetch(after, share)
             self._read.extend(found)
         return self._read[0][0] if self._read else None
 
-    def take(self) -> Value:
-        """The value of the head."""
+    def pop(self) -> Value:
+        """The value of the next name, which is then taken."""
         return self._read.popleft()[1]
 
 
 def merged(listings: Sequence[Listing[Value]], after: str, limit: int) -> tuple[Sequence[Value], str | None]:
-    """The first `limit` values by name of all listings together, and the last name if more may follow.
+    """The first `limit` values of all listings together by name, and the last name if more may follow.
 
-    Names are spread evenly, so each listing is first asked for its share and two; the few that hold
-    more of this page are asked again when they run out.
+    Names are spread evenly over the partitions. So each listing is first asked for its share of the page and
+    two more. The few listings that hold more of this page are asked again when they run out.
     """
-    assert limit > 0, "a page has room for something"
+    assert limit > 0, "a page has at least one value"
     share = limit // len(listings) + 2
-    first = ((listing.head(after, share), index) for index, listing in enumerate(listings))
+    first = ((listing.peek(after, share), index) for index, listing in enumerate(listings))
     heads = [(name, index) for name, index in first if name is not None]
     heapify(heads)
     values: list[Value] = []
     while heads:
         name, index = heappop(heads)
-        values.append(listings[index].take())
+        values.append(listings[index].pop())
         if len(values) == limit:
-            return values, None if all(each.is_spent for each in listings) else name
-        following = listings[index].head(name, share)
+            return values, None if all(each.is_exhausted for each in listings) else name
+        following = listings[index].peek(name, share)
         if following is not None:
             heappush(heads, (following, index))
     return values, None

@@ -1,4 +1,4 @@
-"""How far the audit of payloads has come: one item in the Timers table, which tick may write."""
+"""The position of the payload audit: one item in the Timers table, which tick may write."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.storage.item import Item
 from sweephand.storage.table import ItemKey, Table
 
-#: Apart from the leases: what reads those knows each item of their partition.
+#: Not in the partition of the leases: the reader of that partition must know each of its items.
 _PLACE: Final[ItemKey] = ("audits", "payloads")
 
 
@@ -18,16 +18,16 @@ class AuditItem(Item):
 
 
 class DynamoAudits:
-    """jobs.audit.AuditStore on the Timers table."""
+    """payload_audit.AuditStore on the Timers table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def reached(self) -> str:
+    def position(self) -> str:
         """The position; "" before the first step. One strong read."""
         raw = self._table.get(_PLACE)
         return "" if raw is None else str(AuditItem.read(raw).reached)
 
-    def reach(self, position: str) -> None:
+    def save_position(self, position: str) -> None:
         """Write the position. One write."""
         self._table.put(AuditItem(*_PLACE, reached=position))

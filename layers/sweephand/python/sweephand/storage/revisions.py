@@ -1,4 +1,4 @@
-"""How earlier revisions that have no room in their job are kept in the Jobs table: one small item each."""
+"""How earlier revisions without room in their job are stored in the Jobs table: one small item each."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,21 @@ from sweephand.storage.table import ItemKey, RawItem, Table
 
 
 class RevisionItem(Item):
-    """An earlier revision as stored; its job is in the partition key, its uid and name in the sort key."""
+    """An earlier revision as stored. The partition key holds its job, and the sort key its uid and name."""
 
     since = IntegerAttribute()
     until = IntegerAttribute()
 
 
 def put_revision(table: Table, name: RevisionName, revision: Revision) -> None:
-    """Write an earlier revision over itself or nothing: 1 WRU."""
+    """Write an earlier revision: 1 WRU. Writing it again changes nothing."""
     pk, sk = _item_key(name)
     expires_at = expiry(filed_until(revision))
     table.put(RevisionItem(pk, sk, since=revision.since, until=revision.until, expires_at=expires_at))
 
 
 def read_revisions(table: Table, names: Sequence[RevisionName]) -> dict[RevisionName, Revision]:
-    """Those of the revisions that were written, in batches of 100 strong reads: 1 RRU each."""
+    """Those of the revisions that were written, by strong reads of 100 at a time: 1 RRU each."""
     return dict(map(_named, table.get_batch([_item_key(name) for name in names])))
 
 

@@ -1,4 +1,4 @@
-"""How runs are kept in the Jobs table: one item each, those of a job in the order of their due times."""
+"""How runs are stored in the Jobs table: one item each, ordered by due time under their job's key."""
 
 from typing import Any, Final, NamedTuple, cast
 
@@ -36,12 +36,12 @@ from sweephand.storage.item import (
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
 
-#: Sorts after every character of a uid. What was asked for has it before its own part of the key.
+#: Sorts after every character of a uid. In the key of an on-demand trigger it precedes the kind and token.
 _AFTER_UIDS: Final = "~"
 
 
 class RunItem(Item):
-    """A run as stored. What a consumer or a person wrote is JSON, which keeps any text as it was."""
+    """A run as stored. Texts of a consumer or a caller are stored as JSON, which keeps any text unchanged."""
 
     uid = UnicodeAttribute()
     due_at = IntegerAttribute(attr_name="due")
@@ -83,33 +83,36 @@ class DynamoRuns:
         self._table = table
 
     def claim(self, run: Run, now: Instant) -> Run | None:
-        """Write a `claimed` run if it is granted, or found written already: None; else what refuses it."""
+        """Write a `claimed` run.
+
+        None if it was granted or is already stored; otherwise the run that refuses it.
+        """
         refusal = self._table.put(_item(run), _Condition(claim_condition(run, now)))
         if refusal is None:
             return None
-        stored = _run(refusal.shown)
+        stored = _run(refusal.existing)
         return None if is_same_write(stored, run) else stored
 
     def record(self, run: Run) -> bool:
-        """Write what became of an attempt if it may be written, or is found written already."""
+        """Write what became of an attempt, if it may be written or is already stored."""
         return self._is_written(run, record_condition(run))
 
     def move(self, run: Run, seen: Run) -> bool:
-        """Write a change of a run that was read, if it is unchanged, or is found changed so already."""
+        """Write a change of a run that was read, if the run is unchanged or the change is already stored."""
         return self._is_written(run, move_condition(run, seen))
 
     def release(self, run: Run) -> bool:
-        """Remove a claim that is unchanged, or gone already."""
+        """Remove the record of a claim, if it is unchanged or gone already."""
         return self._table.delete(_key(run), _Condition(release_condition(run))) is None
 
     def of(self, trigger: Trigger) -> Run | None:
-        """The run of that trigger, by its own key."""
+        """The run of that trigger, by its key."""
         name = RunName(trigger.due_at, trigger.index, trigger.demand)
         raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
         return None if raw is None else _run(raw)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
-        """The run of that name that started last, among the few that jobs of one key can have had."""
+        """The run of that name that started last. A key can have had several jobs, with one such run each."""
         name = parse_run_name(run_id)
         if name is None:
             return None
@@ -122,61 +125,61 @@ class DynamoRuns:
         """Up to `limit` runs, newest due time first, by a query that runs backwards."""
         of_job = RunItem.pk == _partition(key)
         condition = of_job & (RunItem.sk < before) if before else of_job
-        stretch = self._table.query(condition, limit, backwards=True)
-        runs = (_run(raw) for raw in stretch.items)
+        result = self._table.query(condition, limit, backwards=True)
+        runs = (_run(raw) for raw in result.items)
         items = tuple(run for run in runs if state is None or run.state == state)
-        return Page(items, stretch.items[-1]["sk"]["S"] if stretch.has_more else None)
+        return Page(items, result.items[-1]["sk"]["S"] if result.has_more else None)
 
-    def _is_written(self, run: Run, asked: WriteCondition) -> bool:
-        refusal = self._table.put(_item(run), _Condition(asked))
+    def _is_written(self, run: Run, condition: WriteCondition) -> bool:
+        refusal = self._table.put(_item(run), _Condition(condition))
         if refusal is None:
             return True
         return refusal.stored is not None and is_same_write(_run(refusal.stored), run)
 
 
 class _Condition(NamedTuple):
-    """What a write asks, as DynamoDB is asked it.
+    """The condition of a write as an expression of DynamoDB.
 
-    Written here and not by pynamodb, which makes an object of each part of it: with history every delivery
-    asks one, and it took longer than all else that the record of a run does.
+    It is written here and not by pynamodb, which makes an object for each operand and takes several times as
+    long (decision 034). With history, each delivery writes at least one such condition.
     """
 
-    asked: WriteCondition
+    condition: WriteCondition
 
     def serialize(self, names: dict[str, str], values: dict[str, Any], /) -> str:
-        """The expression; what its placeholders stand for is added to names and values."""
-        clauses = [_clause(guard, names, values) for guard in self.asked.guards if guard.states]
-        if self.asked.may_begin:
-            clauses.insert(0, f"attribute_not_exists ({_named('pk', names)})")
-        assert clauses, "a state that nothing leads to"
+        """The expression. The names and values behind its placeholders are added to `names` and `values`."""
+        clauses = [_clause(guard, names, values) for guard in self.condition.guards if guard.states]
+        if self.condition.may_begin:
+            clauses.insert(0, f"attribute_not_exists ({_name('pk', names)})")
+        assert clauses, "no state leads to this one"
         return " OR ".join(clauses)
 
 
 def _clause(guard: Guard, names: dict[str, str], values: dict[str, Any]) -> str:
-    states = ", ".join(_valued("state", state, values) for state in sorted(guard.states))
-    terms = [f"{_named('state', names)} IN ({states})"]
+    states = ", ".join(_value("state", state, values) for state in sorted(guard.states))
+    terms = [f"{_name('state', names)} IN ({states})"]
     for name, value in guard.same.items():
-        named = _named(name, names)
+        named = _name(name, names)
         is_absent = value is None
         terms.append(
-            f"attribute_not_exists ({named})" if is_absent else f"{named} = {_valued(name, value, values)}"
+            f"attribute_not_exists ({named})" if is_absent else f"{named} = {_value(name, value, values)}"
         )
     if guard.attempts_below is not None:
-        before = _valued("attempts", guard.attempts_below, values)
-        terms.append(f"{_named('attempts', names)} < {before}")
+        before = _value("attempts", guard.attempts_below, values)
+        terms.append(f"{_name('attempts', names)} < {before}")
     if guard.claim_over_at is not None:
-        until = _valued("claimed_until", guard.claim_over_at, values)
-        terms.append(f"{_named('claimed_until', names)} <= {until}")
+        until = _value("claimed_until", guard.claim_over_at, values)
+        terms.append(f"{_name('claimed_until', names)} <= {until}")
     return f"({' AND '.join(terms)})"
 
 
-def _named(name: str, names: dict[str, str]) -> str:
-    """The placeholder of an attribute: half of their names are words of DynamoDB's own."""
+def _name(name: str, names: dict[str, str]) -> str:
+    """The placeholder of an attribute. Many attribute names are reserved words of DynamoDB."""
     stored_name = attribute_forms(RunItem)[name].stored_name
     return names.setdefault(stored_name, f"#{stored_name}")
 
 
-def _valued(name: str, value: Any, values: dict[str, Any]) -> str:
+def _value(name: str, value: Any, values: dict[str, Any]) -> str:
     """The placeholder of a value of that attribute."""
     form, placeholder = attribute_forms(RunItem)[name], f":{len(values)}"
     values[placeholder] = {form.kind: form.serialize(value)}
@@ -188,7 +191,7 @@ def _partition(key: JobKey) -> str:
 
 
 def _position(name: RunName, uid: str) -> str:
-    """Where a run lies among those of its job: what was asked for behind what the schedule made due."""
+    """The sort key of a run: by due time, and runs on demand after those of the schedule."""
     demand = "" if name.demand is None else f"{_AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
     return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
 

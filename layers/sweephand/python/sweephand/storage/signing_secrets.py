@@ -1,4 +1,4 @@
-"""How the namespaces' signing secrets are kept in the Jobs table: one item for each namespace."""
+"""How the namespaces' signing secrets are stored in the Jobs table: one item for each namespace."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _SORT_KEY: Final = "signing"
 
 
 class SecretsItem(Item):
-    """A namespace's secrets, newest first, each as [secret, made, ends]."""
+    """A namespace's secrets, newest first, each as [secret, created, expires]."""
 
     version = UnicodeAttribute()
     secrets = JsonAttribute()
@@ -25,12 +25,12 @@ class DynamoSecrets:
         self._table = table
 
     def get(self, namespace: str) -> SigningSecrets | None:
-        """The secrets of a namespace, or None before its first."""
+        """The secrets of a namespace; None before its first."""
         raw = self._table.get(_key(namespace))
         return None if raw is None else _secrets(namespace, raw)
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
-        """Write them if the stored version is `replacing`, or this one already."""
+        """Write the secrets if the stored version is `replacing`, or if this very write is stored already."""
         item = SecretsItem(
             *_key(secrets.namespace),
             version=secrets.version,

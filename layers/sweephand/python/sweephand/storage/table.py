@@ -1,4 +1,4 @@
-"""How one DynamoDB table is asked: strong reads, refusals that show what is stored, nothing left out."""
+"""Requests to one DynamoDB table: strong reads, refusals with the stored item, and complete batches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,54 +16,60 @@ if TYPE_CHECKING:
 #: An item as the client gives and takes it: names to typed values.
 RawItem: TypeAlias = Mapping[str, Any]
 
-#: What names an item: partition key and sort key.
+#: The key of an item: partition key and sort key.
 ItemKey: TypeAlias = tuple[str, str]
 
-#: BatchGetItem's own limit.
+#: The limit of BatchGetItem.
 GET_BATCH_MAX: Final = 100
 
-#: BatchWriteItem's own limit.
+#: The limit of BatchWriteItem.
 WRITE_BATCH_MAX: Final = 25
 
-#: What DynamoDB leaves unprocessed is asked for again after these waits, 3 s in all; then it is an error.
+#: Unprocessed requests of a batch are repeated after these waits, 3 s in all. Then they are an error.
 _WAITS_MS: Final = (25, 50, 100, 200, 400, 800, 1_425)
 
 _Request = TypeVar("_Request")
 
 
 class Expression(Protocol):
-    """A condition: pynamodb's, or one like it."""
+    """A condition: one of pynamodb's, or one with the same method."""
 
     def serialize(self, names: dict[str, str], values: dict[str, Any], /) -> str:
-        """Its text; what its placeholders stand for is added to both, `{name: "#0"}` and `{":0": value}`."""
+        """The text of the condition.
+
+        Its placeholders are added to `names` and `values`, as `{name: "#0"}` and `{":0": value}`.
+        """
         ...
 
 
 class Refusal(NamedTuple):
-    """A conditional write that changed nothing, and the item in its way; None if there was none."""
+    """A conditional write that changed nothing.
+
+    `stored` is the item that refused it; None if there is none.
+    """
 
     stored: RawItem | None
 
     @property
-    def shown(self) -> RawItem:
-        """That item, of a condition that only an item can fail."""
+    def existing(self) -> RawItem:
+        """The stored item, for a condition that only an existing item can fail."""
         if self.stored is None:
-            raise StoreError("a condition failed, and the item that failed it was not shown")
+            raise StoreError("a condition failed, and DynamoDB did not return the item that failed it")
         return self.stored
 
 
 class QueryResult(NamedTuple):
-    """Items of one partition in order, and whether more may follow them."""
+    """Items of one partition in order, and whether more may follow."""
 
     items: Sequence[RawItem]
     has_more: bool
 
 
 class Table:
-    """One table, asked through a client that other tables may share. Safe for use by many threads.
+    """One table. Tables may share a client. Safe to use from many threads.
 
-    Every method raises StoreError when DynamoDB did not do what was asked after the client's own
-    retries. `wait_ms` waits before what was left unprocessed is asked for again.
+    Every method raises StoreError when DynamoDB did not do what was asked after the client's own retries.
+    `wait_ms` waits before unprocessed requests are repeated.
     """
 
     def __init__(self, client: "DynamoDBClient", name: str, wait_ms: Callable[[int], None]) -> None:
@@ -73,35 +79,35 @@ class Table:
 
     def get(self, key: ItemKey) -> RawItem | None:
         """The item of that key, or None."""
-        with self._asking("GetItem"):
+        with self._store_errors("GetItem"):
             answer = self._client.get_item(TableName=self._name, Key=_raw(key), ConsistentRead=True)
         return answer.get("Item")
 
     def put(self, item: Item, condition: Expression | None = None) -> Refusal | None:
-        """Write an item over what is there; None if it was written."""
+        """Write an item, over the stored one if there is one. None if it was written."""
         request = {"TableName": self._name, "Item": item.serialize(), **_expressions(condition)}
         try:
-            with self._asking("PutItem"):
+            with self._store_errors("PutItem"):
                 self._client.put_item(**request)
         except self._client.exceptions.ConditionalCheckFailedException as error:
             return _refusal(error)
         return None
 
     def update(self, key: ItemKey, actions: Sequence[Action], condition: Expression) -> RawItem | Refusal:
-        """Change an item; what it then is, or why not."""
+        """Change an item. Returns the item as changed, or the refusal."""
         request = {"TableName": self._name, "Key": _raw(key), **_expressions(condition, actions)}
         try:
-            with self._asking("UpdateItem"):
+            with self._store_errors("UpdateItem"):
                 answer = self._client.update_item(**request, ReturnValues="ALL_NEW")
         except self._client.exceptions.ConditionalCheckFailedException as error:
             return _refusal(error)
         return answer["Attributes"]
 
     def delete(self, key: ItemKey, condition: Expression | None = None) -> Refusal | None:
-        """Remove an item; None if it is gone or was never there."""
+        """Remove an item. None if it is gone or was never there."""
         request = {"TableName": self._name, "Key": _raw(key), **_expressions(condition)}
         try:
-            with self._asking("DeleteItem"):
+            with self._store_errors("DeleteItem"):
                 self._client.delete_item(**request)
         except self._client.exceptions.ConditionalCheckFailedException as error:
             return _refusal(error)
@@ -110,9 +116,9 @@ class Table:
     def query(
         self, condition: Expression, limit: int | None = None, *, backwards: bool = False
     ) -> QueryResult:
-        """The first items that a key condition names, `limit` at most; empty only if there are none.
+        """The first items that a key condition selects, at most `limit`. Empty only if there are none.
 
-        Without `limit`, as many as DynamoDB reads at once: 1 MB. To go on, ask for what lies beyond the
+        Without `limit`, as many as DynamoDB reads at once: 1 MB. To continue, ask for the items after the
         last one.
         """
         request = {
@@ -124,7 +130,7 @@ class Table:
         if limit is not None:
             request["Limit"] = limit
         while True:
-            with self._asking("Query"):
+            with self._store_errors("Query"):
                 answer = self._client.query(**request)
             last = answer.get("LastEvaluatedKey")
             if answer["Items"] or not last:
@@ -132,11 +138,14 @@ class Table:
             request["ExclusiveStartKey"] = last
 
     def get_batch(self, keys: Sequence[ItemKey]) -> Sequence[RawItem]:
-        """Those items of distinct keys that exist, in any order. A key that is left out has none."""
+        """Those items that exist, in any order.
+
+        The keys must be distinct. A key without an item is left out.
+        """
         found: list[RawItem] = []
 
         def ask(some: Sequence[Any]) -> Sequence[Any]:
-            with self._asking("BatchGetItem"):
+            with self._store_errors("BatchGetItem"):
                 answer = self._client.batch_get_item(
                     RequestItems={self._name: {"Keys": some, "ConsistentRead": True}}
                 )
@@ -145,22 +154,22 @@ class Table:
             return unprocessed["Keys"] if unprocessed else ()
 
         for start in range(0, len(keys), GET_BATCH_MAX):
-            self._until_all([_raw(key) for key in keys[start : start + GET_BATCH_MAX]], ask)
+            self._repeat_unprocessed([_raw(key) for key in keys[start : start + GET_BATCH_MAX]], ask)
         return found
 
     def put_batch(self, items: Sequence[Item]) -> None:
-        """Write items of distinct keys, each over what is there."""
+        """Write items with distinct keys, each over the stored one if there is one."""
 
         def ask(some: Sequence[Any]) -> Sequence[Any]:
-            with self._asking("BatchWriteItem"):
+            with self._store_errors("BatchWriteItem"):
                 answer = self._client.batch_write_item(RequestItems={self._name: some})
             return answer["UnprocessedItems"].get(self._name, ())
 
         requests = [{"PutRequest": {"Item": item.serialize()}} for item in items]
         for start in range(0, len(requests), WRITE_BATCH_MAX):
-            self._until_all(requests[start : start + WRITE_BATCH_MAX], ask)
+            self._repeat_unprocessed(requests[start : start + WRITE_BATCH_MAX], ask)
 
-    def _until_all(
+    def _repeat_unprocessed(
         self, requests: Sequence[_Request], ask: Callable[[Sequence[_Request]], Sequence[_Request]]
     ) -> None:
         left = ask(requests)
@@ -170,10 +179,10 @@ class Table:
             self._wait_ms(wait_ms)
             left = ask(left)
         if left:
-            raise StoreError(f"{self._name}: {len(left)} of {len(requests)} requests stayed unprocessed")
+            raise StoreError(f"{self._name}: {len(left)} of {len(requests)} requests were not processed")
 
     @contextmanager
-    def _asking(self, operation: str) -> Iterator[None]:
+    def _store_errors(self, operation: str) -> Iterator[None]:
         try:
             yield
         except self._client.exceptions.ConditionalCheckFailedException:
@@ -190,7 +199,7 @@ def _raw(key: ItemKey) -> dict[str, Any]:
 def _expressions(
     condition: Expression | None, actions: Sequence[Action] = (), *, named: str = "ConditionExpression"
 ) -> dict[str, Any]:
-    """The part of a request that says what to do and when, with its names and values."""
+    """The part of a request that holds the condition and the actions, with their names and values."""
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
     request: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""How timers are kept in the Timers table: one item each, in the order in which they are due."""
+"""How timers are stored in the Timers table: one item each, in the order in which they are due."""
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,9 @@ from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import RawItem, Table
 
-#: Raised for a new kind of timer, and when an attribute means something else than before. A version that is
-#: older than an item copies the item ahead, unread, until a newer version runs again (decision 024).
-#: An item without a version is of version 1. Occurrence timers still are, so that nothing is written for it.
+#: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
+#: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
+#: version is of version 1. Occurrence timers still are of version 1, so their version is not written.
 VERSION: Final = 2
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
@@ -44,7 +44,8 @@ _REQUIRED: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "ar
 class OccurrenceItem(Item):
     """An occurrence timer as stored.
 
-    Names are short: a page holds up to a thousand timers, and DynamoDB bills reads and writes by the KB.
+    Names are short, because a page holds up to a thousand timers, and DynamoDB bills reads and writes by the
+    KB.
     """
 
     namespace = UnicodeAttribute(attr_name="n")
@@ -80,8 +81,8 @@ class DynamoTimers:
 
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         """The next timers at the cursor, of one bucket, from one strong query: 1 RRU for each 4 KB."""
-        # A key and a zero byte is the very next text after it. The bucket of `before` alone sorts ahead
-        # of all that lies in it, so that the range ends where that bucket begins.
+        # A key with a zero byte behind it sorts directly after the key. A bucket's name sorts before every
+        # timer of that bucket, so that the range ends where the bucket of `before` begins.
         low = cursor.key + "\0" if cursor.within is None else cursor.key
         high = bucket_key(before)
         if low > high:
@@ -103,7 +104,7 @@ def _bucket(raw: RawItem) -> str:
 
 
 class _CopiedItem(Item):
-    """An item that is written as it was read, but for its place and its end."""
+    """An item that is written as it was read, except for its place and its end."""
 
     def __init__(self, timer: UnreadTimer) -> None:
         self._raw = {
@@ -112,13 +113,13 @@ class _CopiedItem(Item):
             "expires_at": {"N": str(expiry(timer.due_at + TIMER_RETENTION_MS))},
         }
 
-    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: ARG002, FBT001, FBT002 - as pynamodb has it
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: ARG002, FBT001, FBT002 - pynamodb's signature
         """The item as the client takes it."""
         return self._raw
 
 
 def _as_sent(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A value as the client takes it: an answer is not parsed, so binary values are read as base64."""
+    """A value as the client takes it. Answers are not parsed, so that binary values were read as base64."""
     [(kind, content)] = value.items()
     match kind:
         case "B":
@@ -149,7 +150,7 @@ def _item(timer: StoredTimer) -> Item:
             sequence=timer.first.sequence,
             armed_at=timer.armed_at,
             series=timer.series.to_item(),
-            # The default is left out: nearly all timers have it.
+            # The default is left out, because nearly all timers have it.
             catchup=None
             if timer.catchup == CATCH_UP_DEFAULT
             else [timer.catchup.mode, timer.catchup.window_ms],
@@ -160,24 +161,24 @@ def _item(timer: StoredTimer) -> Item:
 
 
 def _timer(raw: RawItem) -> StoredTimer:
-    """The timer of an item; an UnreadTimer if this version cannot read it."""
+    """The timer of an item; an UnreadTimer if this version cannot read the item."""
     key, shard = raw["sk"]["S"], int(raw["pk"]["S"].rpartition("#")[2])
     try:
         timer = _read(raw, shard)
     except NewerError:
         return UnreadTimer(shard, key, raw)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the rest of the shard must not wait for it
+    except Exception as error:  # noqa: BLE001 - an item that cannot be read must not block the shard
         return UnreadTimer(shard, key, raw, repr(error))
     if timer.sort_key == key:
         return timer
-    # An older version, which could not read the timer, copied it to this place.
+    # An older version could not read the timer, and copied it to this place.
     if isinstance(timer, OccurrenceTimer):
         return timer._replace(put_off_to=instant_at(key), stored_key=key)
     return timer._replace(stored_key=key)
 
 
 def _read(raw: RawItem, shard: int) -> Timer:
-    """The timer of an item, its place apart; NewerError if a newer version wrote it."""
+    """The timer of an item, apart from its place. NewerError if a newer version wrote it."""
     version = int(raw.get("v", {"N": "1"})["N"])
     if version > VERSION:
         raise NewerError(f"a timer of version {version}: this code reads {VERSION}")
