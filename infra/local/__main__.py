@@ -43,11 +43,11 @@ def main() -> int:
 
 
 def _run(place: Place) -> None:
-    """Ends what it started however it ends itself: Ctrl-C, a terminal that closes, a failure.
+    """Run the stack and the demo until interrupted, then end the stack if this command started it.
 
-    A stack that was up before it leaves up.
+    Ctrl-C, a closed terminal and a failure all end it. A stack that was up before stays up.
     """
-    # SIGINT too: a shell without job control starts what it puts into the background deaf to it.
+    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     was_up = stack.is_up(place)
@@ -56,7 +56,7 @@ def _run(place: Place) -> None:
     except KeyboardInterrupt:
         print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not stop the shutdown half-way
         if not was_up:
             stack.down(place)
 

@@ -1,4 +1,4 @@
-"""When `sam build` has to run again: when the content of what it reads has changed."""
+"""When `sam build` has to run again: when the content of a file that it reads has changed."""
 
 import fcntl
 import hashlib
@@ -14,20 +14,21 @@ _MARK = LOCAL / "build.sha256"
 
 
 class CannotBuildError(Exception):
-    """`sam build` failed; the message is what it said."""
+    """`sam build` failed. The message is its output."""
 
 
 class Built(NamedTuple):
-    """A built template, and what names the content it was built from."""
+    """A built template, and the digest of the content that it was built from."""
 
     template: Path
     digest: str
 
 
 def build() -> Built:
-    """What `sam build` makes. One build at a time, and none if the sources are those of the last one.
+    """The output of `sam build`. It runs only if the sources have changed since the last build.
 
-    The layers are built for this machine's interpreter, which runs the functions locally.
+    Only one build runs at a time. The layers are built for this machine's interpreter, which runs the
+    functions locally.
     """
     LOCAL.mkdir(exist_ok=True)
     with (LOCAL / "build.lock").open("w") as lock:
@@ -61,7 +62,7 @@ def build() -> Built:
 
 
 def _digest() -> str:
-    """Names the content of everything that `sam build` reads, and the interpreter it builds for."""
+    """The digest of every file that `sam build` reads, and of the interpreter that it builds for."""
     whole = hashlib.sha256(sys.version.encode())
     for path in _sources():
         whole.update(str(path.relative_to(ROOT)).encode())

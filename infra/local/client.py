@@ -1,4 +1,4 @@
-"""How the API of a running stack is called: JSON in, JSON out, with the stack's admin key."""
+"""A client of a running stack's API: JSON in, JSON out, with the stack's admin key."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer of the API; `body` is its JSON, or None where there is none."""
+    """An answer of the API. `body` is its JSON; None if the answer has none."""
 
     status: int
     headers: Mapping[str, str]
@@ -21,11 +21,14 @@ class Response:
 
 
 class RefusedError(Exception):
-    """The API answered something else than 2xx; the message is what it said."""
+    """The API did not answer 2xx. The message is its answer."""
 
 
 class Client:
-    """Calls one stack; leaving it closes its connections. Never retries: a test wants to see each answer."""
+    """Calls one stack.
+
+    Leaving the context closes its connections. It never retries, so that tests see each answer.
+    """
 
     def __init__(self, api_url: str, api_key: str) -> None:
         self.api_url = api_url
@@ -34,7 +37,7 @@ class Client:
 
     @classmethod
     def of(cls, stack: Mapping[str, Any]) -> Self:
-        """The client of a stack as described in its stack file, with its admin key."""
+        """The client of the stack that a stack file describes, with its admin key."""
         return cls(stack["apiUrl"], stack["apiKey"])
 
     @classmethod
@@ -49,13 +52,13 @@ class Client:
         self.hang_up()
 
     def hang_up(self) -> None:
-        """Close its connections; the next call opens one."""
+        """Close the connections. The next call opens one."""
         self._pool.clear()
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> Response:
-        """What the API answers, whatever its status."""
+        """The answer of the API, whatever its status is."""
         sent = {"authorization": f"Bearer {self.api_key}", **(headers or {})}
         data = None
         if body is not None:
@@ -72,9 +75,9 @@ class Client:
         )
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON of a 2xx answer; RefusedError for any other."""
+        """The JSON of a 2xx answer. RefusedError for any other answer."""
         response = self.call(method, path, body)
-        if not 200 <= response.status < 300:  # noqa: PLR2004 - the meaning of 2xx
+        if not 200 <= response.status < 300:  # noqa: PLR2004 - 2xx
             raise RefusedError(f"{method} {path} was answered {response.status}: {response.body}")
         return response.body
 

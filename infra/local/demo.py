@@ -1,4 +1,4 @@
-"""What `make run` shows: a few real jobs, each delivery as it arrives, and how to call the API oneself."""
+"""The demo of `make run`: a few jobs, each delivery as it arrives, and how to call the API."""
 
 import json
 import threading
@@ -16,16 +16,16 @@ from infra.local.receiver import Answer, Delivery, Receiver
 from infra.local.shown import HEAD, delivery_line, line
 
 _NAMESPACE = "demo"
-# The job that the reader is shown how to write.
+# The job that the demo explains how to write.
 _MINE = "mine"
 
 
 def show(place: Place, stack: dict[str, Any], *, stays: bool) -> None:
-    """Runs until it is interrupted. Expects a stack that answers, and leaves it running.
+    """Run the demo until interrupted. The stack must answer, and keeps running.
 
-    If the stack `stays` up, the jobs are deleted in the end: nobody would be there for what they deliver.
+    If the stack `stays` up, the demo's jobs are deleted at the end, because their receiver ends.
     """
-    # Asked once and kept: nobody rotates secrets here, and a request per delivery would add to its lateness.
+    # Read once: nobody rotates secrets here, and a request for each delivery would make deliveries later.
     secrets: list[str] = []
     with (
         Client.of(stack) as client,
@@ -101,7 +101,7 @@ def _print_delivery(delivery: Delivery) -> None:
 
 @contextmanager
 def _queue(place: Place) -> Iterator[str]:
-    """The URL of a queue whose messages are printed as they come."""
+    """The URL of a queue. Each of its messages is printed as it comes."""
     sqs = session().client("sqs", endpoint_url=place.endpoint_url)
     url: str = sqs.create_queue(QueueName="sweephand-demo")["QueueUrl"]
     is_over = threading.Event()

@@ -1,4 +1,4 @@
-"""How the built template gets onto the local AWS: by `sam deploy`, as onto the real one."""
+"""Deploying the built template on the local AWS: by `sam deploy`, as on the real one."""
 
 import subprocess
 from pathlib import Path
@@ -8,17 +8,17 @@ from infra.local.places import ARTIFACTS_BUCKET, REGION, ROOT, SAM, STACK_NAME, 
 
 
 class CannotDeployError(Exception):
-    """`sam deploy` failed; the message is what it said."""
+    """`sam deploy` failed. The message is its output."""
 
 
 def session() -> boto3.Session:
-    """A session with the local AWS's credentials; pass `endpoint_url` to its clients."""
+    """A session with the local AWS's credentials. Pass `endpoint_url` to its clients."""
     return boto3.Session("test", "test", region_name=REGION)
 
 
 def deploy(place: Place, template: Path) -> None:
-    """Creates or updates the stack. samconfig.toml's section `local` says with which parameters."""
-    # Named here rather than resolved by SAM: its managed bucket is a stack of its own, and seconds.
+    """Create or update the stack. The section `local` of samconfig.toml has the parameters."""
+    # SAM would put its managed bucket into a stack of its own, which takes seconds.
     session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
     done = subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""What `make up` says in the end: lines to paste, the first of which lead to a delivery."""
+"""The text that `make up` prints at the end: lines to paste, which lead to a first delivery."""
 
 from collections.abc import Mapping
 from typing import Any

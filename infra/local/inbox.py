@@ -18,26 +18,26 @@ from infra.local.places import PYTHON, ROOT, Place, environment
 from infra.local.receiver import Answer, Delivery, Receiver
 from infra.local.shown import HEAD, delivery_line
 
-#: Deliveries that the inbox remembers.
+#: How many deliveries the inbox remembers.
 _KEPT_MAX = 1_000
 
-#: GET /next waits this long for a delivery: curl and browsers wait as long by themselves.
+#: How long GET /next waits for a delivery, in seconds. curl and browsers wait that long by default.
 _WAIT_S = 60
 
-#: How long the inbox may take to start.
+#: How long the inbox may take to start, in seconds.
 _START_S = 20
 
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
 
 class CannotStartError(Exception):
-    """The inbox does not run; the message says where to look."""
+    """The inbox does not run. The message says where to look."""
 
 
 class Inbox(Receiver):
-    """A receiver that is read over HTTP: GET / lists what came, GET /next waits for what comes next.
+    """A receiver that is read over HTTP: GET / lists the deliveries, and GET /next waits for the next one.
 
-    Every other request is a delivery. /next shows each delivery once, whoever asks.
+    Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks.
     """
 
     def __init__(
@@ -71,10 +71,9 @@ class Inbox(Receiver):
 
 
 def start(place: Place) -> str:
-    """The address of the stack's inbox, which answers. One that runs already is kept.
+    """The address of the stack's running inbox. An inbox that runs already is kept.
 
-    The port is the one after the stack's, or any free one if a program has taken that. Raises
-    CannotStartError.
+    Its port follows the stack's port. If that is taken, it is any free port. Raises CannotStartError.
     """
     if processes.recorded(place.inbox_pid_file) is None:
         place.inbox_file.unlink(missing_ok=True)
@@ -103,7 +102,10 @@ def _page(deliveries: Iterable[Delivery]) -> Answer:
 
 
 def _secrets_of(stack_file: Path) -> Callable[[str], Iterable[str]]:
-    """What returns a namespace's signing secrets: it asks the stack of that file, once for each namespace."""
+    """A function that returns a namespace's signing secrets.
+
+    It asks the stack of that file once per namespace.
+    """
     known: dict[str, list[str]] = {}
 
     def secrets(namespace: str) -> Iterable[str]:

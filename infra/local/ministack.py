@@ -1,4 +1,4 @@
-"""How the local AWS is started: on loopback only, with nothing of an earlier run, in a group of its own."""
+"""Starting the local AWS: on loopback only, without data of an earlier run, in a process group of its own."""
 
 import shutil
 import socket
@@ -8,19 +8,22 @@ import urllib3
 from infra.local import processes
 from infra.local.places import MINISTACK, REGION, Place, environment
 
-_START_S = 90  # a second, on a machine that has nothing else to do
+_START_S = 90  # it takes a second on an idle machine
 
 
 class CannotStartError(Exception):
-    """The local AWS does not run; the message says what to do."""
+    """The local AWS does not run. The message says what to do."""
 
 
 def start(place: Place) -> None:
-    """Returns when it answers. Ends what an earlier run on this port has left; raises CannotStartError."""
+    """Start the local AWS and return when it answers. Raises CannotStartError.
+
+    What an earlier run on this port has left is ended and removed first.
+    """
     processes.stop(place.pid_file)
     if _taken(place.port):
         raise CannotStartError(
-            f"port {place.port} of 127.0.0.1 is taken by a program not ours; choose another: PORT=4800"
+            f"port {place.port} of 127.0.0.1 is taken by another program; choose another port: PORT=4800"
         )
     shutil.rmtree(place.home, ignore_errors=True)
     for folder in ("tmp", "state", "s3"):
@@ -35,17 +38,17 @@ def start(place: Place) -> None:
 
 
 def stop(place: Place) -> bool:
-    """Whether it ran. Its functions' processes end with it."""
+    """End the local AWS and the processes of its functions. Returns whether it ran."""
     return processes.stop(place.pid_file)
 
 
 def running(place: Place) -> bool:
-    """Whether the process that `start` recorded is there and answers."""
+    """Whether the process that `start` recorded runs and answers."""
     return processes.recorded(place.pid_file) is not None and answers(place)
 
 
 def answers(place: Place) -> bool:
-    """Whether something speaks ministack's language on the port."""
+    """Whether ministack answers on the port."""
     try:
         response = urllib3.request("GET", f"{place.endpoint_url}/_ministack/health", timeout=2, retries=False)
     except urllib3.exceptions.HTTPError:
@@ -56,8 +59,8 @@ def answers(place: Place) -> bool:
 def _environment(place: Place) -> dict[str, str]:
     return environment() | {
         "BIND_HOST": "127.0.0.1",
-        "IOT_MTLS_ENABLED": "0",  # the one listener that ignores BIND_HOST
-        "MINISTACK_HOST": "127.0.0.1",  # what queue URLs say; "localhost" is ::1 first on some machines
+        "IOT_MTLS_ENABLED": "0",  # the only listener that ignores BIND_HOST
+        "MINISTACK_HOST": "127.0.0.1",  # the host in queue URLs; on some machines "localhost" is ::1 first
         "GATEWAY_PORT": str(place.port),
         "MINISTACK_REGION": REGION,
         "TMPDIR": str(place.home / "tmp"),

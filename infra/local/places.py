@@ -1,4 +1,4 @@
-"""Where everything of one local stack lies; two stacks on two ports share nothing but the build."""
+"""The files and the address of one local stack. Two stacks on two ports share only the build."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ STACK_NAME = "sweephand"
 # The first part of the local stack's bucket for code; samconfig.toml names it too.
 ARTIFACTS_BUCKET = "sweephand-artifacts"
 
-# The secret of every local stack's admin key, so that the key outlives a stack. Its owner alone may read it.
+# The admin key's secret of every local stack, so that the key outlives a stack. Only its owner may read it.
 ADMIN_SECRET = LOCAL / "admin-secret"
 
 PYTHON = ROOT / ".venv" / "bin" / "python"
@@ -26,8 +26,8 @@ BUILD = LOCAL / "build"
 class Place:
     """The folder, the files and the address of the stack on one port.
 
-    A stack that enforces its roles lets a function do what its role allows and no more, as AWS does. It
-    costs a third more for every request, and is for measurements to leave out.
+    If it enforces roles, a function can do only what its role allows, as on AWS. That costs a third more for
+    every request, so measurements leave it out.
     """
 
     port: int
@@ -35,55 +35,55 @@ class Place:
 
     @property
     def home(self) -> Path:
-        """Holds all that the stack writes; made anew at every start."""
+        """The folder of all files that the stack writes. Each start makes it anew."""
         return LOCAL / str(self.port)
 
     @property
     def endpoint_url(self) -> str:
-        """Where the local AWS answers."""
+        """The address of the local AWS."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def pid_file(self) -> Path:
-        """Says which process is ours to end."""
+        """Names the process that `down` may end."""
         return self.home / "ministack.json"
 
     @property
     def log(self) -> Path:
-        """What the local AWS prints; the functions' logs are in its CloudWatch Logs."""
+        """The output of the local AWS. The functions' logs are in its CloudWatch Logs."""
         return self.home / "ministack.log"
 
     @property
     def inbox_pid_file(self) -> Path:
-        """Says which process is the stack's inbox."""
+        """Names the process of the stack's inbox."""
         return self.home / "inbox.json"
 
     @property
     def inbox_log(self) -> Path:
-        """What the inbox prints."""
+        """The output of the inbox."""
         return self.home / "inbox.log"
 
     @property
     def inbox_file(self) -> Path:
-        """Holds the address of the inbox; it exists as long as the inbox answers."""
+        """Holds the address of the inbox. It exists as long as the inbox answers."""
         return self.home / "inbox.url"
 
     @property
     def deployed(self) -> Path:
-        """Holds the digest of what is deployed."""
+        """Holds the digest of the deployed build."""
         return self.home / "deployed.sha256"
 
     @property
     def stack_file(self) -> Path:
-        """Read by whoever wants to call this stack; it exists as long as the stack answers.
+        """Describes the stack for its callers. It exists as long as the stack answers.
 
-        The one on the default port needs no port in its name: the documentation reads that file.
+        On the default port its name has no port: the documentation reads that file.
         """
         return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now."""
+    """A port of 127.0.0.1 on which no program listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -91,14 +91,14 @@ def free_port() -> int:
 
 
 def environment() -> dict[str, str]:
-    """A developer's environment less what would lead to an AWS account, or into another stack."""
+    """The environment without the variables that lead to an AWS account or to another stack."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SAM_"))}
-    # A test's or a shell's PYTHON* variables would reach the functions through ministack.
+    # ministack would pass PYTHON* variables of a test or a shell on to the functions.
     return {name: value for name, value in kept.items() if not name.startswith("PYTHON")}
 
 
 def aws_environment(place: Place) -> dict[str, str]:
-    """`environment()` with what an AWS client needs to reach this stack, and nothing else."""
+    """`environment()` with the variables that an AWS client needs to reach this stack."""
     return environment() | {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -109,5 +109,5 @@ def aws_environment(place: Place) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
         "SAM_CLI_TELEMETRY": "0",
-        "SAM_CLI_POLL_DELAY": "0.2",  # rather than 5 s: nobody is throttled here
+        "SAM_CLI_POLL_DELAY": "0.2",  # instead of 5 s: the local AWS throttles nobody
     }

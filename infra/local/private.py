@@ -1,4 +1,4 @@
-"""Files with a secret in them, which their owner alone may read."""
+"""Writing files with a secret in them, which only their owner may read."""
 
 import os
 import tempfile
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a new file that its owner alone may read; FileExistsError if there is one.
+    """Write a new file that only its owner may read. FileExistsError if it exists.
 
-    Whoever sees the file sees all of it: the text is written under another name first.
+    The text is first written under another name, so that no reader sees a part of it.
     """
     descriptor, written = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # its mode is 0600
     try:

@@ -1,4 +1,4 @@
-"""Which processes are ours to end: the ones recorded when they were started, by pid and start time."""
+"""Starting and ending the stack's processes. They are recorded by pid and start time when they start."""
 
 import json
 import os
@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-#: Nothing that is started here has anything to save: what it wrote is removed at its next start.
+#: How long a process may take to end, in seconds. None has data to save: the next start removes its files.
 _STOP_S = 3
 
-#: Started by this very program, which has to fetch their exit codes; others' are fetched by init.
+#: Processes that this program started. It must fetch their exit codes; init fetches those of others.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_file: Path) -> int:
-    """The pid of the command in a session of its own, its output in `log`, itself recorded in `pid_file`."""
+    """Start the command in a session of its own and return its pid.
+
+    Its output goes to `log`, and its pid and start time to `pid_file`.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -36,9 +39,9 @@ def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_
 
 
 def recorded(pid_file: Path) -> int | None:
-    """The pid in the file, if that very process still runs; None for one that ended or was never there.
+    """The pid in the file, if that very process still runs; otherwise None.
 
-    After a restart of the machine the pid may belong to somebody else: the start time tells.
+    After a restart of the machine the pid may belong to another process. The start time shows that.
     """
     try:
         record = json.loads(pid_file.read_text(encoding="utf-8"))
@@ -49,7 +52,7 @@ def recorded(pid_file: Path) -> int | None:
 
 
 def runs(pid: int) -> bool:
-    """Whether the process is there, and not only because nobody has fetched its exit code."""
+    """Whether the process runs, and is not just waiting for its exit code to be fetched."""
     if pid in _children:
         if _children[pid].poll() is None:
             return True
@@ -65,14 +68,14 @@ def runs(pid: int) -> bool:
 
 
 def stop(pid_file: Path) -> bool:
-    """Whether there was something to end. First asks, then, after 3 s, insists; its children go with it."""
+    """End the process with its children, and return whether it ran. After 3 s it is killed."""
     pid = recorded(pid_file)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_S
         while runs(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
-        # `start` made it the leader of a group: whatever is left of the group came from it.
+        # `start` made the process the leader of a group, so the rest of the group are its children.
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         while runs(pid):
@@ -82,7 +85,7 @@ def stop(pid_file: Path) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the command's name, which may hold spaces; none without /proc."""
+    """The fields of /proc/PID/stat after the command's name, which may hold spaces. Empty without /proc."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
@@ -96,7 +99,7 @@ def _state(pid: int) -> str:
 
 
 def _started_at(pid: int) -> str:
-    """What tells this process from another one of the same pid: clock ticks since boot, or a date (macOS)."""
+    """The start time, which tells two processes with one pid apart: clock ticks, or a date on macOS."""
     fields = _stat(pid)
     return fields[19] if fields else _ps(pid, "lstart")
 

@@ -1,6 +1,6 @@
 """A consumer on loopback that checks every signature, keeps each delivery, and answers as it is told to.
 
-`make run` and `make up` show with it what arrives. The end-to-end tests also let it fail, hang, redirect,
+`make run` and `make up` use it to show what arrives. The end-to-end tests also let it fail, hang, redirect,
 reset and send bytes that are not HTTP.
 """
 
@@ -20,7 +20,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one request is answered. Of `hang_s` seconds first; then either `garbage`, a reset, or HTTP."""
+    """The answer to one request: after `hang_s` seconds either `garbage`, a reset, or a response."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One request that came: when (epoch ms), what it carried, and whether its signature holds."""
+    """One request that came: when (epoch ms), its content, and whether its signature is valid."""
 
     arrived_at: int
     method: str
@@ -44,7 +44,7 @@ class Delivery:
 
     @property
     def trigger_id(self) -> str:
-        """The same for every delivery of one trigger."""
+        """The id that all deliveries of one trigger share."""
         return self.headers.get("webhook-id", "")
 
 
@@ -91,17 +91,20 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_port}{path}"
 
     def answer(self, path: str, *answers: Answer) -> None:
-        """The next requests to this path are answered so, one each, and later ones 200 again."""
+        """Answer the next requests to this path so, one each. Later requests are answered 200 again."""
         with self._came:
             self._answers[path].extend(answers)
 
     def deliveries(self, path: str | None = None) -> Sequence[Delivery]:
-        """What came so far, oldest first; of one path, or of all."""
+        """The deliveries so far, oldest first: of one path, or of all."""
         with self._came:
             return [one for one in self._deliveries if path in (None, one.path)]
 
     def wait(self, path: str, count: int, within_s: float) -> Sequence[Delivery]:
-        """What came to the path, as soon as there are `count` of them; TimeoutError if that is too late."""
+        """The deliveries to the path, as soon as there are `count` of them.
+
+        TimeoutError if that takes too long.
+        """
         deadline = time.monotonic() + within_s
         with self._came:
             while len(came := [one for one in self._deliveries if one.path == path]) < count:
@@ -113,7 +116,7 @@ class Receiver:
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
-        """Remembers a request and says what it is answered. For the server's threads."""
+        """Remember a request and return its answer. The server's threads call it."""
         secrets = self._secrets(headers.get("sweephand-namespace", ""))
         is_signed = any(_verifies(secret, headers, body) for secret in secrets)
         with self._came:
@@ -137,7 +140,7 @@ def _verifies(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
 
 def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
-        # Kept-alive connections, as real consumers have them.
+        # Connections stay open, as with real consumers.
         protocol_version = "HTTP/1.1"
 
         def _take(self) -> None:
@@ -146,7 +149,7 @@ def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = receiver.take(self.command, self.path, headers, body, arrived_at)
             if answer.resets:
-                # No linger: closing sends RST instead of FIN.
+                # Without lingering, closing sends RST instead of FIN.
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()
                 self.close_connection = True
@@ -164,14 +167,14 @@ def _server(receiver: Receiver, port: int) -> ThreadingHTTPServer:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _take  # noqa: N815 - http.server's names
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the receiver's owner says what came."""
+            """Nothing: the receiver's owner prints the deliveries."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
-        # A fan-out connects all at once; five, the default, would make the kernel refuse the rest.
+        # A fan-out connects all at once. With the default of five, the kernel would refuse the rest.
         request_queue_size = 1024
 
         def handle_error(self, *_: object) -> None:
-            """Nothing: a caller that hangs up early is what some tests are about."""
+            """Nothing: some tests let a caller close its connection early."""
 
     return Server(("127.0.0.1", port), Handler)

@@ -1,12 +1,13 @@
-"""What ministack's CloudFormation leaves out of the template and Sweephand relies on, set by API.
+"""Settings that Sweephand needs and that ministack's CloudFormation drops from the template.
 
-On AWS the template alone does it. Each of these was found by deploying and reading back:
-- a table's time to live is dropped (recovery and encryption too, which mean nothing on a laptop);
-- the concurrency of an event source, where it comes from a parameter, arrives as a string, and the poller
-  fails to compare it with a number: it delivers nothing at all.
+On AWS the template alone is enough. Each setting was found by deploying and reading it back:
 
-The admin key is set here as well. The template generates a secret for each stack; a local stack gets the
-secret of the one before it, so that a key that was copied from one stack opens the next.
+- ministack drops a table's time to live. It also drops recovery and encryption, which a laptop does not need.
+- The concurrency of an event source arrives as a string if it comes from a parameter. The poller then fails
+  to compare it with a number and delivers nothing at all.
+
+The admin key is set here as well. The template generates a secret for each stack. A local stack gets the
+secret of the stack before it, so that its key stays valid.
 """
 
 from collections.abc import Iterator
@@ -19,12 +20,12 @@ from infra.local.private import write_private
 
 
 def complete(place: Place) -> None:
-    """Sets all of it on the stack deployed at this place; harmless if it is set."""
+    """Apply all settings to the stack deployed at this place. Applying them again changes nothing."""
     _keep_admin_key(place)
     for table, specification in _resources(place, "AWS::DynamoDB::Table", "TimeToLiveSpecification"):
         dynamodb = session().client("dynamodb", endpoint_url=place.endpoint_url)
         is_now = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
-        # To enable it twice is an error, on AWS too.
+        # Enabling it twice is an error, on AWS too.
         if is_now.get("TimeToLiveStatus") != "ENABLED":
             dynamodb.update_time_to_live(TableName=table, TimeToLiveSpecification=specification)
     for mapping, _ in _resources(place, "AWS::Lambda::EventSourceMapping", "ScalingConfig"):
@@ -36,7 +37,7 @@ def complete(place: Place) -> None:
 
 
 def _keep_admin_key(place: Place) -> None:
-    """Give the stack the admin key's secret that is kept for local stacks, or keep the one it has."""
+    """Give the stack the kept secret of local admin keys, or keep the secret that it has."""
     secrets = session().client("secretsmanager", endpoint_url=place.endpoint_url)
     name = outputs(place)["AdminKeySecretName"]
     generated = secrets.get_secret_value(SecretId=name)["SecretString"]
@@ -49,7 +50,7 @@ def _keep_admin_key(place: Place) -> None:
 
 
 def _resources(place: Place, kind: str, prop: str) -> Iterator[tuple[str, Any]]:
-    """The physical id, and the property, of each deployed resource of this kind that has the property."""
+    """The physical id and the property of each deployed resource of this type that has the property."""
     cloudformation = session().client("cloudformation", endpoint_url=place.endpoint_url)
     template: dict[str, Any] = cloudformation.get_template(StackName=STACK_NAME, TemplateStage="Processed")[
         "TemplateBody"

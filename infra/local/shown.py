@@ -1,4 +1,4 @@
-"""How a delivery is shown: one line of text, in columns."""
+"""The line of text that shows one delivery."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ HEAD = "arrived       late     attempt  job                          to"
 
 
 def delivery_line(delivery: Delivery) -> str:
-    """The line of a request that came to a receiver, with its path and what was wrong with it."""
+    """The line of a request that came to a receiver, with its path and any error."""
     named = delivery.headers
     note = "" if delivery.is_signed else "   WRONG SIGNATURE"
     answered = "" if delivery.answer.status < 300 else f"   answered {delivery.answer.status}"  # noqa: PLR2004 - 2xx
@@ -24,7 +24,7 @@ def delivery_line(delivery: Delivery) -> str:
 def line(arrived_at: int, due: str, attempt: str, job: str, to: str) -> str:
     """One line under HEAD. `arrived_at` is in epoch ms, `due` in RFC 3339 or empty.
 
-    The lateness of a run is that of its first attempt. Its retry policy says when a later attempt comes.
+    The lateness of a run is that of its first attempt. The retry policy decides when later attempts come.
     """
     clock = datetime.fromtimestamp(arrived_at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
     late_ms = arrived_at - round(datetime.fromisoformat(due).timestamp() * 1000) if due else 0

@@ -65,7 +65,7 @@ def test_an_operator_and_the_local_stack_can_do_without_alarms(stack: Stack) -> 
 def test_every_alarm_says_what_it_means_and_tells_the_topic(stack: Stack) -> None:
     for alarm in stack.named(ALARMS).values():
         assert alarm["AlarmDescription"]
-        assert told(alarm["AlarmActions"]).startswith("if SomebodyIsTold")
+        assert told(alarm["AlarmActions"]).startswith("if HasAlarmTopic")
 
 
 def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:
