@@ -204,11 +204,9 @@ class RunStore(Protocol):
 
         - No run is stored.
         - The stored run is at an earlier attempt, `claimed` or `retrying`. The message of a later attempt
-        proves
-          that the earlier one failed.
+          proves that the earlier one failed.
         - The stored run is at this attempt, `claimed`, and its `claimed_until` is not after `now`. Its holder
-        has
-          crashed. Its `token` must equal that of this claim, since an attempt keeps its token.
+          has crashed. Its `token` must equal that of this claim, since an attempt keeps its token.
         - The stored run is `failed` at the attempt before, and this is the first attempt of a redrive.
         """
         ...

@@ -71,7 +71,7 @@ class Bulk:
         self._concurrently = concurrently
 
     def pause(self, job_filter: Filter, *, reason: str | None, who: str) -> BulkResult:
-        """Pause those that are not paused. StoreError, UnavailableError: any of them may have been."""
+        """Pause those jobs. After StoreError or UnavailableError, any of them may have been paused."""
 
         def act(job: Job, now: Instant) -> object:
             return self._pauser.pause(job.key, reason=reason, who=who, requested_at=now)
@@ -79,7 +79,7 @@ class Bulk:
         return self._each(job_filter, act, lambda job: job.paused_at is None)
 
     def resume(self, job_filter: Filter, *, mode: CatchUpMode | None, who: str) -> BulkResult:
-        """Resume those that are paused. StoreError, UnavailableError: any of them may have been."""
+        """Resume those jobs. After StoreError or UnavailableError, any of them may have been resumed."""
 
         def act(job: Job, now: Instant) -> object:
             return self._resumer.resume(job.key, who=who, requested_at=now, mode=mode)
@@ -87,7 +87,7 @@ class Bulk:
         return self._each(job_filter, act, lambda job: job.paused_at is not None)
 
     def delete(self, job_filter: Filter, *, who: str) -> BulkResult:
-        """Delete them. StoreError, UnavailableError: any of them may have been."""
+        """Delete those jobs. After StoreError or UnavailableError, any of them may have been deleted."""
 
         def act(job: Job, now: Instant) -> object:
             self._writer.delete(job.key, who=who, requested_at=now)
@@ -111,7 +111,7 @@ class Bulk:
         return BulkResult(count, after)
 
     def _handle(self, jobs: Sequence[Job], act: _Act, until: Instant) -> BulkResult:
-        """Deal with a page of jobs, some at a time; `reached` is set if time ran out before its end."""
+        """Change the jobs of a page, some at a time; `reached` is set if time ran out before its end."""
         count = 0
         for start in range(0, len(jobs), _AT_ONCE):
             some = jobs[start : start + _AT_ONCE]

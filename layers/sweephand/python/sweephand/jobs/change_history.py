@@ -16,7 +16,7 @@ class ChangeHistory:
     def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
         """Up to `limit` changes of the jobs of a key, newest first, after the position `before` ("": newest).
 
-        NotFoundError if nothing is known of such a job.
+        Raises NotFoundError if there is neither such a job nor any change of one.
         """
         job = self._jobs.get(key)
         filed = self._changes.page(key, before, limit)

@@ -51,7 +51,7 @@ class Commits:
         self._clock = clock
 
     def check_time_limit(self, requested_at: Instant) -> None:
-        """UnavailableError if a request is so old that its commit could come too late after its arming."""
+        """Raises UnavailableError if a commit of that request could come too late after its arming."""
         check_time_limit(self._clock, requested_at)
 
     def commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
@@ -134,27 +134,27 @@ class Commits:
             self._queue.send([(each, delay_of(each, sent_at)) for each in messages])
 
     def _has_filed(self, stored: Job, job: Job) -> bool:
-        """File what `stored` remembers and `job` has no room for; say whether there was any.
+        """File the revisions that `stored` keeps and `job` does not; return whether there were any.
 
-        That comes before the commit: a reader of the new version that misses a revision in it finds the
-        revision filed. What is filed is true even if nothing is committed then.
+        Filing comes before the commit. So a reader of the new version finds each revision that is missing
+        there among the filed ones. A filed revision is true even if the commit fails.
         """
-        forgotten = evicted_revisions(stored, job, self._clock.now())
-        for revision in forgotten:
+        evicted = evicted_revisions(stored, job, self._clock.now())
+        for revision in evicted:
             self._jobs.file(RevisionName(stored.key, stored.uid, revision.rev), revision)
-        return bool(forgotten)
+        return bool(evicted)
 
     def _cut(self, draft: Draft, stored: Job | None) -> Job:
-        """The job with its cut, read now; the revision before it joins the earlier ones."""
+        """The job with its cut, which is read now. The stored revision joins its earlier revisions."""
         job, now = draft.job, self._clock.now()
         if stored is None:
             return replace(job, cut=now, current=job.current._replace(since=draft.after))
-        # A pause is a cut, too: whoever writes next by a clock that is behind must not cut before it.
+        # A pause is a cut too. A writer whose clock is behind must not cut before it.
         cut = max(now, stored.cut, stored.paused_at or 0)
         until = cut if stored.paused_at is None else stored.paused_at
         since = _since_of_next(stored, job, cut) if draft.continues_series else draft.after
         current = job.current._replace(since=since)
-        # By a clock that is behind, too, a job is not changed before it was made.
+        # A writer whose clock is behind must not date the change before the version that it follows.
         updated_at = max(job.updated_at, stored.updated_at)
         earlier = retained_revisions(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
@@ -166,17 +166,17 @@ def _has_payload(job: Job | None, ref: str) -> bool:
 
 
 def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
-    """The instant after which triggers are those of the revision `job` that goes on with a series.
+    """The instant after which the revision of `job`, which continues the stored series, owns triggers.
 
-    It is where the revision before it ends, in the schedule's own time: later or earlier by as much as
-    `jitter` moves the series. So each time of the schedule is one revision's.
+    There the stored revision ends, in the schedule's own time. A change of `jitter` moves the instant by as
+    much as it moves the series, later or earlier. So each time of the schedule belongs to one revision.
     """
     moved_ms = job.series.jitter_ms - stored.series.jitter_ms
     if stored.paused_at is not None:
         return max(stored.paused_at if moved_ms else cut, stored.moved_to) + moved_ms
     if stored.series.is_on_demand or stored.series.next_after(cut) is not None:
         return max(cut, stored.moved_to) + moved_ms
-    # The bounds of the revision before it ended it already: the new one takes over from its last trigger.
+    # The limits of the stored series have ended it already. The new revision begins after its last trigger.
     requested_at = job.updated_at
     left = takewhile(lambda each: each.due_at <= cut, stored.series.occurrences(requested_at))
     return max((each.due_at for each in left), default=max(requested_at, stored.moved_to)) + moved_ms

@@ -146,9 +146,9 @@ def _beginning(stored: Job, job: Job, now: Instant) -> Draft:
 
 
 def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
-    """The instant after which a job is armed: its request, or earlier.
+    """The instant after which a job is armed: that of its request, or an earlier one.
 
-    Less jitter puts before the request what had not fired yet.
+    A shorter jitter may move an occurrence that has not fired yet to an instant before the request.
     """
     counted_at = job.series.counted_at
     if counted_at is not None and job.series.jitter_ms < stored.series.jitter_ms:
@@ -157,7 +157,7 @@ def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
 
 
 def _rewritten(stored: Job, definition: Definition, series: Series, *, token: str, now: Instant) -> Job:
-    # A paused job waits for whoever paused it, however long.
+    # A paused job never expires, so that its user finds it.
     expires_at = None
     if stored.paused_at is None:
         expires_at = _kept_for_what_waits(stored, _expiry_after(stored, series, definition), definition, now)
@@ -186,7 +186,7 @@ def _change(
 
 
 def _next_rev(stored: Job, token: str) -> str:
-    # The token keeps two writers that start from one revision from making the same one.
+    # With the token, two writers that start from the same revision make different ones.
     return f"{1 + int(stored.rev.partition('-')[0])}-{token}"
 
 
