@@ -28,8 +28,8 @@ from sweephand.runs.outcome import Outcome
 def _handling(change: Callable[[Handlers, Message], Message]) -> Any:
     handle = Handlers.handle
 
-    def changed(handlers: Handlers, message: Message, read: Any) -> Outcome:
-        return handle(handlers, change(handlers, message), read)
+    def changed(handlers: Handlers, message: Message, *rest: Any) -> Outcome:
+        return handle(handlers, change(handlers, message), *rest)
 
     return patch.object(Handlers, "handle", changed)
 
@@ -196,9 +196,9 @@ def _records_before(*late: tuple[str, str]) -> Any:
 def _at_the_end(later: Later) -> Any:
     handle = Handlers.handle
 
-    def handled(handlers: Handlers, message: Message, read: Any) -> Outcome:
+    def handled(handlers: Handlers, *args: Any) -> Outcome:
         try:
-            delivered = handle(handlers, message, read)
+            delivered = handle(handlers, *args)
         except BaseException:
             later.forget()
             raise

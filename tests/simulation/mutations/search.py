@@ -112,8 +112,8 @@ def catch(mutation: Mutation, seeds: Iterable[int] = ()) -> Caught | None:
     """
     for seed in seeds or range(mutation.first, mutation.first + SEEDS_MAX):
         complaints = run_with(mutation, seed).complaints
-        if any(map(_OWN_ERROR.search, complaints)):
-            raise AssertionError(f"the mutation itself is broken: {complaints[0]}")
+        for complaint in filter(_OWN_ERROR.search, complaints):
+            raise AssertionError(f"the mutation itself is broken: {complaint}")
         if complaints and not run(seed, stores=mutation.stores).complaints:
             return Caught(seed, complaints[0])
     return None
