@@ -1,1 +1,1 @@
-"""What Sweephand costs, how fast it starts and how late it is, measured by `make bench`."""
+"""Measurements of what Sweephand costs, how fast it starts and how late it is (`make bench`)."""

@@ -1,4 +1,4 @@
-"""Measures, shows tables, writes .local/bench.json: `python -m infra.bench [part …]`."""
+"""The command: measures, prints tables and writes .local/bench.json: `python -m infra.bench [part …]`."""
 
 import argparse
 import json
@@ -15,12 +15,12 @@ from infra.local.places import LOCAL, Place
 
 _FILE: Final = LOCAL / "bench.json"
 
-#: Not the one of `make up`, so that both can run.
+#: Not the port of `make up`, so that both can run.
 _PORT: Final = 4760
 
 
 def main() -> int:
-    """The exit code: 0 if all that was asked for could be measured, whatever the figures say."""
+    """The exit code: 0 if everything could be measured, whatever the figures are."""
     parser = argparse.ArgumentParser(prog="python -m infra.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
     parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run (default 10000)")
@@ -30,7 +30,7 @@ def main() -> int:
     unknown = set(arguments.parts) - set(_PARTS)
     if unknown:
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
-    # However it is ended, what it started ends with it.
+    # However this program ends, it ends the processes that it started.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     is_complete = True
@@ -58,7 +58,7 @@ def _start(arguments: argparse.Namespace) -> Report | str:
 
 
 def _lateness(arguments: argparse.Namespace) -> Report | str:
-    # Deciding what a role allows costs this local AWS a third of its time, and AWS nothing of ours.
+    # Checking the rights of roles takes a third of the local AWS's time. On AWS that costs Sweephand nothing.
     return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
 
 
@@ -90,7 +90,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
 
 
 def _write(figures: Mapping[str, Any]) -> None:
-    """Put the parts that were measured beside those of earlier runs."""
+    """Add the measured parts to those of earlier runs."""
     LOCAL.mkdir(exist_ok=True)
     try:
         earlier = json.loads(_FILE.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Time and ids of the cost benchmark: moved by hand, and the same in every run."""
+"""The clock and the ids of the cost benchmark. Both are the same in every run."""
 
 import random
 import string
@@ -9,22 +9,22 @@ _ALPHABET = string.digits + string.ascii_lowercase
 
 
 class HandClock:
-    """ports.Clock that stands still until somebody waits, or moves it."""
+    """ports.Clock that stands still until a caller waits or moves it."""
 
     def __init__(self, now: Instant) -> None:
         self._now = now
 
     def now(self) -> Instant:
-        """The instant it was moved to last."""
+        """The instant to which it was last moved."""
         return self._now
 
     def wait_until(self, instant: Instant) -> None:
-        """Move it there, unless it is there or past it."""
+        """Move the clock to that instant, unless it is there or later already."""
         self._now = max(self._now, instant)
 
 
 class SeededIds:
-    """ports.Ids that are the same in every run, so that two runs spread their jobs alike."""
+    """ports.Ids that are the same in every run, so that all runs spread their jobs alike."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)  # noqa: S311 - no secret of anybody's

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, Self
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
 
-#: A request to this path is answered so many seconds late.
+#: A request to this path is answered this many seconds late.
 SLOW_PATH: Final = "/slow"
 SLOW_S: Final = 5
 
@@ -40,7 +40,7 @@ class Arrival:
 
 
 class Consumer:
-    """A server on a free port of 127.0.0.1. Enter it to start it; leaving it ends it."""
+    """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it."""
 
     def __init__(self) -> None:
         self._came: list[tuple[int, bytes]] = []
@@ -63,16 +63,16 @@ class Consumer:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the server."""
         assert self._server is not None, "it has been entered"
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
 
     def arrivals(self) -> Sequence[Arrival]:
-        """What came so far, oldest first."""
+        """The deliveries so far, oldest first."""
         return [_arrival(arrived_ns, head) for arrived_ns, head in self._came[:]]
 
     def taken(self) -> Sequence[tuple[str, int]]:
-        """What came since this was asked last: trigger ids, and when in epoch ns. It is forgotten."""
+        """The trigger ids that came since the last call, and when (epoch ns). They are then forgotten."""
         came = self._came[:]
         del self._came[: len(came)]
         return [(_headers(head)["webhook-id"], arrived_ns) for arrived_ns, head in came]
@@ -87,7 +87,7 @@ class Consumer:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, whose requests come one after the other, as its client waits for each answer."""
+    """One connection. Its requests come one after the other, since its client waits for each answer."""
 
     def __init__(self, came: list[tuple[int, bytes]]) -> None:
         self._came = came
@@ -142,7 +142,7 @@ def _arrival(arrived_ns: int, head: bytes) -> Arrival:
 
 
 class Elsewhere(NamedTuple):
-    """A consumer in a process of its own: where it listens, and what Consumer.taken() says there."""
+    """A consumer in a process of its own: its URL, and the result of Consumer.taken() there."""
 
     url: str
     taken: Callable[[], Sequence[tuple[str, int]]]
@@ -150,7 +150,7 @@ class Elsewhere(NamedTuple):
 
 @contextmanager
 def elsewhere() -> Iterator[Elsewhere]:
-    """A consumer in a process of its own while it runs: what it does then costs the caller nothing."""
+    """A consumer in a process of its own, so that its work is not measured as the caller's."""
     command = [sys.executable, "-m", __name__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         asks, says = process.stdin, process.stdout
@@ -164,7 +164,7 @@ def elsewhere() -> Iterator[Elsewhere]:
         try:
             yield Elsewhere(says.readline().strip(), taken)
         finally:
-            asks.close()  # which ends it
+            asks.close()  # this ends the process
 
 
 def _main() -> None:

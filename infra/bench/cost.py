@@ -11,16 +11,16 @@ from infra.bench.prices import requests_per_million
 from infra.bench.report import Report, against, is_within
 from infra.bench.wheelhouse import SHARDS, Wheelhouse
 
-#: Ticks until what was armed directly is delivered and every trigger comes off the wheel.
+#: Ticks until the directly armed triggers are delivered, so that every further trigger comes from the wheel.
 _WARM_UP_MINUTES: Final = 6
 
-#: Until the last one-off has been delivered, which is due seven minutes after its creation.
+#: Ticks until the last one-off is delivered. It is due seven minutes after its creation.
 _ONE_OFF_MINUTES: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one trigger may use at most; None where the design says nothing."""
+    """What one trigger may use at most; None where the design has no bound."""
 
     writes: float | None = None
     reads: float | None = None
@@ -29,7 +29,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What was measured: `count` is what the usage is divided by."""
+    """What was measured. `count` is the number by which the usage is divided."""
 
     name: str
     count: int
@@ -78,14 +78,14 @@ def measure(triggers: int) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """The scenarios, each over about that many triggers; `tick` is what a minute costs by itself."""
+    """The scenarios, each over about that many triggers. `tick` is the cost of an idle minute."""
 
     url: str
     triggers: int
     tick: Usage
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Each in a stack of its own."""
+        """Each scenario in a stack of its own."""
         every_minute = {"schedule": "@every 1m", "history": "failures"}
         recurring = self._recurring("recurring, 50 per shard and sweep", [every_minute] * 50 * SHARDS)
         yield replace(recurring, bounds=_RECURRING)
@@ -101,7 +101,7 @@ class _Bench:
         yield _difference(kept, recurring)
 
     def _recurring(self, name: str, jobs: Sequence[Mapping[str, Any]]) -> Scenario:
-        """Jobs written at one moment: sweeping and delivering counted, creating not."""
+        """Jobs written at one moment. Sweeping and delivering are counted, and creating is not."""
         house = Wheelhouse(self.url, name.replace(" ", "-").replace(",", ""))
         house.create(jobs)
         house.run(_WARM_UP_MINUTES)
@@ -115,7 +115,7 @@ class _Bench:
         return Scenario(name, house.delivered - before, less(house.meter.usage, self.tick, minutes))
 
     def _one_offs(self) -> Scenario:
-        """Jobs due once, spread evenly over two minutes: everything counted from their creation on."""
+        """Jobs due once, spread evenly over two minutes. Everything from their creation on is counted."""
         house = Wheelhouse(self.url, "one-offs")
         house.tick()
         house.meter.reset()
@@ -128,14 +128,14 @@ class _Bench:
 
 
 def _difference(kept: Scenario, other: Scenario) -> Scenario:
-    """What history adds, scaled to the triggers of the one with it."""
+    """The cost of history: the difference between the two scenarios, scaled to the one with history."""
     share = kept.count / other.count
     usage = less(kept.usage, other.usage, share)
     return Scenario("history kept: what it adds", kept.count, usage, Bounds(writes=1.05))
 
 
 def _idle(url: str) -> Scenario:
-    """One minute in which nothing is due: not for each trigger, but for each shard."""
+    """One minute in which nothing is due. Its cost is per shard and not per trigger."""
     house = Wheelhouse(url, "idle")
     house.tick()
     house.meter.reset()
@@ -144,7 +144,7 @@ def _idle(url: str) -> Scenario:
 
 
 def _tick_alone(idle: Scenario) -> Usage:
-    """What of an idle minute is tick's own: all but the one read of each shard."""
+    """The part of an idle minute that is tick's own: everything but the one read of each shard."""
     look = Usage(reads=1, by_call=defaultdict(float, {"timers Query": 1}))
     return less(idle.usage, look, SHARDS)
 

@@ -17,20 +17,20 @@ from sweephand.delivery.http.signing import delivery_headers
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt
 
-#: Deliveries per second of the function, to those of the pool: at least.
+#: The least ratio of the function's deliveries per second to the pool's.
 _AIM: Final = 0.6
 
 _ROUNDS: Final = 21
 _BATCHES: Final = 20
 
-#: Anything that signs: the pool's signatures are made beforehand, and are as long.
+#: Any secrets will do: the pool's signatures are made beforehand, and have the same length.
 _SECRETS: Final = ("whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz",)
 
 _SETTINGS: Final = (("failures", False), ("outcome", False), ("failures", True), ("outcome", True))
 
 
 class _Round(NamedTuple):
-    """Deliveries in a second and CPU µs for each: of the function, and of the pool beside it."""
+    """Deliveries per second, and CPU µs for each, of the function and of the pool in the same round."""
 
     function_per_s: float
     pool_per_s: float
@@ -40,7 +40,7 @@ class _Round(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Race:
-    """One setting's rounds, and the calls to DynamoDB for each delivery."""
+    """The rounds of one setting, and the calls to DynamoDB for each delivery."""
 
     history: str
     has_boto3: bool
@@ -49,12 +49,12 @@ class _Race:
 
     @property
     def ratios(self) -> list[float]:
-        """Function to pool, each round's by itself, in ascending order."""
+        """The ratio of function to pool in each round, in ascending order."""
         return sorted(each.function_per_s / each.pool_per_s for each in self.rounds)
 
     @property
     def ratio(self) -> float:
-        """The median of them."""
+        """The median of the ratios."""
         return statistics.median(self.ratios)
 
     def median(self, of: Callable[[_Round], float]) -> float:
@@ -63,7 +63,7 @@ class _Race:
 
 
 def measure() -> Report:
-    """Race function and pool in turn, in a process for each setting, the consumer in another."""
+    """Race function and pool in turn. Each setting has a process of its own, and so has the consumer."""
     with consumer.elsewhere() as receiver:
         races = [alone(_race, receiver.url, history, has_boto3=has_boto3) for history, has_boto3 in _SETTINGS]
     return Report(
@@ -104,7 +104,7 @@ def _round(
     post: Callable[[Sequence[Sequence[tuple[bytes, Mapping[str, str]]]]], None],
     number: int,
 ) -> _Round:
-    """Both once, each with as much to do, now the one first and now the other."""
+    """One round: both do the same work, and the order changes from round to round."""
     batches = [function.batch() for _ in range(_BATCHES)]
     events = [event(batch) for batch in batches]
     posts = [_request(message) for batch in batches for message in batch]
@@ -128,7 +128,7 @@ def _round(
 
 
 def _timed(task: Callable[[], None]) -> tuple[float, float]:
-    """Seconds by the clock, and of this process's CPU."""
+    """Seconds by the clock, and seconds of this process's CPU."""
     began, cpu_began = time.perf_counter(), time.process_time()
     task()
     return time.perf_counter() - began, time.process_time() - cpu_began
@@ -141,7 +141,7 @@ def _post(pool: urllib3.HTTPConnectionPool, share: Sequence[tuple[bytes, Mapping
 
 
 def _request(message: TriggerMessage) -> tuple[bytes, Mapping[str, str]]:
-    """What the function sends for a message, but for the signature's secret."""
+    """The headers that the function sends for a message, except for the signature's secret."""
     body = DATA.encode()
     attempt = Attempt(message.trigger, message.attempt, {}, body, _SECRETS, sent_at=message.not_before)
     ours = {"user-agent": "Sweephand/0.0.0", "content-type": "application/json"}

@@ -1,4 +1,4 @@
-"""A local AWS without a stack: the tables, queues and the rest that a function's environment names."""
+"""A local AWS without a stack: only the tables, queues and other resources that the functions use."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,13 @@ _ATTRIBUTES: Any = [{"AttributeName": name, "AttributeType": "S"} for name in ("
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Where they are: the environment of a function, and the delivery queue's messages."""
+    """The environment of a function over these engines, and the messages of the delivery queue."""
 
     environment: Mapping[str, str]
     _sqs: Any
 
     def messages(self, count: int) -> list[Mapping[str, Any]]:
-        """That many messages as Lambda hands them to the delivery function; waits until they are visible."""
+        """That many messages as Lambda hands them to the delivery function, once they are visible."""
         url = self.environment["DELIVERY_QUEUE_URL"]
         records: list[Mapping[str, Any]] = []
         while len(records) < count:
@@ -46,7 +46,7 @@ class Engines:
 
 @contextmanager
 def running(place: Place) -> Iterator[Engines]:
-    """The engines while they run, with nothing in them."""
+    """The engines, started and empty."""
     ministack.start(place)
     try:
         yield _furnished(place)

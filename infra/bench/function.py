@@ -1,4 +1,4 @@
-"""The delivery function in a process: its real handler with its own adapters, and batches to call it with."""
+"""The delivery function in this process: its real handler and adapters, and batches of messages for it."""
 
 import importlib
 import os
@@ -27,19 +27,19 @@ from sweephand.schedules import Series
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-#: What SQS hands over at once.
+#: How many messages SQS hands over at once.
 BATCH_MAX: Final = 10
 
 DATA: Final = '{"tenant":4711,"task":"refresh"}'
 
-#: Jobs that take turns at being due.
+#: How many jobs there are. They are due in turn.
 _JOBS: Final = 100
 
 _FOLDER: Final = Path(__file__).parents[2] / "functions" / "deliver"
 _CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
 _QUEUE: Final = "https://sqs.us-east-1.amazonaws.com/123456789012/"
 
-#: What template.yaml tells the function; the keys open nothing.
+#: The environment that template.yaml gives the function. The keys open nothing.
 _ENVIRONMENT: Final = {
     "AWS_ACCESS_KEY_ID": "bench",
     "AWS_SECRET_ACCESS_KEY": "bench",
@@ -57,10 +57,11 @@ _ENVIRONMENT: Final = {
 
 
 class Function:
-    """The function, warm. One to a process: it changes the environment.
+    """The function, already warm. One per process, since it changes the environment.
 
-    DynamoDB answers at once: beneath boto3, which then does all of its work but the network's, or in boto3's
-    place. `history` is the jobs', and `url` their consumer's; one more job's is a path that is slow.
+    DynamoDB answers at once: either beneath boto3, which then does all its work except the network's, or
+    instead of boto3. `history` is that of the jobs, and `url` is their consumer. One more job has a slow path
+    of that consumer.
     """
 
     def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
@@ -78,7 +79,7 @@ class Function:
         self.handle(event(self.batch()))
 
     def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
-        """While the function makes its clients: have them answered."""
+        """Answer the requests that the function makes while it makes its clients."""
         if not has_boto3:
             return patch.object(boto3, "client", lambda *_, **__: self.dynamodb)
         boto3.setup_default_session()
@@ -90,26 +91,29 @@ class Function:
         return nullcontext()
 
     def batch(self, *, has_slow: bool = False) -> Sequence[TriggerMessage]:
-        """Ten triggers due now, each of another job; with a slow one, the first is the slow consumer's."""
+        """Ten triggers due now, each of another job. With a slow one, the first goes to the slow consumer."""
         now = time.time_ns() // 1_000_000
         messages: list[TriggerMessage] = []
         for _ in range(BATCH_MAX):
             job = self._slow_job if has_slow and not messages else self._jobs[self._sequence % _JOBS]
             self._sequence += 1
-            # No two of one job are due at one instant.
+            # No job has two triggers due at one instant.
             due_at = now - self._sequence // _JOBS % 1_000
             trigger = Trigger(job.key, job.uid, job.rev, due_at, self._sequence, armed_at=now)
             messages.append(TriggerMessage(trigger, not_before=due_at))
         return messages
 
     def handle(self, records: Mapping[str, Any]) -> None:
-        """Invoke it with an event, all of which has to be dealt with."""
+        """Invoke the function with an event. It must handle all of the event's messages."""
         answer = self._handler(records, _CONTEXT)
         assert answer == {"batchItemFailures": []}, answer
 
 
 def alone(task: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-    """What a task returns that runs in a fresh process, whose standard output (a function's log) is lost."""
+    """The result of a task in a new process.
+
+    The process's standard output, a function's log, is discarded.
+    """
     with ProcessPoolExecutor(1, get_context("spawn"), _silence) as process:
         return process.submit(task, *args, **named).result()
 

@@ -1,4 +1,4 @@
-"""Random schedules, valid and not: that nothing but a refusal is raised, and which of them is the slowest."""
+"""Random schedules, valid or not: whether any error but a refusal is raised, and which takes longest."""
 
 import gc
 import json
@@ -20,7 +20,7 @@ from sweephand.schedules import ScheduleError, Series, series_of
 from sweephand.schedules.clock.zones import zone_names
 from sweephand.schedules.durations import parse_duration_ms
 
-#: What one input may take of a function's time.
+#: How much of a function's time one input may take.
 _SLOWEST_MS_MAX: Final = 50
 _SHOWN: Final = 5
 _SHOWN_CHARS: Final = 90
@@ -28,7 +28,7 @@ _COLLECTED_EVERY: Final = 1_000
 #: 2026-11-21T07:00:00Z.
 _NOW: Final[Instant] = 1_795_244_400_000
 
-#: Every special day that there is, which is the most that one expression can have croniter find.
+#: Every special day there is: the most that one expression can make croniter compute.
 _SPECIAL_DAYS: Final = ",".join(f"{day}W" for day in range(1, 32))
 _SPECIAL_WEEKDAYS: Final = ",".join(f"{day % 7}#{day // 7 + 1}" for day in range(35))
 
@@ -53,7 +53,7 @@ _NAMES: Final = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek",
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """What became of the inputs: schedules, refusals, failures, and those that took longest."""
+    """The results of the inputs: schedules, refusals, failures, and the inputs that took longest."""
 
     accepted: int
     refused: int
@@ -91,12 +91,12 @@ def measure(inputs: int) -> Report:
 
 
 def fuzz(inputs: int, seed: int = 1) -> Fuzzed:
-    """Try so many random inputs: a seed gives the same ones everywhere."""
+    """Try so many random inputs. A seed gives the same inputs on every machine."""
     chance = random.Random(seed)  # noqa: S311 - chance for a trial, not for a secret
     verdicts: Counter[str] = Counter()
     failures: list[str] = []
     slowest: list[tuple[float, str]] = []
-    # What is collected while an input is tried is mostly not its own.
+    # Garbage that is collected while an input is tried mostly comes from other inputs.
     gc.disable()
     try:
         for number, request in enumerate(islice(_requests(chance), inputs)):
@@ -109,7 +109,7 @@ def fuzz(inputs: int, seed: int = 1) -> Fuzzed:
                 verdicts["accepted"] += 1
             except (InvalidError, ScheduleError):
                 verdicts["refused"] += 1
-            except Exception as error:  # noqa: BLE001 - what this looks for
+            except Exception as error:  # noqa: BLE001 - finding such errors is the purpose
                 failures.append(f"{type(error).__name__}: {error} <- {request!r}")
             took_ms = (process_time() - began_s) * 1e3
             if len(slowest) < _SHOWN or took_ms > slowest[-1][0]:
@@ -177,7 +177,7 @@ def _schedule(chance: random.Random, zones: Sequence[str]) -> Any:
 
 
 def _text(chance: random.Random, sound: Sequence[str]) -> str:
-    """A sound text, one with some changes, or tokens in any order, now and then very many."""
+    """A valid text, a text with some changes, or tokens in any order and sometimes very many."""
     kind = chance.randrange(8)
     if kind == 0:
         return "".join(chance.choices(_TOKENS, k=chance.choice((0, 1, 3, 9, 30, 1_100))))
@@ -199,7 +199,7 @@ def _text(chance: random.Random, sound: Sequence[str]) -> str:
 
 
 def _cron(chance: random.Random) -> str:
-    """A cron expression that can mostly be read, with as much in it as it can hold."""
+    """A cron expression that is mostly valid, and as long as possible."""
 
     def field(low: int, high: int, *special: str) -> str:
         terms = ["*", f"*/{chance.randint(1, high + 2)}", str(chance.randint(low, high)), *special]

@@ -1,4 +1,4 @@
-"""A DynamoDB that answers at once, beneath boto3 or in its place: so that all else can be measured."""
+"""A DynamoDB that answers at once, beneath boto3 or in its place, so that all other work can be measured."""
 
 import io
 import json
@@ -12,15 +12,15 @@ from botocore.exceptions import ClientError
 
 
 class InstantDynamoDB:
-    """Plays boto3's client for what delivering a trigger asks, and counts it by operation.
+    """Stands in for boto3's client in the calls of a delivery, and counts these by operation.
 
-    Every write is granted. Runs are counted and not kept: what piles up would only be the garbage collector's
-    work.
+    Every write is granted. Runs are counted and not kept: keeping them would only make work for the garbage
+    collector.
     """
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ClientError)
 
-    #: Whoever wants to hear of what boto3 does hears nothing.
+    #: An event system without listeners' effects: registering does nothing.
     meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
 
     def __init__(self) -> None:
@@ -49,14 +49,14 @@ class InstantDynamoDB:
         return {}
 
     def answer(self, request: Any, **_: Any) -> AWSResponse:
-        """What goes over the wire in boto3's place: for its event `before-send`."""
+        """The answer to a request, for boto3's event `before-send`."""
         operation = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
         said = _CALLS[operation](self, **json.loads(request.body))
         return AWSResponse(request.url, 200, HTTPHeaders(), _Raw(json.dumps(said).encode()))
 
 
 class _Raw(io.BytesIO):
-    """A body as botocore reads one from urllib3."""
+    """A body as botocore reads it from urllib3."""
 
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
         """All of it."""

@@ -28,15 +28,14 @@ _SPREAD_MS: Final = 120 * SECOND_MS
 #: Jobs that are due at second 0 of each minute, as most cron jobs are.
 _ON_THE_MINUTE: Final = 100
 
-#: The first one-off is due this long after its creation began, and no less than this after its own.
-#: Until then each phase of a tick has sent a minute's triggers of the jobs at `:00`.
+#: The first one-off is due this long after its creation began, and each at least this long after its own.
 _LEAD_MS: Final = DIRECT_WINDOW_MS + (len(PHASES_MS) + 1) * MINUTE_MS
 _BEYOND_MS: Final = DIRECT_WINDOW_MS + 10 * SECOND_MS
 
-#: The functions start meanwhile, all at once on this machine's few cores, where AWS has cores for each.
+#: The functions start meanwhile, all at once on this machine's few cores. On AWS each has cores of its own.
 _WARM_UP_MS: Final = 15 * SECOND_MS
 
-#: What has not come this long after the last due time is lost.
+#: A trigger that has not come this long after the last due time counts as lost.
 _PATIENCE_S: Final = 90
 _CALLS_AT_ONCE: Final = 2
 _TRIES_MAX: Final = 4
@@ -66,7 +65,7 @@ class _Measured:
 
 
 def measure(place: Place, triggers: int) -> Report:
-    """Bring up a stack of its own, fill it, wait until all is due, and end it."""
+    """Start a stack of its own, fill it, wait until everything is due, and end it."""
     loads = [os.getloadavg()[0]]
     described = stack.up(place, say=lambda text: print(f"  {text}", flush=True))
     try:
@@ -96,18 +95,18 @@ def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float], 
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline and _is_incomplete(consumer.arrivals(), triggers):
         time.sleep(2)
-    time.sleep(5)  # for duplicates, and for the others
+    time.sleep(5)  # for duplicates, and for the other triggers
     return _Measured(created, consumer.arrivals(), warm_at, created_at, ticks.woken)
 
 
 def _groups(measured: _Measured) -> dict[str, Punctuality]:
-    """The one-offs, and what the other jobs owed: while the one-offs were written, and from then on."""
+    """The one-offs, and what the other jobs owed: during the writing of the one-offs, and after it."""
     once = [each for each in measured.arrivals if each.namespace == "once"]
     ticking = [each for each in measured.arrivals if each.namespace == "ticking"]
     until = max(measured.created.due_at.values())
 
     minutes = [each for each in measured.arrivals if each.namespace == "minutes"]
-    # What was due sooner was armed directly: no tick has sent it.
+    # Earlier triggers were armed directly, so no tick has sent them.
     by_wheel_from = measured.warm_at + DIRECT_WINDOW_MS
     owed = series_owed(minutes, MINUTE_MS, after=by_wheel_from, until=until)
     phases = {
@@ -127,7 +126,7 @@ def _groups(measured: _Measured) -> dict[str, Punctuality]:
 
 
 def _create(client: Client, url: str, triggers: int) -> _Created:
-    """Write the one-offs, the earliest due first, so that each lies beyond what is armed directly."""
+    """Write the one-offs, the earliest due first, so that each lies beyond the time of direct arming."""
     lead_ms = _lead_ms(client, url, triggers)
     began_at, began = _now(), time.monotonic()
     chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
@@ -147,19 +146,22 @@ def _create(client: Client, url: str, triggers: int) -> _Created:
 
 
 def _lead_ms(client: Client, url: str, triggers: int) -> int:
-    """How far ahead the first is due: more than the usual where this machine takes long to create them."""
+    """How far ahead the first one-off is due. It is more on a machine that takes long to create them."""
     trial = [_job(f"job-{number}", {"dueTime": "24h"}, url) for number in range(JOBS_PER_BULK_MAX)]
     _put(client, "trial", trial[:1])
     began = time.monotonic()
     _put(client, "trial", trial)
-    # Two calls at once take less than two in a row, if little.
+    # Two calls at once take a little less time than two in a row.
     expected_ms = round(0.75 * (time.monotonic() - began) * SECOND_MS * triggers / len(trial))
-    # Creation may take all of the spread as well, since the last are due at its end.
+    # Creation may take the whole spread as well, since the last one-offs are due at its end.
     return max(_LEAD_MS, _BEYOND_MS + expected_ms - _SPREAD_MS)
 
 
 def _put(client: Client, namespace: str, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """One bulk call, again for what of it the stack had no time for; writing a job twice changes nothing."""
+    """One bulk call, repeated for the jobs that the stack had no time for.
+
+    Writing a job twice changes nothing.
+    """
     left = list(jobs)
     for _ in range(_TRIES_MAX):
         try:

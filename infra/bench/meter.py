@@ -1,4 +1,4 @@
-"""What is paid for: DynamoDB's units as it reports them, SQS's requests as it would bill them."""
+"""Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _SQS_REQUEST_BYTES: Final = 65_536
 class Usage:
     """Units used so far: write and read request units, SQS requests, Lambda invocations.
 
-    `by_call` splits the units by table and operation, to find the call to blame.
+    `by_call` splits the units by table and operation, which shows the most expensive call.
     """
 
     writes: float = 0
@@ -30,7 +30,7 @@ class Usage:
 
 
 def less(usage: Usage, other: Usage, times: float) -> Usage:
-    """A usage without so many times another."""
+    """One usage minus a multiple of another."""
     calls = usage.by_call | {
         call: usage.by_call[call] - times * units for call, units in other.by_call.items()
     }
@@ -44,18 +44,18 @@ def less(usage: Usage, other: Usage, times: float) -> Usage:
 
 
 class Meter:
-    """Counts until it is reset; many threads may use what it watches."""
+    """Counts until it is reset. Many threads may use the clients that it counts."""
 
     def __init__(self) -> None:
         self.usage = Usage()
         self._lock = Lock()
 
     def reset(self) -> None:
-        """Forget what was used so far."""
+        """Set all counts to zero."""
         self.usage = Usage()
 
     def watch(self, client: "DynamoDBClient") -> None:
-        """Have each of the client's requests ask for the units it consumes, and count them."""
+        """Make each of the client's requests return the units that it consumes, and count them."""
         client.meta.events.register("provide-client-params.dynamodb", _asking)  # type: ignore[arg-type] # its answer is taken
         client.meta.events.register("after-call.dynamodb", self._count)
 
@@ -89,15 +89,15 @@ def _asking(params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
 
 
 def _units(operation: str, parsed: dict[str, Any]) -> tuple[float, str]:
-    """What a response says was consumed, or AWS's minimum where DynamoDB Local says less; and the table."""
+    """The units and the table of a response. Where DynamoDB Local reports less, AWS's minimum counts."""
     if "Error" in parsed:
-        # AWS charges a write whose condition failed like one that succeeded; items here are under 1 KB.
+        # AWS charges a refused conditional write like a successful one. Items here are under 1 KB.
         is_refused = parsed["Error"].get("Code") == "ConditionalCheckFailedException"
         return (1.0 if is_refused else 0.0), "refused"
     consumed = parsed.get("ConsumedCapacity", [])
     parts = consumed if isinstance(consumed, list) else [consumed]
     units = sum(part["CapacityUnits"] for part in parts)
     table = parts[0]["TableName"] if parts else "?"
-    # A strong read that finds nothing is charged as one unit by AWS; DynamoDB Local reports none.
+    # AWS charges one unit for a strong read that finds nothing. DynamoDB Local reports none.
     table = table.rpartition("-")[2]
     return (max(units, 1.0) if operation in _READS else units), table

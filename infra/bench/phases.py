@@ -1,4 +1,4 @@
-"""Ticks at every phase of the minute: EventBridge wakes anywhere within one, and may slip over its end."""
+"""Ticks at every phase of the minute, since EventBridge may start tick anywhere in it or just after it."""
 
 import threading
 import time
@@ -20,14 +20,14 @@ PHASES_MS: Final = (0, 20_000, 40_000, 59_800, 60_300, 30_000)
 
 
 class Tick(NamedTuple):
-    """When tick woke, and at which phase it was meant to."""
+    """When tick ran, and the phase at which it was meant to run."""
 
     at: int
     phase_ms: int
 
 
 class Ticks:
-    """Wakes tick in the schedule's place while it is entered; `woken` are the wake-ups so far."""
+    """Runs tick instead of the schedule while the context is entered. `woken` are the ticks so far."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -61,7 +61,10 @@ class Ticks:
 def by_phase(
     owed: AbstractSet[tuple[str, int]], arrivals: Sequence[Arrival], ticks: Iterable[Tick]
 ) -> Mapping[int, Punctuality]:
-    """What was owed, by the phase of the tick that could send it first; what none could is left out."""
+    """The owed triggers, by the phase of the first tick that could send them.
+
+    Triggers that no tick could send are left out.
+    """
     woken = sorted(ticks)
     owed_of: dict[int, set[tuple[str, int]]] = {}
     for job, due_at in owed:

@@ -16,7 +16,7 @@ GB_SECOND: Final = 0.0000133334
 
 
 def requests_per_million(usage: Usage, triggers: int) -> float:
-    """Dollars for a million triggers' units and requests; what functions take in time is not among them."""
+    """Dollars for the units and requests of a million triggers. The functions' time is not included."""
     total = (
         usage.writes * WRITES
         + usage.reads * READS

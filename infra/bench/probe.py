@@ -1,9 +1,9 @@
-"""Runs one function in this very process, which must be fresh, and says how much memory that took.
+"""Runs one function in this process, which must be new, and reports the memory that it took.
 
     python -S probe.py OUTPUT < EVENTS
 
-`-S` leaves nothing on the path but the standard library and what PYTHONPATH names, as in Lambda. It uses
-nothing of Sweephand or of the benchmark, which would count as the function's.
+With `-S`, the path holds only the standard library and the directories of PYTHONPATH, as in Lambda. This
+module uses nothing of Sweephand or of the benchmark, because that would count as the function's.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 
 def main() -> None:
-    """Answer in a file, since a function prints."""
+    """The answer goes to a file, because functions print to standard output."""
     events = json.load(sys.stdin)
     handler = importlib.import_module("handler").handler
     imported_kb = _peak_kb()
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _peak_kb() -> int:
-    """The most memory that this program has held; getrusage's would include that of whoever started it."""
+    """The most memory that this program has held. getrusage would include that of its parent process."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:

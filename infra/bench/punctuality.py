@@ -1,4 +1,4 @@
-"""What of the triggers that were owed came, how often, and how late."""
+"""Which owed triggers came, how often, and how late."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from infra.bench.consumer import Arrival
 
 @dataclass(frozen=True, slots=True)
 class Punctuality:
-    """Of one group of triggers: lateness is that of the first delivery of each, in ms."""
+    """The punctuality of one group of triggers. Lateness is that of each trigger's first delivery, in ms."""
 
     owed: int
     delivered: int
@@ -22,7 +22,10 @@ class Punctuality:
 
 
 def judge(owed: AbstractSet[tuple[str, int]], arrivals: Iterable[Arrival]) -> Punctuality:
-    """`owed` names each trigger by its job and due time; what is not among them is not looked at."""
+    """The punctuality of the triggers in `owed`, which names each by its job and due time.
+
+    Others are ignored.
+    """
     first: dict[tuple[str, int], Arrival] = {}
     early = duplicates = 0
     for each in arrivals:
@@ -48,7 +51,7 @@ def judge(owed: AbstractSet[tuple[str, int]], arrivals: Iterable[Arrival]) -> Pu
 def series_owed(
     arrivals: Sequence[Arrival], period_ms: int, *, after: int, until: int
 ) -> AbstractSet[tuple[str, int]]:
-    """What jobs of one period owed in a span; the number of a trigger tells when the series began."""
+    """What jobs of one period owed in a range of time. A trigger's number shows when its series began."""
     begins = {each.job: each.due_at - (each.sequence - 1) * period_ms for each in arrivals}
     return {
         (job, due_at)
@@ -59,5 +62,5 @@ def series_owed(
 
 
 def _percentile(ordered: Sequence[int], percent: int) -> int:
-    """The smallest value that so many per cent do not exceed; 0 of nothing."""
+    """The smallest value that so many per cent of the values do not exceed; 0 without values."""
     return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else 0

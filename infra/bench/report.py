@@ -1,16 +1,19 @@
-"""How a measurement is shown: a table for people, the same figures as JSON for programs."""
+"""A measurement as a table for people, and its figures as JSON for programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Marks a figure that misses what the design asks for.
+#: Marks a figure that misses its bound in the design.
 OVER = "!"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One part of the benchmark. `figures` goes into the JSON file; `is_within` is what the bounds say."""
+    """One part of the benchmark.
+
+    `figures` goes into the JSON file. `is_within` says whether all bounds hold.
+    """
 
     title: str
     columns: Sequence[str]
@@ -20,7 +23,7 @@ class Report:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def text(self) -> str:
-        """The table, its first column to the left, all others to the right."""
+        """The table. Its first column is aligned left, and all others right."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[column]) for line in lines) for column in range(len(self.columns))]
         shown = [self.title]
@@ -37,7 +40,7 @@ class Report:
 
 
 def against(value: float, bound: float | None, digits: int = 2) -> str:
-    """A figure beside its bound, which it may reach when both are rounded alike."""
+    """A figure beside its bound. Equal after the same rounding counts as within the bound."""
     if bound is None:
         return f"{value:.{digits}f}"
     mark = "" if is_within(value, bound, digits) else OVER

@@ -1,4 +1,4 @@
-"""What one occurrence costs: ten common expressions beside bare croniter, and what reading one costs."""
+"""The CPU time of one occurrence: ten common expressions beside bare croniter; and of parsing each."""
 
 import datetime as dt
 import sys
@@ -16,7 +16,7 @@ from sweephand.base.instants import from_datetime
 from sweephand.schedules import Series
 from sweephand.schedules.notations.parsing import parse_schedule
 
-#: Ten that jobs have most: with five fields, since croniter would read six in another order.
+#: Ten of the most common expressions. They have five fields, because croniter orders six otherwise.
 _EXPRESSIONS: Final = (
     "* * * * *",
     "*/5 * * * *",
@@ -39,7 +39,7 @@ _READINGS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Microseconds of CPU: of one occurrence by each, and of reading the expression anew and again."""
+    """CPU µs of one occurrence by each, and of parsing the expression for the first time and again."""
 
     expression: str
     croniter_us: float
@@ -51,7 +51,7 @@ class _Cost:
 
 
 def measure() -> Report:
-    """Time both, in turn, the best of some rounds: what else the machine does only adds."""
+    """Time both in turn and keep the best round: other load on the machine can only add time."""
     costs = [_cost(each) for each in _EXPRESSIONS]
     worst = max(max(each.walked_us, each.asked_us) / each.croniter_us for each in costs)
     return Report(
@@ -84,7 +84,7 @@ def measure() -> Report:
 
 def _cost(expression: str) -> _Cost:
     tasks = (_by_croniter, _walked, _asked, _read_by_croniter, _read, _read_again)
-    # In turn, so that a slow moment of the machine falls on all of them.
+    # In turn, so that a slow moment of the machine affects all of them.
     rounds = [[_us(task, expression) for task in tasks] for _ in range(_ROUNDS)]
     return _Cost(expression, *(min(each) for each in zip(*rounds, strict=True)))
 

@@ -1,4 +1,4 @@
-"""What one slow consumer among ten costs a batch: how long the other nine wait, and the function's time."""
+"""The cost of one slow consumer among ten: how long the other nine wait, and the function's time."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ from infra.bench.consumer import SLOW_S
 from infra.bench.function import BATCH_MAX, Function, alone, event
 from infra.bench.report import Report
 
-#: Batches with a slow consumer, and before each of them so many without.
+#: Batches with a slow consumer, and how many batches without one come before each.
 _SLOW_BATCHES: Final = 6
 _QUICK_BATCHES: Final = 25
 
-#: Of the delivery function (template.yaml).
+#: The delivery function's memory (template.yaml).
 _MEMORY_GB: Final = 0.5
 
-#: The other nine may be this much later than without a slow one, at the median: what two runs differ by.
+#: How much later the other nine may be at the median, compared with no slow one: two runs differ by that.
 _NOISE_MS: Final = 2.0
 
 
 class _Batch(NamedTuple):
-    """One call: when it began (epoch ns), how many ms it took, and the trigger ids but for the first."""
+    """One call: when it began (epoch ns), how many ms it took, and all trigger ids but the first."""
 
     is_slow: bool
     began_ns: int
@@ -33,7 +33,7 @@ class _Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The calls of one kind: ms from each call to its nine requests' arrivals, and ms of each call."""
+    """The calls of one kind: ms until each call's nine requests arrived, and ms of each call."""
 
     name: str
     waits_ms: Sequence[float]
@@ -41,17 +41,20 @@ class _Kind:
 
     @property
     def gb_s(self) -> float:
-        """What a call is billed, at the median."""
+        """The billed time of a call, at the median."""
         return statistics.median(self.took_ms) / 1_000 * _MEMORY_GB
 
     @property
     def dollars(self) -> float:
-        """For a million triggers in such batches, the function's time alone."""
+        """The price of the function's time for a million triggers in such batches."""
         return self.gb_s * prices.GB_SECOND * 1_000_000 / BATCH_MAX
 
 
 def measure() -> Report:
-    """Call the function with batches of both kinds in turn; takes a little over the slow consumer's time."""
+    """Call the function with batches of both kinds in turn.
+
+    It takes a little over the slow consumer's time.
+    """
     with consumer.elsewhere() as receiver:
         batches = alone(_calls, receiver.url)
         arrived_ns = dict(receiver.taken())

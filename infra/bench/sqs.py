@@ -1,4 +1,4 @@
-"""A queue in memory in SQS's place: quick at any depth, and every request that SQS would bill is counted."""
+"""A queue in memory instead of SQS: fast at any depth. It counts every request that SQS would bill."""
 
 import heapq
 from itertools import count
@@ -11,14 +11,14 @@ from infra.bench.meter import Meter
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.runs.intake import Received
 
-#: Messages that a poller of Lambda's takes, and deletes, at once.
+#: How many messages one of Lambda's pollers receives, and deletes, at once.
 BATCH_MAX = 10
 
 
 class CountedSqs:
-    """Plays the SQS client of the delivery queue's senders, and the poller that reads it for Lambda.
+    """Stands in for the SQS client of the delivery queue, and for the poller that reads it for Lambda.
 
-    The pollers find full batches as long as ten messages are visible: what SQS gives under load.
+    The poller finds full batches as long as ten messages are visible, as SQS does under load.
     """
 
     def __init__(self, clock: HandClock, meter: Meter) -> None:
@@ -39,7 +39,7 @@ class CountedSqs:
         return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
 
     def next_at(self) -> Instant | None:
-        """When the next message becomes visible, or did; None if there is none."""
+        """When the next message becomes visible, or became so; None if there is none."""
         return self._waiting[0][0] if self._waiting else None
 
     def receive(self) -> list[Received]:
@@ -53,5 +53,5 @@ class CountedSqs:
         return batch
 
     def delete(self) -> None:
-        """Remove what was received, by one request."""
+        """Remove the received messages, by one request."""
         self._meter.sqs_request()

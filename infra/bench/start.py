@@ -1,4 +1,4 @@
-"""How fast each function starts, as a multiple of `import boto3`, and what memory its first call takes."""
+"""How fast each function starts, as a multiple of `import boto3`, and the memory of its first call."""
 
 import json
 import statistics
@@ -73,7 +73,7 @@ def _ratio(folder: str) -> tuple[float, float]:
 
 
 def _import_ms(folder: str, module: str) -> float:
-    # Nothing else is imported before: what boto3 shares with it would then cost neither.
+    # Nothing else is imported first. Otherwise modules that boto3 shares with it would cost neither.
     timed = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
     return 1000 * float(_probed(folder, ["-c", timed], _path(folder)))
 
@@ -91,11 +91,11 @@ def _memory(place: Place) -> Mapping[str, tuple[float, float, float]]:
 
 
 def _calls(running: engines.Engines, url: str) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-    """The functions, each after what leaves it something to do, and what each is called with."""
+    """The functions, each after one that leaves it something to do, and the event for each call."""
     yield "tick", [{}]
     yield "sweep", [{"firstShard": 0}]
     yield "authorizer", [{"headers": {"authorization": f"Bearer sh_admin_{engines.ADMIN_SECRET}"}}]
-    # Most due in the wheel; ten at once, of which one has more data than a job holds.
+    # Most triggers are due in the wheel. Ten are due at once, and one has more data than a job item holds.
     target = {"type": "http", "url": url}
     jobs = [
         {
@@ -133,7 +133,7 @@ def _request(method: str, path: str, body: Any) -> dict[str, Any]:
 
 
 def _check(name: str, answer: Any) -> None:
-    """A call that failed early would look cheap."""
+    """Fail if a call failed: an early failure would look fast."""
     if name == "api":
         results = json.loads(answer["body"])["results"]
         assert all(each["status"] == 201 for each in results), results[0]  # noqa: PLR2004 - created
@@ -164,7 +164,7 @@ def _probed(folder: str, arguments: Sequence[str], environment: Mapping[str, str
 
 
 def _path(folder: str) -> dict[str, str]:
-    """The code before the layers, as in Lambda."""
+    """The code before the layers on the path, as in Lambda."""
     layers = (BUILD / layer / "python" for layer in ("SweephandLayer", "DependenciesLayer"))
     return {"PYTHONPATH": ":".join(map(str, (BUILD / folder, *layers)))}
 

@@ -1,4 +1,4 @@
-"""The production use cases over DynamoDB Local and a counted queue, turned minute by minute by hand."""
+"""The production use cases over DynamoDB Local and a counted queue, advanced minute by minute."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,11 +34,11 @@ from sweephand.targets.queues import EVERY_QUEUE
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-#: What template.yaml says when nobody says otherwise.
+#: The defaults of template.yaml.
 SHARDS = 4
 SWEEPERS_MAX = 4
 
-#: 2026-11-21T12:00:17Z: any instant would do that is not on a minute.
+#: 2026-11-21T12:00:17Z: any instant that is not at the start of a minute.
 _BEGIN: Instant = 1_795_262_417_000
 
 _NAMESPACE = "bench"
@@ -50,7 +50,7 @@ _DATA = '{"tenant":4711,"task":"refresh"}'
 
 
 class _Consumer:
-    """ports.Targets of which every request succeeds, and is counted."""
+    """ports.Targets in which every request succeeds and is counted."""
 
     def __init__(self) -> None:
         self.delivered = 0
@@ -69,7 +69,7 @@ class _Sweepers:
         self._sweep = sweep
 
     def start(self, first_shards: Sequence[int]) -> None:
-        """One sweep for each."""
+        """One sweep for each first shard."""
         for shard in first_shards:
             self._sweep(shard)
 
@@ -96,7 +96,7 @@ class _Ports:
 
 
 class Wheelhouse:
-    """A stack with tables of its own, and what it has used."""
+    """A stack with tables of its own, and its usage."""
 
     def __init__(self, endpoint_url: str, name: str) -> None:
         self.meter = Meter()
@@ -141,17 +141,17 @@ class Wheelhouse:
 
     @property
     def delivered(self) -> int:
-        """Triggers that reached their consumer."""
+        """The triggers that reached their consumer."""
         return self._consumer.delivered
 
     def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
-        """Write jobs as the bulk call does, several at a time; none of them may be refused."""
+        """Write jobs as the bulk call does, several at a time. None may be refused."""
         numbered = [(JobKey(_NAMESPACE, f"job-{number:06d}"), job) for number, job in enumerate(jobs)]
         with ThreadPoolExecutor(_CREATORS) as threads:
             list(threads.map(lambda each: self._put(*each), numbered))
 
     def run(self, minutes: int) -> None:
-        """Tick at the start of each of the next minutes, and deliver what is due before the one after it."""
+        """Tick at the start of each of the next minutes, and deliver what is due before the next one."""
         for _ in range(minutes):
             minute = self.clock.now() - self.clock.now() % MINUTE_MS + MINUTE_MS
             self._deliver(minute)
@@ -159,7 +159,7 @@ class Wheelhouse:
             self.tick()
 
     def tick(self) -> None:
-        """One tick now."""
+        """Do one tick now."""
         self.meter.invocation()
         self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
 

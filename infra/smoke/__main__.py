@@ -1,4 +1,4 @@
-"""The command: deploy a stack of its own, run every check on it, and take everything away again."""
+"""The command: deploy a stack of its own, run every check on it, and remove everything again."""
 
 import argparse
 import os
@@ -31,7 +31,8 @@ from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Stage
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-#: In an account one after the other, since each would disturb the lateness that the next one measures.
+#: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
+#: them measures.
 _LANES: Sequence[Sequence[Check]] = (
     RIGHTS.checks,
     FAILING.checks,
@@ -42,8 +43,8 @@ _LANES: Sequence[Sequence[Check]] = (
 
 
 def main() -> int:
-    """0, or 1 if a check failed or something could not be removed."""
-    # SIGINT too: a shell without job control starts what it puts into the background deaf to it.
+    """The exit code: 1 if a check failed or something could not be removed, otherwise 0."""
+    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
     for number in _ENDING:
         signal.signal(number, signal.default_int_handler)
     asked = _arguments()
@@ -97,7 +98,7 @@ def _on_aws(asked: argparse.Namespace, aws: Aws) -> int:
         results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
     finally:
         for number in _ENDING:
-            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C shall not leave half of it behind
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
             print(f"{stack} stays. It costs about $0.19 a day until: python -m infra.smoke --remove {stack}")
         else:

@@ -1,4 +1,4 @@
-"""How a stack of the checks' own gets into an AWS account, and all of it out again."""
+"""Deploying a stack for the checks on an AWS account, and removing all of it again."""
 
 import os
 import subprocess
@@ -11,25 +11,25 @@ from infra.local.places import LOCAL, ROOT, SAM
 from infra.smoke.queues import Queues
 from infra.smoke.stage import Aws
 
-#: The tag that the bill is asked by; its value is the stack's name.
+#: The tag by which the bill is queried. Its value is the stack's name.
 TAG = "sweephand-smoke"
-#: What a stack keeps when it is deleted, and this program must not.
+#: Resources that a deleted stack keeps, and that this program removes.
 _KEPT = {"JobsTable": "table", "TimersTable": "table", "PayloadBucket": "bucket"}
 
 
 class CannotDeployError(Exception):
-    """`sam` failed; what it said stands above."""
+    """`sam` failed. Its output stands above."""
 
 
 def artifacts_bucket(stack: str, aws: Aws) -> str:
-    """The bucket that takes the code of this stack, and goes with it."""
+    """The bucket for the code of this stack. It is removed with the stack."""
     return f"{stack}-{aws.client('sts').get_caller_identity()['Account']}-{aws.region}"
 
 
 def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
     """Build for Lambda and deploy under this name. Raises CannotDeployError."""
     bucket, s3 = artifacts_bucket(stack, aws), aws.client("s3")
-    # us-east-1 is the one region that must not be named.
+    # us-east-1 is the only region that must not be named as a location.
     where = {} if aws.region == "us-east-1" else {"LocationConstraint": aws.region}
     s3.create_bucket(Bucket=bucket, **({"CreateBucketConfiguration": where} if where else {}))
     built = LOCAL / "build-smoke"
@@ -66,7 +66,8 @@ def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
 def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
     """Delete the stack with its tables and buckets, and the queues.
 
-    Returns what could not be removed, and why. Goes on after a failure; what is not there counts as removed.
+    Returns what could not be removed, and why. A failure does not stop the rest. What does not exist counts
+    as removed.
     """
     left: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What a stack has cost, by service, as Cost Explorer has it by the stack's tag."""
+"""The cost of a stack by service, which Cost Explorer finds by the stack's tag."""
 
 from collections import defaultdict
 from datetime import date, timedelta
@@ -9,10 +9,10 @@ from infra.smoke.stage import Aws
 
 
 def bill(stack: str, aws: Aws, today: date) -> str:
-    """A table of dollars by day and service, of the last seven days and today.
+    """A table of dollars by day and service, for the last seven days and today.
 
-    Cost Explorer knows a tag only once it is activated as a cost allocation tag, and is a day late. Each
-    question costs $0.01.
+    Cost Explorer knows a tag only after it is activated as a cost allocation tag, and is a day late. Each
+    query costs $0.01.
     """
     answer = aws.client("ce").get_cost_and_usage(
         TimePeriod={
@@ -28,7 +28,7 @@ def bill(stack: str, aws: Aws, today: date) -> str:
 
 
 def table(days: list[Any]) -> str:
-    """Cost Explorer's days as lines: each service of each day, and each day's sum."""
+    """Cost Explorer's days as lines: each service of each day, and the sum of each day."""
     lines: list[str] = []
     sums: dict[str, float] = defaultdict(float)
     for day in days:

@@ -1,4 +1,4 @@
-"""What a check is: a name, a sentence that it shows to be true or false, and what came of it."""
+"""The checks of a stack: each has a name and a sentence about the stack, and shows whether it is true."""
 
 import time
 import traceback
@@ -12,14 +12,14 @@ Verdict = Literal["passed", "failed", "not shown"]
 
 
 class CheckFailedError(Exception):
-    """The sentence of a check is not true of this stack; the message says what was seen instead."""
+    """The sentence of a check is not true of this stack. The message says what the check saw instead."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A sentence about a stack. `run` returns what was seen, and raises where the sentence is not true.
+    """A sentence about a stack. `run` returns what it saw, and raises if the sentence is not true.
 
-    `not_local` says why a local AWS cannot show it; None where it can.
+    `not_local` says why a local AWS cannot show it; None if it can.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a check; `note` is what was seen, or why it was not shown."""
+    """The result of a check. `note` says what the check saw, or why it did not run."""
 
     name: str
     sentence: str
@@ -48,7 +48,7 @@ class Suite:
     def add(
         self, sentence: str, *, not_local: str | None = None
     ) -> Callable[[Callable[[Stage], str]], Callable[[Stage], str]]:
-        """Decorate a function to make it a check, which is named after it."""
+        """Decorate a function to make it a check with the function's name."""
 
         def added(run: Callable[[Stage], str]) -> Callable[[Stage], str]:
             name = getattr(run, "__name__", "").replace("_", "-")
@@ -59,13 +59,13 @@ class Suite:
 
 
 def expect(truth: object, seen: str) -> None:
-    """Raise CheckFailedError with what was seen, unless it is true."""
+    """Raise CheckFailedError with what was seen, unless the condition is true."""
     if not truth:
         raise CheckFailedError(seen)
 
 
 def outcomes(checks: Iterable[Check], stage: Stage) -> Iterator[Result]:
-    """The result of each check, as soon as it is over. An exception fails its own check only."""
+    """The result of each check, as soon as it ends. An exception fails only its own check."""
     for check in checks:
         if stage.is_local and check.not_local is not None:
             yield Result(check.name, check.sentence, "not shown", check.not_local, 0.0)
@@ -76,7 +76,7 @@ def outcomes(checks: Iterable[Check], stage: Stage) -> Iterator[Result]:
             note = check.run(stage)
         except CheckFailedError as error:
             verdict, note = "failed", str(error)
-        except Exception as error:  # noqa: BLE001 - whatever stops a check is its result
+        except Exception as error:  # noqa: BLE001 - any error that stops a check is its result
             where = traceback.extract_tb(error.__traceback__)[-1]
             verdict, note = "failed", f"{type(error).__name__} in {where.name}: {error}"
         yield Result(check.name, check.sentence, verdict, note, time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""Checks of what goes wrong for a job: retries, dead letters, redrive, turns, and rights of last resort."""
+"""Checks of jobs that fail: retries, dead letters, redrives, overlap, and rights that are rarely used."""
 
 import json
 from typing import Any
@@ -46,9 +46,9 @@ def dead_letter_of_the_stack(stage: Stage) -> str:
 
 @FAILING.add("A failed run arrives after a redrive, once its queue is there.")
 def redrive(stage: Stage) -> str:
-    """A run is read and sent again."""
+    """The API reads a run and sends it again."""
     url = stage.queues.url_of_none("late")
-    # Twice: a queue may be unknown to SQS for a second after it was made.
+    # Sent twice: SQS may not know a queue for a second after it was made.
     retry = {"maxAttempts": 2, "initialDelay": "2s", "multiplier": 1}
     path = stage.put("redrive", "job", dueTime="1s", target={"type": "sqs", "queueUrl": url}, retry=retry)
     run = stage.run_of(path, "failed")
@@ -61,7 +61,7 @@ def redrive(stage: Stage) -> str:
 
 @FAILING.add("A retry in 20 minutes is stored as a timer.")
 def retry_timer(stage: Stage) -> str:
-    """The delivery function's right to write timers; a shorter retry needs none."""
+    """The delivery function's right to write timers. Only a long retry needs it."""
     path = stage.put(
         "retry",
         "job",
@@ -77,7 +77,7 @@ def retry_timer(stage: Stage) -> str:
 
 @FAILING.add("Runs that take turns come one after the other, and their line is cleared.")
 def taking_turns(stage: Stage) -> str:
-    """The line of a job is written, read and deleted by the delivery function."""
+    """The delivery function writes, reads and deletes the line of a job."""
     queue = stage.queues.make("turns")
     path = stage.put(
         "turns",
@@ -95,7 +95,7 @@ def taking_turns(stage: Stage) -> str:
 
 @FAILING.add("A consumer reports on a run with the token of its attempt, and onComplete is told of the end.")
 def asynchronous_completion(stage: Stage) -> str:
-    """Tokens that one function signs and another one verifies."""
+    """Tokens that one function signs and another verifies."""
     queue, ends = stage.queues.make("async"), stage.queues.make("ends")
     path = stage.put(
         "async",
@@ -117,7 +117,7 @@ def asynchronous_completion(stage: Stage) -> str:
 
 @FAILING.add("A job that names a queue outside TargetQueueArns is refused, in words that name the parameter.")
 def queue_that_is_not_allowed(stage: Stage) -> str:
-    """The API knows the list that the role allows."""
+    """The API knows the list of queues that the role allows."""
     target = {"type": "sqs", "queueUrl": stage.queues.make_outside("not-allowed").url}
     answer = stage.client.call("PUT", stage.path("allowed", "job"), {"dueTime": "1s", "target": target})
     expect(answer.status == _INVALID, f"answered {answer.status}: {answer.body}")
@@ -128,7 +128,7 @@ def queue_that_is_not_allowed(stage: Stage) -> str:
 
 @FAILING.add("The sweep function may do what a sweep does.")
 def sweeping(stage: Stage) -> str:
-    """Started by hand: tick starts it for 20,000 triggers a minute only."""
+    """The check invokes sweep itself: tick invokes it only for 20,000 triggers a minute."""
     answer = stage.aws.client("lambda").invoke(
         FunctionName=_physical(stage, "SweepFunction"),
         Qualifier="live",
@@ -144,7 +144,7 @@ def sweeping(stage: Stage) -> str:
     not_local="tick starts it for 20,000 triggers a minute only, and a local AWS has no IAM simulator",
 )
 def tick_may_start_sweepers(stage: Stage) -> str:
-    """Asked of IAM's simulator, because using the right would take 20,000 triggers."""
+    """Asks IAM's simulator, because using the right would take 20,000 triggers."""
     function = stage.aws.client("lambda").get_function(FunctionName=_physical(stage, "SweepFunction"))
     alias = f"{function['Configuration']['FunctionArn']}:live"
     decision = _simulated(stage, "TickRole", "lambda:InvokeFunction", alias)
@@ -157,7 +157,7 @@ def tick_may_start_sweepers(stage: Stage) -> str:
     not_local="tick audits once an hour, and a local AWS has no IAM simulator",
 )
 def tick_may_audit_payloads(stage: Stage) -> str:
-    """Asked of IAM's simulator, because the audit comes once an hour only."""
+    """Asks IAM's simulator, because the audit runs only once an hour."""
     bucket = stage.outputs["PayloadBucketName"]
     partition = stage.aws.session.get_partition_for_region(stage.aws.region)
     of_objects = ("s3:GetObject", "s3:GetObjectTagging", "s3:PutObject", "s3:PutObjectTagging")
@@ -175,7 +175,7 @@ def tick_may_audit_payloads(stage: Stage) -> str:
     not_local="a local AWS has no IAM simulator; the API refuses such a job before IAM is asked",
 )
 def bounds_of_the_delivery_role(stage: Stage) -> str:
-    """The role has the last word, whatever the code believes."""
+    """The role refuses the queue, whatever the code allows."""
     sqs, decisions = stage.aws.client("sqs"), []
     for queue in (stage.queues.make("any"), stage.queues.make_outside("not-allowed")):
         answer = sqs.get_queue_attributes(QueueUrl=queue.url, AttributeNames=["QueueArn"])
@@ -194,7 +194,7 @@ def _simulated(stage: Stage, role: str, action: str, resource: str) -> str:
 
 
 def _missing(stage: Stage) -> dict[str, str]:
-    """A target that always fails: a queue that is allowed and not there."""
+    """A target that always fails: a queue that is allowed and does not exist."""
     return {"type": "sqs", "queueUrl": stage.queues.url_of_none("missing")}
 
 

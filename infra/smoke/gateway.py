@@ -1,4 +1,4 @@
-"""Checks of what the gateway does to a request before the API sees it."""
+"""Checks of what the gateway does with a request before the API receives it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _UNKNOWN = "/v1/namespaces/smoke-gateway/jobs"
 
 @GATEWAY.add("A slash that is encoded in a name is decoded by the gateway, so that no job has such a name.")
 def encoded_slash(stage: Stage) -> str:
-    """As docs/guide.md has it: names have no slash."""
+    """As docs/guide.md says: names have no slash."""
     status = _ask(stage, "PUT", f"{_UNKNOWN}/a%2Fb", b"{}").status
     expect(status == 404, f"answered {status}")  # noqa: PLR2004 - the status that is promised
     return "404"
@@ -50,7 +50,7 @@ def missing_and_wrong_keys(stage: Stage) -> str:
 
 @GATEWAY.add("A body that is no text or no JSON is refused with 400 or 415, and never with 5xx.")
 def binary_bodies(stage: Stage) -> str:
-    """The gateway passes bytes base64-encoded."""
+    """The gateway passes bytes on in base64."""
     bytes_ = bytes(range(256))
     statuses = {
         kind: _ask(stage, "PUT", f"{_UNKNOWN}/binary", bytes_, headers={"content-type": kind}).status
@@ -62,7 +62,7 @@ def binary_bodies(stage: Stage) -> str:
 
 @GATEWAY.add("A body over 1 MB is refused with 413.")
 def large_bodies(stage: Stage) -> str:
-    """The API refuses what it gets."""
+    """The API refuses such a body."""
     status = _ask(stage, "PUT", f"{_UNKNOWN}/large", _padding(2 * _MB)).status
     expect(status == 413, f"2 MB were answered {status}")  # noqa: PLR2004 - likewise
     return "2 MB: 413"
@@ -84,7 +84,7 @@ def huge_bodies(stage: Stage) -> str:
 
 @GATEWAY.add("No answer allows another origin: there is no CORS.")
 def no_cors(stage: Stage) -> str:
-    """A page of another origin must not be able to call the API with a key that it was told."""
+    """A page of another origin must not be able to call the API with a key that it knows."""
     origin = {"origin": "https://example.com", "access-control-request-method": "PUT"}
     answers = [_ask(stage, method, _UNKNOWN, headers=origin) for method in ("OPTIONS", "GET")]
     allowing = [answer.headers for answer in answers if "access-control-allow-origin" in answer.headers]
@@ -106,7 +106,7 @@ def open_paths(stage: Stage) -> str:
     not_local="a local AWS does not throttle",
 )
 def throttling(stage: Stage) -> str:
-    """Made-up keys, each another one, so that every request that gets through asks the authorizer."""
+    """Invalid keys, each a new one, so that every request that the gateway admits asks the authorizer."""
 
     def ask(number: int) -> int:
         return _ask(stage, "GET", _UNKNOWN, key=f"sh_smoke{number}_none").status
@@ -130,7 +130,7 @@ def _ask(
     headers: Mapping[str, str] | None = None,
     key: str | None = "",
 ) -> urllib3.BaseHTTPResponse:
-    """The raw answer. The key is the admin's unless another, or None, is given."""
+    """The raw answer. The key is the admin's unless another key, or None, is given."""
     sent = {"content-type": "application/json", **(headers or {})}
     if key is not None:
         sent["authorization"] = f"Bearer {key or stage.client.api_key}"

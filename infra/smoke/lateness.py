@@ -1,4 +1,4 @@
-"""Checks of how late triggers are that are due at :00, where most cron jobs are."""
+"""Checks of how late triggers are that are due at :00, as most cron jobs are."""
 
 import json
 import time
@@ -14,17 +14,17 @@ from infra.smoke.stage import Stage, now_ms
 LATENESS = Suite()
 
 _MINUTE_MS = 60_000
-#: From the due time of one herd to that of the next; the largest takes the default stack half a minute.
+#: The time between the due times of two herds. The largest herd takes the default stack half a minute.
 _APART_MS = 2 * _MINUTE_MS
 _PER_CALL = 100
-#: Clocks of SQS and of Lambda may differ by so much; by its own clock no function delivers early.
+#: How much the clocks of SQS and Lambda may differ. By its own clock no function delivers early.
 _CLOCKS_MS = 100
 _PATIENCE_S = 180
 
 
 @dataclass(frozen=True)
 class Punctuality:
-    """How a herd arrived: how many did not, came early or twice; and how late, in ms."""
+    """How a herd arrived: how many triggers are missing, came early or twice, and how late (ms)."""
 
     lost: int
     early: int
@@ -35,7 +35,7 @@ class Punctuality:
 
 
 def judge(names: Iterable[str], messages: Sequence[Message]) -> Punctuality:
-    """What the messages say of the jobs of these names, each due once. SQS's own clock says how late."""
+    """How late the jobs of these names were, each due once, by their messages and SQS's clock."""
     late = sorted(each.sent_at - each.due_at for each in messages) or [0]
     return Punctuality(
         lost=len(set(names) - {each.names["job"] for each in messages}),
@@ -49,7 +49,7 @@ def judge(names: Iterable[str], messages: Sequence[Message]) -> Punctuality:
 
 @LATENESS.add("Herds of jobs due at :00 all arrive, never early, and a single one on time.")
 def at_the_full_minute(stage: Stage) -> str:
-    """Every herd is written first, each far enough ahead to travel through timers, tick and sweep."""
+    """Every herd is written first, far enough ahead to travel through timers, tick and sweep."""
     queues = {size: stage.queues.make(f"herd-{size}") for size in stage.pace.herd_sizes}
     herds = _write(stage, queues)
     notes, failed = [], False
@@ -78,8 +78,8 @@ def wheel_timer(stage: Stage) -> str:
 
 
 def _write(stage: Stage, queues: Mapping[int, Queue]) -> Mapping[int, int]:
-    """The due time of each herd, by its size; all are written when this returns."""
-    # The last herd may be due minutes after the first, so that writing it may take as long.
+    """The due time of each herd by its size. All jobs are written when this returns."""
+    # The last herd may be due minutes after the first, and writing it may take as long.
     first = (now_ms() + (stage.pace.lead_s + 10) * 1_000) // _MINUTE_MS * _MINUTE_MS + _MINUTE_MS
     apart_ms = _APART_MS if not stage.is_local else 0
     herds = {size: first + number * apart_ms for number, size in enumerate(stage.pace.herd_sizes)}
@@ -104,7 +104,7 @@ def _to(queue: Queue) -> dict[str, str]:
 
 
 def _arrivals(queue: Queue, size: int, due_at: int) -> list[Message]:
-    """The messages of one herd, and what else came of it meanwhile."""
+    """The messages of one herd, and anything else that arrived meanwhile."""
     time.sleep(max(0, due_at - now_ms()) / 1_000)
     return queue.take(size, _PATIENCE_S) + queue.rest()
 
@@ -117,7 +117,7 @@ def _told(found: Punctuality) -> str:
 
 
 def _logged(stage: Stage, due_at: int) -> str:
-    """The second at which tick woke before the due time, and how full the batches of deliver were."""
+    """The second at which tick ran before the due time, and how many messages each delivery received."""
     ticks = _lines(stage, "tick", "ticked", due_at - 4 * _MINUTE_MS, due_at + _MINUTE_MS)
     seconds = ", ".join(f":{at % _MINUTE_MS / 1_000:04.1f}" for at, _ in ticks)
     fills = fill_of(
@@ -130,7 +130,7 @@ def _logged(stage: Stage, due_at: int) -> str:
 
 
 def fill_of(lines: Iterable[Mapping[str, Any]]) -> list[int]:
-    """How many messages each call of deliver handled: the counts of its outcomes, added up."""
+    """How many messages each invocation of the delivery function handled: the sum of its outcomes."""
     fills = [
         sum(value for name, value in line.items() if name != "lateness_ms" and type(value) is int)
         for line in lines
@@ -141,7 +141,10 @@ def fill_of(lines: Iterable[Mapping[str, Any]]) -> list[int]:
 def _lines(
     stage: Stage, function: str, message: str, since: int, until: int
 ) -> list[tuple[int, Mapping[str, Any]]]:
-    """When a function logged the message, and the line. Logs appear some seconds late; none is no failure."""
+    """When a function logged the message, and the line.
+
+    Log lines appear seconds late, so none is no failure.
+    """
     logs = stage.aws.client("logs")
     found: list[tuple[int, Mapping[str, Any]]] = []
     asked: dict[str, Any] = {

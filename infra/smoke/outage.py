@@ -1,4 +1,4 @@
-"""A check of an outage: the schedule that wakes tick is disabled for a while, and enabled again."""
+"""A check of an outage: the schedule that starts tick is disabled for a while, and enabled again."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -12,22 +12,22 @@ from infra.smoke.stage import Stage, eventually, now_ms
 OUTAGE = Suite()
 
 _JOBS = 5
-#: What UpdateSchedule would set to its default if it were left out.
+#: The fields that UpdateSchedule would reset to their defaults if they were left out.
 _KEPT = ("ScheduleExpression", "ScheduleExpressionTimezone", "FlexibleTimeWindow", "Target", "Description")
 _CATCH_UP_S = 180
-#: What falls due within this time of its job's writing was sent to the queue then, and needs no tick.
+#: Triggers due within this time of the job's writing are sent to the queue at once and need no tick.
 _DIRECT_S = 300
 
 
 def gaps(dues: Iterable[int], period_ms: int) -> list[int]:
-    """The due times that are missing between the first and the last, of what is due once a period."""
+    """The due times that are missing between the first and the last, for a job with that period."""
     seen = set(dues)
     return [due for due in range(min(seen), max(seen), period_ms) if due not in seen] if seen else []
 
 
 @OUTAGE.add("Nothing is lost that falls due while the schedule does not wake tick.")
 def schedule_disabled(stage: Stage) -> str:
-    """Recurring jobs keep falling due; what they owed has to be there when the schedule is enabled again."""
+    """Recurring jobs keep falling due. Their triggers must arrive after the schedule is enabled again."""
     pace, queue = stage.pace, stage.queues.make("outage")
     for number in range(_JOBS):
         stage.put(
@@ -79,7 +79,7 @@ def _misfiring(queue: Queue, period_s: int) -> dict[str, Any]:
 
 @contextmanager
 def _disabled(stage: Stage) -> Iterator[None]:
-    """The schedule is disabled within, and enabled afterwards whatever happens."""
+    """The schedule is disabled inside the context, and enabled after it whatever happens."""
     answer = stage.aws.client("cloudformation").describe_stack_resource(
         StackName=stage.stack, LogicalResourceId="MinuteSchedule"
     )

@@ -1,4 +1,4 @@
-"""The queues that the checks make, and what arrives in them: a consumer that needs no open port."""
+"""The queues that the checks make, and the messages in them: a consumer that needs no open port."""
 
 import json
 import time
@@ -29,15 +29,15 @@ class Message:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue of the account; `client` is boto3's of SQS."""
+    """A queue of the account. `client` is boto3's client of SQS."""
 
     client: Any
     url: str
 
     def take(self, count: int, within_s: float) -> list[Message]:
-        """At least `count` messages, taken out of the queue; fewer if no more come in time.
+        """At least `count` messages, removed from the queue; fewer if no more come in time.
 
-        Many read at once, because a receive returns ten messages at most.
+        Several threads read at once, because one receive returns ten messages at most.
         """
         deadline = time.monotonic() + within_s
         taken: list[Message] = []
@@ -60,7 +60,7 @@ class Queue:
         return taken[0]
 
     def rest(self) -> list[Message]:
-        """All that is there now: reading ends with the first receive that finds nothing."""
+        """All messages that are there now. Reading ends with the first receive that finds none."""
         taken: list[Message] = []
         while some := self._receive():
             taken.extend(some)
@@ -95,7 +95,7 @@ class Queues:
         self._outside = prefix.removeprefix("sweephand-")
 
     def make(self, purpose: str, *, is_fifo: bool = False) -> Queue:
-        """A queue for one purpose; the one that is there if it was made before."""
+        """The queue for one purpose. A queue that exists is used again."""
         name = f"{self.prefix}-{purpose}" + (".fifo" if is_fifo else "")
         attributes = {"FifoQueue": "true"} if is_fifo else {}
         url = self._client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
@@ -108,11 +108,11 @@ class Queues:
         )
 
     def url_of_none(self, purpose: str) -> str:
-        """The URL that a queue of this purpose would have; nobody has made it."""
+        """The URL that a queue of this purpose would have if it existed."""
         return self.make("any").url.removesuffix("any") + purpose
 
     def at(self, url: str) -> Queue:
-        """The queue at a URL, one of the stack's own for instance."""
+        """The queue at a URL, for example one of the stack's own."""
         return Queue(self._client, url)
 
     def urls(self) -> list[str]:
@@ -124,7 +124,7 @@ class Queues:
         return found
 
     def remove(self, url: str) -> None:
-        """Delete a queue with all that is in it."""
+        """Delete a queue with all its messages."""
         self._client.delete_queue(QueueUrl=url)
 
 

@@ -1,4 +1,4 @@
-"""How results are shown: a table for a person, JSON for a program."""
+"""The results as a table for a person, and as JSON for a program."""
 
 import json
 import textwrap
@@ -12,7 +12,7 @@ _NOTE_WIDTH = 100
 
 
 def row(result: Result) -> str:
-    """One result as lines of the table: verdict, seconds, name, and below it what was seen."""
+    """One result as lines of the table: verdict, seconds and name, and below them what was seen."""
     head = f"{result.verdict:<10} {result.seconds:6.1f} s  {result.name:<28} {result.sentence}"
     note = textwrap.wrap(result.note, _NOTE_WIDTH) if result.note else []
     return "\n".join([head, *(f"{'':23}{line}" for line in note)])
@@ -27,7 +27,7 @@ def summary(results: Sequence[Result]) -> str:
 
 
 def as_json(stack: str, results: Sequence[Result], left: Sequence[str]) -> str:
-    """All results, and what could not be removed, for a program to read."""
+    """All results, and what could not be removed, as JSON."""
     whole = {
         "stack": stack,
         "results": [{**asdict(each), "seconds": round(each.seconds, 1)} for each in results],
@@ -37,5 +37,5 @@ def as_json(stack: str, results: Sequence[Result], left: Sequence[str]) -> str:
 
 
 def exit_code(results: Sequence[Result], left: Sequence[str]) -> int:
-    """0 if no check failed and everything was removed, else 1."""
+    """The exit code: 0 if no check failed and everything was removed, otherwise 1."""
     return int(bool(left) or any(result.verdict == "failed" for result in results))

@@ -1,4 +1,4 @@
-"""Checks that use each right of each function's role, so that a missing one is seen."""
+"""Checks that use each right of each function's role, so that a missing right is seen."""
 
 import json
 
@@ -14,7 +14,7 @@ _OK, _CREATED, _NO_CONTENT, _NOT_FOUND = 200, 201, 204, 404
 
 @RIGHTS.add("Health answers 200 once tick has run.")
 def health(stage: Stage) -> str:
-    """The heartbeat of tick, read by the API."""
+    """The API reads tick's heartbeat."""
 
     def read() -> str | None:
         answer = stage.client.call("GET", "/v1/health")
@@ -34,7 +34,7 @@ def first_admin_key(stage: Stage) -> str:
 
 @RIGHTS.add("A key made by the API opens its own namespace only, and can be revoked.")
 def key_creation(stage: Stage) -> str:
-    """Keys are written, read and deleted."""
+    """The API writes, reads and deletes keys."""
     made = stage.client.ask(
         "POST", "/v1/keys", {"namespace": "smoke-keys", "role": "read", "expiresIn": "1h"}
     )
@@ -50,7 +50,7 @@ def key_creation(stage: Stage) -> str:
 
 @RIGHTS.add("A job reaches a standard queue with its data and its names.")
 def queue_target(stage: Stage) -> str:
-    """The delivery function's right to the queues that begin with sweephand-."""
+    """The delivery function's right to the queues whose names begin with sweephand-."""
     queue = stage.queues.make("standard")
     stage.put("queue", "job", dueTime="1s", target=_to(queue.url), data=[1, 2])
     message = queue.one()
@@ -62,7 +62,7 @@ def queue_target(stage: Stage) -> str:
     "A job reaches a FIFO queue, in the group that it names, with the trigger's id to deduplicate by."
 )
 def fifo_target(stage: Stage) -> str:
-    """Attributes that a FIFO queue wants and a standard queue refuses."""
+    """Attributes that a FIFO queue needs and a standard queue refuses."""
     queue = stage.queues.make("ordered", is_fifo=True)
     stage.put("fifo", "job", dueTime="1s", target={**_to(queue.url), "messageGroupId": "g"})
     message = queue.one()
@@ -84,7 +84,7 @@ def http_target(stage: Stage) -> str:
 
 @RIGHTS.add("Data of more than 2 KB arrives equal, and can be replaced and deleted.")
 def large_payload(stage: Stage) -> str:
-    """S3: written and tagged by the API, read by the delivery function."""
+    """The API writes and tags an object in S3, and the delivery function reads it."""
     queue = stage.queues.make("large")
     path = stage.put("large", "job", dueTime="24h", target=_to(queue.url), data={"text": "y" * 5_000})
     stage.put("large", "job", dueTime="1s", target=_to(queue.url), data=_LARGE)
@@ -100,7 +100,7 @@ def large_payload(stage: Stage) -> str:
 
 @RIGHTS.add("A job that is paused is not delivered, and is after it is resumed; a deleted one never is.")
 def pause_resume_delete(stage: Stage) -> str:
-    """Writes, reads and deletions of jobs and their changes."""
+    """The API writes, reads and deletes jobs and their changes."""
     queue = stage.queues.make("paused")
     for name in ("paused", "deleted"):
         stage.put("pause", name, dueTime="3s", target=_to(queue.url))
@@ -117,7 +117,7 @@ def pause_resume_delete(stage: Stage) -> str:
 
 @RIGHTS.add("A namespace's signing secret rotates: two are active, the new one first.")
 def rotation(stage: Stage) -> str:
-    """Secrets are written and read."""
+    """The API writes and reads secrets."""
     path = "/v1/namespaces/smoke-rotation/signing-secrets"
     [old] = stage.client.ask("GET", path)["items"]
     stage.client.ask("POST", path)
@@ -129,7 +129,7 @@ def rotation(stage: Stage) -> str:
 
 @RIGHTS.add("Many jobs are written, listed and deleted by one call each.")
 def bulk(stage: Stage) -> str:
-    """Queries of the listing partitions."""
+    """The API queries the listing partitions."""
     queue = stage.queues.make("standard")
     jobs = [{"name": f"job-{each}", "dueTime": "24h", "target": _to(queue.url)} for each in range(20)]
     whole = "/v1/namespaces/smoke-bulk/jobs"

@@ -1,4 +1,4 @@
-"""The stack that checks look at, and how they reach it."""
+"""The stack that the checks use, and how they reach it."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,19 +20,19 @@ class Aws:
     endpoint_url: str | None = None
 
     def client(self, service: str) -> Any:
-        """A client of a service. Untyped: the checks ask for services whose types are not installed."""
+        """A client of a service. It is untyped: the types of some services are not installed."""
         make = cast("Any", self.session.client)
         return make(service, endpoint_url=self.endpoint_url)
 
     @property
     def region(self) -> str:
-        """The region that every client speaks to."""
+        """The region of every client."""
         return str(self.session.region_name)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long the checks may take: an account's are the real ones, this machine's are shortened."""
+    """How long the checks may take. On this machine the times are shortened."""
 
     herd_sizes: tuple[int, ...]
     lead_s: int
@@ -42,13 +42,13 @@ class Pace:
 
 
 ON_AWS = Pace(herd_sizes=(1, 100, 1_000, 5_000), lead_s=330, outage_s=600, period_s=30, on_time_ms=1_000)
-#: What is due at :00 is written 15 s before. A machine that runs a whole AWS beside may be late by seconds.
+#: A trigger due at :00 is written 15 s before. A machine that also runs a whole AWS may be seconds late.
 ON_THIS_MACHINE = Pace(herd_sizes=(1, 100), lead_s=15, outage_s=15, period_s=5, on_time_ms=5_000)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A deployed stack: its name, its outputs, its API with the admin key, and queues made for the checks."""
+    """A deployed stack: its name, its outputs, its API with the admin key, and queues for the checks."""
 
     stack: str
     aws: Aws
@@ -64,11 +64,11 @@ class Stage:
         return self.aws.endpoint_url is not None
 
     def path(self, namespace: str, name: str, *below: str) -> str:
-        """The path of a job, or of what is below it."""
+        """The path of a job, or of a resource below it."""
         return "/".join((f"/v1/namespaces/smoke-{namespace}/jobs/{name}", *below))
 
     def put(self, namespace: str, name: str, **job: Any) -> str:
-        """Write a job; return its path."""
+        """Write a job and return its path."""
         path = self.path(namespace, name)
         self.client.ask("PUT", path, job)
         return path
@@ -84,7 +84,7 @@ class Stage:
 
 
 def eventually(read: Callable[[], _T | None], what: str, within_s: float = 60) -> _T:
-    """The first value that `read` returns; TimeoutError that says `what` did not come."""
+    """The first value that `read` returns. TimeoutError says that `what` did not come."""
     deadline = time.monotonic() + within_s
     while (value := read()) is None:
         if time.monotonic() > deadline:
