@@ -1,4 +1,4 @@
-"""What every OverlapStore promises (ports.py)."""
+"""What every LineStore promises (ports.py)."""
 
 from concurrent.futures import ThreadPoolExecutor
 

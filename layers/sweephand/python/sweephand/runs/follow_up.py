@@ -193,7 +193,7 @@ class FollowUp:
             self._queue.send([(notification_of(run), 0)])
 
     def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
-        letter = DeadLetter(
+        dead_letter = DeadLetter(
             body=encode(message),
             reason=decision.reason,
             trigger=message.trigger,
@@ -201,7 +201,7 @@ class FollowUp:
             response_code=answer.code,
             answer=answer.text,
         )
-        self._queue.bury([(letter, job.definition.dead_letter_queue)])
+        self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
 
 
 def deadline_of(run: Run, shard: int) -> DeadlineMessage:

@@ -177,7 +177,7 @@ class Notifier:
             fraction=self._ids.fraction(),
         )
         if isinstance(decision, GiveUp):
-            letter = DeadLetter(
+            dead_letter = DeadLetter(
                 body=encode(message),
                 reason=f"The onComplete target could not be notified. {decision.reason}",
                 trigger=message.trigger,
@@ -185,7 +185,7 @@ class Notifier:
                 response_code=answer.code,
                 answer=answer.text,
             )
-            self._queue.bury([(letter, job.definition.dead_letter_queue)])
+            self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
         else:
             following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
             # A delay beyond the queue's maximum is cut. The message is then received early and put back.

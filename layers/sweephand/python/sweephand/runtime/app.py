@@ -1,4 +1,4 @@
-"""The one place where use cases are made: of ports, whoever implements them.
+"""The one place where use cases are made, from any implementation of the ports.
 
 Every function of a stack, the tests, the simulator and the benchmarks take their use cases from an App. What
 differs between them is the ports.
@@ -273,7 +273,7 @@ class App:
 
     @cached_property
     def redriver(self) -> "Redriver":
-        """Tries failed runs anew."""
+        """Redrives failed runs."""
         from sweephand.runs.redrive import Redriver
 
         ports = self.ports

@@ -1,1 +1,1 @@
-"""How a trigger is handed to an HTTP endpoint: connections, requests, answers, the egress guard."""
+"""Delivering to an HTTP endpoint: connections, requests, answers, the egress guard."""

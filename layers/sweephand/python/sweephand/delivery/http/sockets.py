@@ -1,6 +1,6 @@
 """Sockets that bound what a consumer can cost: a time-out is a deadline, and an answer has a maximum size.
 
-Python's sockets grant their time-out to every call anew. A consumer that sends one byte at a time could
+Python's sockets grant every call the whole time-out again. A consumer that sends one byte at a time could
 therefore hold a request for as long as it likes. Here `settimeout` sets one deadline for all calls until
 `settimeout` is called again. It also starts a new count of received bytes, which has a limit.
 """

@@ -57,7 +57,7 @@ def decide_arrival(
     """
     if line.holder is not None and line.holder.id == message.trigger.id:
         # The invocation that should have advanced the line has crashed, and a redrive of the holder arrives.
-        # Take the line anew for it. Otherwise another trigger could take it at this moment, as the last round
+        # The redrive takes the line again. Otherwise another trigger could take it now, as the last round
         # is over.
         is_redriven = message.begins_redrive and line.holder.message.attempt < message.attempt
         return ArrivalDecision(
