@@ -4,7 +4,6 @@ No formula of a series is used here: what fired is moved back by its own revisio
 the times that the schedule names.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,23 +22,36 @@ def no_time_fires_twice(tale: Tale) -> Iterator[str]:
     """A time of a schedule fires under one due time, though updates move it.
 
     What falls due while an update of the zone or the dueTime is served may fire by both. Another schedule has
-    times of its own, of which some may be at the same instants.
+    times of its own, of which some may be at the same instants. So has a schedule that comes back after
+    another one: it begins with the request that brought it back.
     """
-    fired: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    fired: dict[tuple[str, int, int], set[int]] = defaultdict(set)
     brought = {(life.uid, each.rev): each for life in tale.lives.values() for each in life.writes}
+    series = {life.uid: _series(life) for life in tale.lives.values()}
     for each in tale.requests:
         if (each.uid, each.rev) in brought and not each.is_on_demand:
             reign = tale.lives[each.uid].reign(each.rev)
             # By a clock that is ahead, a request may have left for what an update then took over.
             if reign is not None and reign.owns(each.due_at):
                 write = brought[each.uid, each.rev]
-                schedule = json.dumps(write.definition.get("schedule"))
-                fired[each.uid, schedule, each.due_at - write.jitter_ms].add(each.due_at)
+                number = series[each.uid][each.rev]
+                fired[each.uid, number, each.due_at - write.jitter_ms].add(each.due_at)
     for (uid, _, time), dues in fired.items():
         life = tale.lives[uid]
         if len(dues) > 1 and not _was_being_changed(life, dues):
             places = ", ".join(map(told, sorted(dues)))
             yield f"{life.name}: the time {told(time)} of its schedule fired at {places}"
+
+
+def _series(life: Life) -> dict[str, int]:
+    """By revision how often the schedule of a job had been replaced by another one."""
+    numbers: dict[str, int] = {}
+    number = 0
+    for before, write in zip([None, *life.writes], life.writes, strict=False):
+        if before is not None and before.definition.get("schedule") != write.definition.get("schedule"):
+            number += 1
+        numbers[write.rev] = number
+    return numbers
 
 
 def no_time_is_left_out(tale: Tale) -> Iterator[str]:
