@@ -95,6 +95,16 @@ def undone(*between: Event) -> Doctoring:
     return with_(claim, *between, replace(run(early, "claimed", "released"), at=early.at + 5))
 
 
+def reported_failed(attempt: int) -> Doctoring:
+    """The sender of the sixth trigger crashes. Its consumer reports a failure, and it is given up."""
+    trigger_id, run_id = f"{UID}-{SIXTH}-0", f"{SIXTH}-0"
+    return lambda events: in_order(
+        without(of(Concluded, trigger_id=trigger_id), of(RunStored, run_id=run_id))(events),
+        RunAsked(SIXTH + 5_000, "fail", "job", UID, run_id, attempt),
+        Buried(SIXTH + 6_000, trigger_id, "Attempt 1 of 1 failed: It failed at attempt 1."),
+    )
+
+
 #: What the job of that story says.
 TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
@@ -207,6 +217,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "Response 400 is final.")),
         "never failed",
     ),
+    (every_minute, reported_failed(attempt=2), "never failed"),
     (
         every_minute,
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", f"Sweephand failed: 5 {CRASHED}.")),
@@ -337,6 +348,8 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
     (in_turn, undone()),
     # What was skipped may be in the line until that is written without it.
     (in_turn, with_(line(301, 180, 240, 300))),
+    # Who reports a failure has failed, whatever became of the request.
+    (every_minute, reported_failed(attempt=1)),
     # Another's clock may have been ahead when the cut before was taken.
     (replaced, changed(of(Written, rev="1-a"), ahead_ms=30_000, cut=NOON + 30_005)),
 ]
@@ -360,6 +373,17 @@ def test_another_schedule_has_times_of_its_own(schedule: str, *, is_again: bool)
     definition = {"schedule": schedule, "jitter": "2m", "data": '"x"'}
     patch = written("patch", "2-b", 375, definition=definition, jitter_ms=90_000)
     found = complaints(with_(patch, *delivered(450, "2-b"))(every_minute()))
+    assert any("of its schedule fired at" in each for each in found) == is_again
+
+
+@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
+def test_a_schedule_that_comes_back_after_another_has_times_of_its_own(
+    schedule: str, *, is_again: bool
+) -> None:
+    between = written("patch", "2-b", 370, definition={"schedule": schedule, "data": '"x"'})
+    definition = {"schedule": "@every 60s", "jitter": "2m", "data": '"x"'}
+    back = written("patch", "3-c", 375, definition=definition, jitter_ms=90_000)
+    found = complaints(with_(between, back, *delivered(450, "3-c"))(every_minute()))
     assert any("of its schedule fired at" in each for each in found) == is_again
 
 

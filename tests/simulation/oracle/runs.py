@@ -93,13 +93,30 @@ def later_attempts_have_one_holder(tale: Tale) -> Iterator[str]:
 
 
 def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
-    """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often."""
+    """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often.
+
+    An attempt whose consumer reports its failure has failed, even if its request is still open or its sender
+    has crashed.
+    """
     for trigger_id, reason in tale.buried.items():
         outcomes = [each.outcome for each in tale.conclusions_of.get(trigger_id, [])]
-        if not {"failed", "lost", "accepted"} & set(outcomes) and not reason.startswith(OUR_FAULT):
+        has_failed = {"failed", "lost", "accepted"} & set(outcomes) or _was_reported_failed(tale, trigger_id)
+        if not has_failed and not reason.startswith(OUR_FAULT):
             yield f"{trigger_id} was buried ({reason}) and never failed"
         if CRASHED in reason and not _was_claimed(tale, trigger_id):
             yield f"{trigger_id} was buried ({reason}), and nobody had begun it"
+
+
+def _was_reported_failed(tale: Tale, trigger_id: str) -> bool:
+    """Whether the consumer of an attempt reported its failure before the trigger was given up."""
+    uid, _, run_id = trigger_id.partition("-")
+    buried_at, requests = tale.buried_at[trigger_id], tale.requests_of.get(trigger_id, [])
+    return any(
+        each.verb == "fail" and each.at <= buried_at and each.attempt in (None, request.attempt)
+        for each in tale.run_asked_of.get((uid, run_id), [])
+        for request in requests
+        if request.at <= each.at
+    )
 
 
 def _was_claimed(tale: Tale, trigger_id: str) -> bool:
