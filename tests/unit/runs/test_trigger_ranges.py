@@ -2,7 +2,7 @@
 
 from tests.fakes.deliveries import UNREAD
 from tests.fakes.lines import stored
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import UNKNOWN_GRACE_MS
@@ -135,3 +135,22 @@ def test_what_is_skipped_is_recorded_though_its_job_has_forgotten_the_revision_t
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
     assert world.handlers().handle(span._replace(are_skipped=True), UNREAD).name == "skipped"
+
+
+def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skips_them() -> None:
+    world = World()
+    world.put(schedule="@every 60s")
+    for number in range(EARLIER_REVISIONS_MAX + 1):
+        world.clock.time += MINUTE_MS
+        world.patch(description=str(number))
+    world.pause()
+    world.clock.time += MINUTE_MS
+    world.queue.waiting.clear()
+    world.resume(mode="none")
+    (skipped,) = [each for _, each in world.queue.waiting if isinstance(each, RangeMessage)]
+    world.clock.time += SECOND_MS
+    world.patch(description="before the record is written")
+    world.queue.waiting.clear()
+    assert world.handlers().handle(skipped, UNREAD).name == "skipped"
+    (run,) = world.runs.page(key_of(), "skipped", "", 50).items
+    assert (run.due_at, run.reason) == (skipped.first.due_at, "misfire")

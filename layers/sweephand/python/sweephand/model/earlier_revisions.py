@@ -15,10 +15,11 @@ def retained_revisions(stored: Job, until: Instant) -> tuple[Revision, ...]:
     """The earlier revisions that a job's item keeps when its present revision ends at `until`.
 
     These are the latest ones. If the item is full and nothing fell due in the present revision, that revision
-    is left out, because it owes nothing.
+    is left out, because it owes nothing. A resume that skips misfires makes a revision that begins at the due
+    time of the last one. That revision still owes their record.
     """
     last = stored.current._replace(until=until)
-    coming = stored.series.next_after(last.since)
+    coming = stored.series.next_after(last.since - 1)
     is_idle = coming is None or coming.due_at > until
     if is_idle and len(stored.earlier) >= EARLIER_REVISIONS_MAX:
         return stored.earlier
