@@ -204,11 +204,12 @@ class Tale:
             cursors[each.shard].append(each)
         return cursors
 
-    def is_passed(self, timer: TimerStored) -> bool:
-        """Whether the last cursor of its shard lies behind a timer."""
-        if timer.shard not in self.cursors:
+    def is_passed(self, timer: TimerStored, at: int | None = None) -> bool:
+        """Whether the last cursor that its shard had at a moment, or in the end, lies behind a timer."""
+        cursors = self.cursors.get(timer.shard, [])
+        last = next((each for each in reversed(cursors) if at is None or each.at <= at), None)
+        if last is None:
             return False
-        last = self.cursors[timer.shard][-1]
         return timer.sort_key < last.key or (timer.sort_key == last.key and last.within_at is None)
 
 

@@ -13,12 +13,16 @@ from tests.simulation.traces.doctored import (
 from tests.simulation.traces.stories import (
     NOON,
     UID,
+    cursor,
     deleted,
     every_minute,
+    in_order,
     in_turn,
     requested,
+    timer,
 )
 from tests.simulation.traces.trace import (
+    CursorStored,
     Event,
     Removed,
     RunAsked,
@@ -29,6 +33,7 @@ from sweephand.base.instants import DAY_MS, HOUR_MS
 
 _FIRST_RUN: Final = f"{NOON + 60_000}-0"
 _A_DAY_LATER: Final = requested(60, late_ms=DAY_MS + 60_000)
+_A_DAY_LATER_AGAIN: Final = requested(900, late_ms=DAY_MS + 60_000)
 _REDRIVEN: Final = RunAsked(NOON + 100_000, "redrive", "job", UID, _FIRST_RUN, 1)
 
 #: Five times, each minute.
@@ -39,8 +44,19 @@ def _removed(item: Literal["job", "line", "run"], at_s: float, run_id: str = "")
     return with_(Removed(NOON + round(at_s * 1_000), item, "job", UID, run_id))
 
 
+def _replayed(until_s: int) -> Doctoring:
+    """The page of the last minute's timer is committed only then, and its trigger leaves a day later, too."""
+
+    def change(events: list[Event]) -> list[Event]:
+        kept = [each for each in events if not (isinstance(each, CursorStored) and each.at >= NOON + 840_000)]
+        return in_order(kept, cursor(timer(900, at_s=780), until_s, 14), _A_DAY_LATER_AGAIN)
+
+    return change
+
+
 BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
     (every_minute, with_(_A_DAY_LATER), "was succeeded at 2026-11-21T12:01:00.060Z, and attempt 1 left"),
+    (every_minute, _replayed(until_s=950), "was succeeded at 2026-11-21T12:15:00.060Z, and attempt 1 left"),
     (every_minute, _removed("run", 100, _FIRST_RUN), "and is kept for 2592000000 ms"),
     (in_turn, _removed("run", 200, f"{NOON + 180_000}-0"), "and the run is retrying"),
     (in_turn, _removed("line", 250), "its line was removed at 2026-11-21T12:04:10.000Z"),
@@ -58,6 +74,7 @@ BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
 EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
     (every_minute, with_(_REDRIVEN, _A_DAY_LATER)),
     (every_minute, with_(requested(60, late_ms=HOUR_MS))),
+    (every_minute, _replayed(until_s=970)),
     (every_minute, _removed("run", 31 * 86_400, _FIRST_RUN)),
     (in_turn, _removed("line", 180)),
     (in_turn, with_(deleted(250))),
