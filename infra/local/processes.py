@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 #: How long a process may take to end, in seconds. None has data to save: the next start removes its files.
-_STOP_S = 3
+STOP_S = 3
 
 #: Processes that this program started. It must fetch their exit codes; init fetches those of others.
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -67,12 +67,15 @@ def runs(pid: int) -> bool:
     return _state(pid) != "Z"
 
 
-def stop(pid_file: Path) -> bool:
-    """End the process with its children, and return whether it ran. After 3 s it is killed."""
+def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:
+    """End the process that a file names, with its children. Returns whether there was one to end.
+
+    The process gets SIGTERM. If it still runs after `patience_s` seconds, it gets SIGKILL.
+    """
     pid = recorded(pid_file)
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + _STOP_S
+        deadline = time.monotonic() + patience_s
         while runs(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
         # `start` made the process the leader of a group, so the rest of the group are its children.

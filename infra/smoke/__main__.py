@@ -33,7 +33,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
 #: them measures.
-_LANES: Sequence[Sequence[Check]] = (
+LANES: Sequence[Sequence[Check]] = (
     RIGHTS.checks,
     FAILING.checks,
     GATEWAY.checks,
@@ -42,12 +42,15 @@ _LANES: Sequence[Sequence[Check]] = (
 )
 
 
-def main() -> int:
-    """The exit code: 1 if a check failed or something could not be removed, otherwise 0."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 1 if a check failed or something could not be removed, else 0.
+
+    `arguments` are those of the command line, by default the ones that the process was started with.
+    """
     # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
     for number in _ENDING:
         signal.signal(number, signal.default_int_handler)
-    asked = _arguments()
+    asked = _parse(arguments)
     if asked.local:
         return _on_this_machine(asked)
     if os.environ.get("CI"):
@@ -59,10 +62,10 @@ def main() -> int:
         return 0
     if asked.remove:
         return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove, asked)
-    return _on_aws(asked, aws)
+    return on_aws(asked, aws)
 
 
-def _arguments() -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m infra.smoke", description=__doc__)
     parser.add_argument("--local", action="store_true", help="on a local stack, shortened")
     parser.add_argument("--consumer", metavar="URL", help="an https endpoint that answers a POST with 2xx")
@@ -74,10 +77,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--remove", metavar="STACK", help="remove a stack that was kept or left behind, and end"
     )
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
-def _on_aws(asked: argparse.Namespace, aws: Aws) -> int:
+def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]] = LANES) -> int:
+    """Deploy a stack, run the checks of `lanes` on it, and remove it. Returns the exit code."""
     stack = f"sweephand-smoke-{secrets.token_hex(3)}"
     owner = aws.client("sts").get_caller_identity()["Account"]
     print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 45 minutes and costs about $0.05.")
@@ -89,7 +93,7 @@ def _on_aws(asked: argparse.Namespace, aws: Aws) -> int:
         told = account.outputs(stack, aws)
         with Client(told["ApiUrl"], account.admin_key(aws, told)) as client:
             stage = Stage(stack, aws, told, client, queues, ON_AWS, asked.consumer)
-            for lane in _LANES:
+            for lane in lanes:
                 _show(results, outcomes(lane, stage))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
@@ -122,8 +126,8 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
                 ON_THIS_MACHINE,
                 asked.consumer,
             )
-            with ThreadPoolExecutor(len(_LANES)) as lanes:
-                running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in _LANES]
+            with ThreadPoolExecutor(len(LANES)) as lanes:
+                running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
                 for each in running:
                     each.result()
     finally:

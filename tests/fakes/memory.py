@@ -9,7 +9,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Key
 from sweephand.model.change import Change
-from sweephand.model.job import Job, JobKey, Revision, RevisionName
+from sweephand.model.job import Job, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
@@ -20,6 +20,7 @@ from sweephand.model.run_conditions import (
     record_condition,
     release_condition,
 )
+from sweephand.model.run_id import RunName, run_position
 from sweephand.model.signing_secret import SigningSecrets
 from sweephand.model.timer import (
     Cursor,
@@ -54,11 +55,7 @@ class MemoryJobs:
             if (stored.version if stored else None) == replacing:
                 self._jobs[job.key] = _without_large_payload(job)
                 return True
-            if stored is None:
-                return False
-            brings_revision = job.rev.endswith(job.version) and stored.uid == job.uid
-            has_followed = brings_revision and stored.revision(job.rev) is not None
-            return stored.version == job.version or has_followed
+            return stored is not None and is_result_of(stored, job)
 
     def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
         _check(in_time)
@@ -268,8 +265,7 @@ class MemoryRuns:
 
 
 def _position(run: Run) -> str:
-    demand = "" if run.demand is None else f"~{run.demand.kind}#{run.demand.token}#"
-    return f"{run.due_at:014d}#{run.index:07d}#{demand}{run.uid}"
+    return run_position(RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 class MemoryLines:

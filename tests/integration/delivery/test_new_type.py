@@ -9,7 +9,8 @@ from typing import Any, Final
 import boto3
 import pytest
 from tests.fakes import courier
-from tests.fakes.engines import Dynamo, aws_environment, on_moto
+from tests.fakes.engine_fixtures import aws_environment, on_moto
+from tests.fakes.engines import Dynamo
 from tests.fakes.functions import function
 from tests.fakes.http_events import WRITER, event_of
 

@@ -1,23 +1,3 @@
-"""The engines that storage is tested on."""
+"""The fixtures of the tests of the stores."""
 
-from tests.fakes.engines import (
-    aws_environment,
-    aws_payloads,
-    dynamo,
-    local_url,
-    on_dynamodb_local,
-    on_moto,
-    on_wire,
-    stores,
-)
-
-__all__ = [
-    "aws_environment",
-    "aws_payloads",
-    "dynamo",
-    "local_url",
-    "on_dynamodb_local",
-    "on_moto",
-    "on_wire",
-    "stores",
-]
+from tests.fakes.engine_fixtures import *  # noqa: F403 - pytest finds fixtures by their names in this module

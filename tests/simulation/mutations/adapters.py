@@ -65,7 +65,7 @@ def sends_keys_twice() -> Iterator[None]:
 
 @mutation("A write of a job that the SDK repeated is taken for another's", stores=wire)
 def denies_own_job() -> Iterator[None]:
-    with patch.object(jobs, "_is_result_of", lambda *_: False):
+    with patch.object(jobs, "is_result_of", lambda *_: False):
         yield
 
 

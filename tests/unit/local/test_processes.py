@@ -5,7 +5,6 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
 from infra.local import processes
 
 FOREVER = [sys.executable, "-c", "import signal; signal.pause()"]
@@ -21,10 +20,9 @@ def test_a_started_process_is_found_by_its_file_and_ended(tmp_path: Path) -> Non
     assert not pid_file.exists()
 
 
-def test_one_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_STOP_S", 0.2)
+def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     pid = processes.start(STUBBORN, os.environ, tmp_path / "log", tmp_path / "pid.json")
-    assert processes.stop(tmp_path / "pid.json")
+    assert processes.stop(tmp_path / "pid.json", patience_s=0.2)
     assert not processes.runs(pid)
 
 

@@ -32,7 +32,7 @@ def run(tmp_path: Path, *, keep: bool = False) -> tuple[int, dict[str, Any]]:
     asked = SimpleNamespace(yes=True, keep=keep, set=[], consumer=None, json=tmp_path / "out.json")
     owner = SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"})
     aws = SimpleNamespace(region="eu-west-1", client=lambda _: owner)
-    code = command._on_aws(cast("Any", asked), cast("Any", aws))
+    code = command.on_aws(cast("Any", asked), cast("Any", aws), lanes=[])
     return code, json.loads(asked.json.read_text())
 
 
@@ -84,7 +84,6 @@ def test_a_run_that_found_no_failure_is_a_failure_if_something_was_left(
     monkeypatch.setattr(account, "outputs", lambda *_: {"ApiUrl": "https://api.example"})
     monkeypatch.setattr(account, "admin_key", lambda *_: "sh_admin_x")
     monkeypatch.setattr(account, "remove", lambda *_: ["queue x: in use"])
-    monkeypatch.setattr(command, "_LANES", [])
     code, told = run(tmp_path)
     assert (code, told["results"], told["notRemoved"]) == (1, [], ["queue x: in use"])
     assert "NOT REMOVED: queue x: in use" in capsys.readouterr().err
@@ -97,7 +96,6 @@ def test_a_stack_that_is_to_be_kept_is_kept(
     deployment(monkeypatch, lambda: None)
     monkeypatch.setattr(account, "outputs", lambda *_: {"ApiUrl": "https://api.example"})
     monkeypatch.setattr(account, "admin_key", lambda *_: "sh_admin_x")
-    monkeypatch.setattr(command, "_LANES", [])
     code, told = run(tmp_path, keep=True)
     assert (code, removed) == (0, [])
     assert f"--remove {told['stack']}" in capsys.readouterr().out

@@ -1,9 +1,13 @@
 """Bulk pause, resume and delete over HTTP."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.fakes.http_events import JOB, Client
+
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.model.job import JobKey
 
 URL = "/v1/namespaces/ns"
 
@@ -47,10 +51,12 @@ def test_many_are_deleted(query: str, left: list[str]) -> None:
     assert names(client) == left
 
 
-def test_a_call_that_has_not_seen_all_says_where_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_has_not_seen_all_says_where_to_go_on() -> None:
     client = client_with_jobs()
-    monkeypatch.setattr("sweephand.jobs.bulk.BULK_EXAMINED_MAX", 1)
-    monkeypatch.setattr("sweephand.jobs.bulk._PAGE_MAX", 1)
+    stored = client.world.jobs.get(JobKey("ns", "a-2"))
+    assert stored is not None
+    for number in range(2 * BULK_EXAMINED_MAX):
+        client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-2-{number:04d}")), None)
     cursor: dict[str, str] = {}
     counts = []
     while True:
@@ -60,9 +66,12 @@ def test_a_call_that_has_not_seen_all_says_where_to_go_on(monkeypatch: pytest.Mo
             break
         cursor = {"cursor": answer["nextCursor"]}
     assert counts == [1, 0, 1]
-    first = client.send("DELETE", f"{URL}/jobs?prefix=a").json
-    assert client.send("DELETE", f"{URL}/jobs?prefix=a&cursor={first['nextCursor']}").json == {"count": 1}
-    assert names(client) == ["b-1"]
+    first = client.send("DELETE", f"{URL}/jobs?label=team:ops").json
+    assert first["count"] == 1
+    second = client.send("DELETE", f"{URL}/jobs?label=team:ops&cursor={first['nextCursor']}").json
+    assert client.send("DELETE", f"{URL}/jobs?label=team:ops&cursor={second['nextCursor']}").json == {
+        "count": 1
+    }
 
 
 @pytest.mark.parametrize(

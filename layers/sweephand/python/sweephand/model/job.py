@@ -100,3 +100,15 @@ class Job:
     def is_gone(self, now: Instant) -> bool:
         """Whether the job has expired, even if DynamoDB has not removed it yet."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+def is_result_of(stored: Job, written: Job) -> bool:
+    """Whether the stored job shows that this write was made: it is the write itself, or was made from it.
+
+    A write that brings a revision gives it its own version as the end of its name. If the stored job still
+    has that revision, a later write was made from this one. A write that keeps the revision, as a pause
+    does, leaves no such trace.
+    """
+    brings_revision = written.rev.endswith(written.version) and stored.uid == written.uid
+    has_followed = brings_revision and stored.revision(written.rev) is not None
+    return stored.version == written.version or has_followed

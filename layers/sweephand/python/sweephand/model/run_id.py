@@ -56,3 +56,16 @@ def parse_run_name(text: str) -> RunName | None:
     kind, due_at, index, token = match.groups()
     demand = Demand(cast("DemandKind", kind), token) if kind else None
     return RunName(int(due_at), int(index), demand)
+
+
+#: Sorts after every uid of a job.
+AFTER_UIDS: Final = "~"
+
+
+def run_position(name: RunName, uid: str) -> str:
+    """The sort key of a run among the runs of its job's key. `uid` is that of the job.
+
+    Runs sort by due time, then by index. At the same place, runs of the schedule sort before runs on demand.
+    """
+    demand = "" if name.demand is None else f"{AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
+    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"

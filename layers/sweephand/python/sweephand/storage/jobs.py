@@ -10,7 +10,7 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision, RevisionName
+from sweephand.model.job import Job, JobKey, Revision, RevisionName, is_result_of
 from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
@@ -80,7 +80,7 @@ class DynamoJobs:
             refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
         if refusal is None or refusal.stored is None:
             return refusal is None
-        return _is_result_of(_job(refusal.stored), job)
+        return is_result_of(_job(refusal.stored), job)
 
     def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
         """Remove the job if it is in that version or gone already."""
@@ -123,17 +123,6 @@ def _partition(namespace: str, shard: int) -> str:
 
 def _item_key(key: JobKey) -> ItemKey:
     return _partition(key.namespace, crc32(key.name.encode()) % LISTING_SHARDS), key.name
-
-
-def _is_result_of(stored: Job, written: Job) -> bool:
-    """Whether the stored job is the result of that write, or of a later write that followed it.
-
-    A revision is named after the write that creates it. A revision that a write only keeps, as a pause does,
-    proves nothing about that write.
-    """
-    brings_revision = written.rev.endswith(written.version) and stored.uid == written.uid
-    has_followed = brings_revision and stored.revision(written.rev) is not None
-    return stored.version == written.version or has_followed
 
 
 def _item(job: Job) -> JobItem:

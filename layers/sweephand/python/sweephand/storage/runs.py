@@ -1,6 +1,6 @@
 """How runs are stored in the Jobs table: one item each, ordered by due time under their job's key."""
 
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -16,7 +16,7 @@ from sweephand.model.run_conditions import (
     record_condition,
     release_condition,
 )
-from sweephand.model.run_id import RunName, parse_run_name
+from sweephand.model.run_id import AFTER_UIDS, RunName, parse_run_name, run_position
 from sweephand.model.trigger import Trigger
 from sweephand.model.wire_parts import (
     demand_from_json,
@@ -35,9 +35,6 @@ from sweephand.storage.item import (
     expiry,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
-
-#: Sorts after every character of a uid. In the key of an on-demand trigger it precedes the kind and token.
-_AFTER_UIDS: Final = "~"
 
 
 class RunItem(Item):
@@ -108,7 +105,7 @@ class DynamoRuns:
     def of(self, trigger: Trigger) -> Run | None:
         """The run of that trigger, by its key."""
         name = RunName(trigger.due_at, trigger.index, trigger.demand)
-        raw = self._table.get((_partition(trigger.key), _position(name, trigger.uid)))
+        raw = self._table.get((_partition(trigger.key), run_position(name, trigger.uid)))
         return None if raw is None else _run(raw)
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
@@ -116,8 +113,8 @@ class DynamoRuns:
         name = parse_run_name(run_id)
         if name is None:
             return None
-        low = _position(name, "")
-        in_range = RunItem.sk.between(low, low + _AFTER_UIDS)
+        low = run_position(name, "")
+        in_range = RunItem.sk.between(low, low + AFTER_UIDS)
         found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
@@ -190,14 +187,8 @@ def _partition(key: JobKey) -> str:
     return f"runs#{key.namespace}#{key.name}"
 
 
-def _position(name: RunName, uid: str) -> str:
-    """The sort key of a run: by due time, and runs on demand after those of the schedule."""
-    demand = "" if name.demand is None else f"{_AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
-    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
-
-
 def _key(run: Run) -> ItemKey:
-    return _partition(run.key), _position(RunName(run.due_at, run.index, run.demand), run.uid)
+    return _partition(run.key), run_position(RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 def _item(run: Run) -> RunItem:
