@@ -1,4 +1,4 @@
-"""A consumer that accepts what it is sent and reports on it later."""
+"""A consumer that accepts a trigger with 202 and sends callbacks later."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,10 @@ RUN = f"{NOON + 10_000}-0"
 
 @dataclass
 class Worker:
-    """Answers every attempt with 202 and keeps its token; reports on the run of the world's one job."""
+    """Answers every attempt with 202 and keeps its token.
+
+    Sends callbacks for the run of the world's only job.
+    """
 
     world: World
     tokens: list[str] = field(default_factory=list)
@@ -25,7 +28,7 @@ class Worker:
         self.world.consumers.answering = self.accept
 
     def accept(self, attempt: Attempt) -> Answer:
-        assert attempt.run_token is not None, "an attempt that nobody can report on"
+        assert attempt.run_token is not None, "the attempt has no token for callbacks"
         self.tokens.append(attempt.run_token)
         return ACCEPTED
 
@@ -36,17 +39,17 @@ class Worker:
         return self.world.callbacks().complete(key_of(), RUN, token or self.tokens[-1])
 
     def fail(self, token: str | None = None, *, reason: str = "out of paper", is_final: bool = False) -> Run:
-        reporter = self.world.callbacks()
-        return reporter.fail(key_of(), RUN, token or self.tokens[-1], reason=reason, is_final=is_final)
+        callbacks = self.world.callbacks()
+        return callbacks.fail(key_of(), RUN, token or self.tokens[-1], reason=reason, is_final=is_final)
 
 
 def due_async(world: World, **written: Any) -> tuple[Worker, TriggerMessage]:
-    """A job of asynchronous completion whose trigger is due now, and its consumer."""
+    """A job of asynchronous completion whose trigger is due now. Returns its consumer and the message."""
     return Worker(world), due(world, **{"completion": "async", **written})
 
 
 def running(world: World, **written: Any) -> Worker:
-    """A run that its consumer works on, accepted ten seconds after noon."""
+    """The consumer of a run that it accepted ten seconds after noon and has not completed."""
     worker, message = due_async(world, **written)
     assert handle(world, message).name == "running"
     assert run_of(world).state == "running"

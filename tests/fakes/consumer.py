@@ -1,4 +1,4 @@
-"""A consumer on the loopback that behaves as a test says, down to the byte, and the attempts it receives."""
+"""A consumer on the loopback whose test decides every byte of its answers, and the requests that it gets."""
 
 import socket
 import ssl
@@ -14,7 +14,8 @@ from sweephand.model.job import JobKey
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Attempt
 
-#: How long a consumer misbehaves at most: a caller who lets it is told by a test that fails, not hangs.
+#: How long a consumer misbehaves at most. If the code under test waits for it, the test then fails and does
+#: not hang.
 PATIENCE_S = 3
 
 SECRET = "whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
@@ -33,7 +34,7 @@ def attempt_of(
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came over the wire; header names in lower case."""
+    """A request as the consumer received it. The names of headers are in lower case."""
 
     line: str
     headers: dict[str, str]
@@ -42,7 +43,7 @@ class Request:
 
 @dataclass
 class Connection:
-    """One accepted connection, for a behaviour to read from and write to."""
+    """An accepted connection. A behaviour reads from it and writes to it."""
 
     sock: socket.socket
     number: int
@@ -51,7 +52,7 @@ class Connection:
     _buffer: bytearray = field(default_factory=bytearray)
 
     def request(self) -> Request | None:
-        """The next request, whole; None if the other end closed."""
+        """The next whole request. None if the other end has closed the connection."""
         while b"\r\n\r\n" not in self._buffer:
             if not self._more():
                 return None
@@ -73,23 +74,23 @@ class Connection:
         self.sock.sendall(data)
 
     def answer(self, status: str = "200 OK", body: bytes = b"", *headers: str) -> None:
-        """An answer with a length, after which the connection can be used again."""
+        """Send an answer with its length, so that the connection can be used again."""
         lines = (f"HTTP/1.1 {status}", f"content-length: {len(body)}", *headers)
         self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
     def hang(self) -> None:
-        """Neither read nor write until the test is over, or has waited for long enough to fail."""
+        """Neither read nor write until the test ends, or until PATIENCE_S is over."""
         self.closing.wait(PATIENCE_S)
 
     def trickle(self, data: bytes) -> None:
-        """A byte every 10 ms, over and over, until the other end has had enough, or too much."""
+        """Send the bytes again and again, one every 10 ms, until the test ends or PATIENCE_S is over."""
         for byte in islice(cycle(data), round(PATIENCE_S / 0.01)):
             if self.closing.wait(0.01):
                 return
             self.send(bytes([byte]))
 
     def reset(self) -> None:
-        """Close so that the other end gets a reset, not an end."""
+        """Close the connection by a reset (RST), not in order (FIN)."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
         self.sock.close()
 
@@ -100,13 +101,13 @@ class Connection:
 
 
 def obliging(connection: Connection) -> None:
-    """A behaviour: answer every request with 200 and `ok`."""
+    """The behaviour that answers every request with 200 and `ok`."""
     while connection.request():
         connection.answer(body=b"ok")
 
 
 class Consumer:
-    """A server whose every connection is handed to a behaviour, in a thread of its own."""
+    """A server that runs a behaviour for each connection, in a thread of its own."""
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class Consumer:
         return f"{scheme}://127.0.0.1:{self.port}/hook?from=test"
 
     def spec(self, **fields: Any) -> dict[str, Any]:
-        """A target that is this consumer."""
+        """A target that delivers to this consumer."""
         return {"type": "http", "url": self.url, **fields}
 
     def __enter__(self) -> Self:
@@ -151,7 +152,7 @@ class Consumer:
                 sock.shutdown(socket.SHUT_RDWR)
         for thread in list(self._threads):
             thread.join(5)
-            assert not thread.is_alive(), "a behaviour does not end with its test"
+            assert not thread.is_alive(), "the behaviour still runs after its test"
         self._listener.close()
 
     def _begin(self, task: Callable[[], None]) -> None:
@@ -171,7 +172,7 @@ class Consumer:
             self._begin(lambda sock=sock, number=number: self._serve(sock, number))  # type: ignore[misc]
 
     def _serve(self, sock: socket.socket, number: int) -> None:
-        # Whatever the other end does to the connection is what the test is about.
+        # A test may make the other end break the connection, so an OSError is no failure here.
         with suppress(OSError), sock:
             if self._tls is not None:
                 with self._tls.wrap_socket(sock, server_side=True) as secure:

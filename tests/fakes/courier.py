@@ -43,7 +43,7 @@ TYPE: Final = TargetType(
 
 
 class Couriers:
-    """The adapter of the type. It is safe to use from many threads at once."""
+    """The adapter of the type. Several threads may use it at once."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -59,12 +59,12 @@ def adapter(stack: Stack) -> Couriers:
 
 
 def new_street() -> str:
-    """A street to which nothing has come yet."""
+    """The name of a street to which no courier has carried anything."""
     return f"{uuid4().hex} street"
 
 
 def mail(street: str) -> list[bytes]:
-    """What has come to a street, in order."""
+    """The bodies that couriers have carried to a street, in order."""
     return _MAIL.get(street, [])
 
 

@@ -1,4 +1,4 @@
-"""A `curl` command of a page of the documentation, read as the request that it sends."""
+"""Reads a `curl` command of the documentation as the request that it sends."""
 
 import shlex
 from collections.abc import Mapping
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import Final
 
-#: Options that take a value, and whether each is one that the documentation uses.
+#: The options of curl that the documentation uses. Each takes a value.
 _TAKES_VALUE: Final = frozenset({"-X", "-H", "-d"})
 
 
 @dataclass(frozen=True, slots=True)
 class Curl:
-    """A request: its path with the query, its headers by lower-case name, and its body if it has one."""
+    """A request. `url` is the path with the query, and the names of `headers` are in lower case."""
 
     method: str
     url: str
@@ -21,15 +21,16 @@ class Curl:
 
 
 def read_curl(command: str, variables: Mapping[str, str]) -> Curl:
-    """The request of a command; its shell variables take these values.
+    """The request of a command, with the values of its shell variables.
 
-    Raises ValueError for what is no such command: an unknown option, several addresses, an unset variable.
+    Raises ValueError for another program, an unknown option or several addresses, and KeyError for an unset
+    variable.
     """
-    # A shell does not look for variables within single quotes; no example has a dollar there.
+    # A shell does not replace variables within single quotes. No example has a dollar there.
     joined = command.replace("\\\n", " ")
     program, *words = shlex.split(Template(joined).substitute(variables))
     if program != "curl":
-        raise ValueError(f"not curl but {program}")
+        raise ValueError(f"the program is {program}, not curl")
     options: dict[str, list[str]] = {name: [] for name in _TAKES_VALUE}
     addresses = []
     left = iter(words)
@@ -37,7 +38,7 @@ def read_curl(command: str, variables: Mapping[str, str]) -> Curl:
         if word in _TAKES_VALUE:
             options[word].append(next(left))
         elif word.startswith("-"):
-            raise ValueError(f"an option that is not read here: {word}")
+            raise ValueError(f"unknown option: {word}")
         else:
             addresses.append(word)
     (address,) = addresses

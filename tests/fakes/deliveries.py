@@ -1,4 +1,4 @@
-"""One message at a time through a world's delivery function."""
+"""Hands messages to a world's delivery function one at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,14 +18,14 @@ LARGE = '"' + "x" * 3_000 + '"'
 
 
 def waiting(world: World) -> list[tuple[int, TriggerMessage]]:
-    """What is in the queue: in how many ms after noon it is to be received."""
+    """The trigger messages in the queue, each with the ms after noon at which it can be received."""
     return [
         (at - NOON, message) for at, message in world.queue.waiting if isinstance(message, TriggerMessage)
     ]
 
 
 def due(world: World, **written: Any) -> TriggerMessage:
-    """Put a job that is due 10 s after noon and move the clock there; its message."""
+    """Put a job that is due 10 s after noon, and move the clock there. Returns the message of its trigger."""
     world.put(**{"dueTime": "10s", **written})
     ((_, message),) = waiting(world)
     world.queue.waiting.clear()
@@ -43,20 +43,20 @@ def run_of(world: World) -> Run:
 
 
 def answers(world: World, *given: Answer) -> None:
-    """Have the consumer give these answers, and succeed from then on."""
+    """Let the consumer give these answers in order, and 200 to every later attempt."""
     left: Iterator[Answer] = iter(given)
     world.consumers.answering = lambda _: next(left, Answer(succeeded=True, code=200))
 
 
 def change(world: World, **changes: Any) -> None:
-    """Write a stored job as somebody else would."""
+    """Change the stored job, as another process does."""
     job = world.jobs.get(key_of())
     assert job is not None
     assert world.jobs.put(replace(job, version=world.ids.token(), **changes), job.version)
 
 
 def meanwhile(world: World, call: str, action: Callable[[], object]) -> None:
-    """Do something from outside when a call is announced first."""
+    """Run an action of another process at the first announcement of a call."""
 
     def announce(announced: str) -> None:
         if announced == call:

@@ -1,4 +1,4 @@
-"""What a world is made of: a clock that a test moves, a queue, consumers, a port that announces."""
+"""The parts of a world: a clock that a test moves, a queue, consumers, ports that announce calls."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ NOON: Instant = 1_795_262_400_000
 
 
 class HandClock:
-    """ports.Clock, moved by hand; waiting moves it too."""
+    """ports.Clock. The test sets its time, and a wait moves the time forward."""
 
     def __init__(self, now: Instant = NOON) -> None:
         self.time = now
@@ -29,7 +29,7 @@ class HandClock:
 
 @dataclass
 class SkewedClock:
-    """ports.Clock of one machine, `ahead_ms` ahead of the true time."""
+    """ports.Clock of one machine. It is `ahead_ms` ahead of the true clock."""
 
     true: HandClock
     ahead_ms: int = 0
@@ -42,7 +42,7 @@ class SkewedClock:
 
 
 class CountingIds:
-    """ports.Ids without chance: tokens count up, fractions are one half."""
+    """ports.Ids without randomness. Tokens and secrets count up, and every fraction is one half."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -59,7 +59,10 @@ class CountingIds:
 
 @dataclass
 class Letterbox:
-    """ports.Queue in memory. What is taken stays in flight until it is acknowledged, or reappears."""
+    """ports.Queue in memory.
+
+    A message that `take` returns stays in flight until `acknowledge` or `reappear`.
+    """
 
     clock: HandClock
     waiting: list[tuple[Instant, Sendable]] = field(default_factory=list)
@@ -70,7 +73,7 @@ class Letterbox:
     def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         for message, delay_ms in messages:
             assert 0 <= delay_ms <= 900_000, f"SQS refuses a delay of {delay_ms} ms"
-            # Rounded down to whole seconds, as SQS counts.
+            # SQS counts delays in whole seconds.
             self.waiting.append((self.clock.time + delay_ms // 1_000 * 1_000, message))
 
     def acknowledge(self, receipts: Sequence[str]) -> None:
@@ -81,7 +84,7 @@ class Letterbox:
         self.buried.extend(letters)
 
     def take(self, limit: int = 10, receives: int = 1) -> list[Received]:
-        """Up to `limit` messages that may be received now, oldest first."""
+        """Receive up to `limit` messages whose delay is over, in the order of sending."""
         ready = [each for each in self.waiting if each[0] <= self.clock.time][:limit]
         batch = []
         for each in ready:
@@ -96,18 +99,21 @@ class Letterbox:
         return decode(body)
 
     def copy(self) -> None:
-        """Deliver everything twice, as SQS may."""
+        """Put a copy of every waiting message into the queue, since SQS may deliver a message twice."""
         self.waiting += self.waiting
 
     def reappear(self) -> None:
-        """The visibility time-out of everything in flight is over."""
+        """Let the visibility timeout of every message in flight end."""
         self.waiting += [(self.clock.time, message) for message in self.in_flight.values()]
         self.in_flight.clear()
 
 
 @dataclass
 class Consumers:
-    """ports.Targets: remembers each attempt and its true time, and answers as `answering` says."""
+    """ports.Targets. It keeps each attempt and its true time, and answers by the function `answering`.
+
+    `connecting` is called before the last check whether the attempt is still wanted.
+    """
 
     clock: HandClock
     attempts: list[Attempt] = field(default_factory=list)
@@ -136,14 +142,17 @@ class Consumers:
 
 
 class OneSecret:
-    """runs.attempt.Signing with one secret for all."""
+    """runs.attempt.Signing with one secret for each namespace."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         return (f"whsec_{namespace}",)
 
 
 class NoSweepers:
-    """ports.Sweepers that remembers whom it was asked to start."""
+    """ports.Sweepers that starts no sweeper.
+
+    It keeps the first shard of each one that it was asked to start.
+    """
 
     def __init__(self) -> None:
         self.started: list[int] = []
@@ -153,9 +162,9 @@ class NoSweepers:
 
 
 class Interrupted:
-    """A port whose every call is announced before and after, so that a test can end the process there.
+    """A port that announces every call before and after it, so that a test can end the process there.
 
-    An announcement is `before jobs.get` or `after jobs.get`.
+    The announcements of the call jobs.get are `before jobs.get` and `after jobs.get`.
     """
 
     def __init__(self, port: object, called: str, announce: Callable[[str], None]) -> None:

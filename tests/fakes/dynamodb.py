@@ -1,10 +1,10 @@
-"""DynamoDB in memory behind boto3's client, as far as storage.table asks it, and stricter where it may be.
+"""A boto3 client of DynamoDB in memory. It knows the requests that storage.table makes.
 
-What AWS refuses as malformed is an AssertionError here, and so is whatever this fake has not learnt: both
-are mistakes of ours. `complaints` keeps them, since use cases outlive many an error.
+The client raises AssertionError for a request that AWS refuses as malformed, and for one that this fake does
+not know. Both are mistakes of our own. A use case may catch the error, so `complaints` keeps each of them.
 """
 
-# ruff: noqa: N803 - boto3 names its arguments so
+# ruff: noqa: N803 - the names of the arguments are boto3's
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from tests.fakes.dynamodb_expressions import Attributes, Range, Words, condition
 from tests.fakes.dynamodb_tables import Tables, checked, copied, distinct, key_of, place_of, size_of
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk
 
-#: AWS's limits: items in one call, and bytes of one page.
+#: AWS's limits: the items of one call, and the bytes of one page.
 GET_BATCH_MAX: Final = 100
 WRITE_BATCH_MAX: Final = 25
 PAGE_BYTES_MAX: Final = 1_048_576
@@ -30,15 +30,19 @@ Answer: TypeAlias = dict[str, Any]
 Entry = TypeVar("Entry")
 
 
-class ConditionalCheckFailedException(ClientError):  # noqa: N818 - the name that boto3 gives it
-    """A condition did not hold; `response["Item"]` is what was in its way, if there was anything."""
+class ConditionalCheckFailedException(ClientError):  # noqa: N818 - boto3 has this name
+    """A condition did not hold.
+
+    `response["Item"]` is the stored item, if there is one and the request asks.
+    """
 
 
 class FakeDynamoDB:
-    """A client over tables that are there when they are first named. Safe for use by many threads.
+    """A client over tables that exist as soon as a request names them. Several threads may use it at once.
 
-    Each try of a request is one step, which nobody sees half of. Around each `trouble` may raise, and may
-    let others act. Several clients may share their `tables`, if one thread uses them.
+    Each try of a request is one step: other threads see all of it or nothing. Before and after a try,
+    `trouble` may raise an error or let other actors act. Several clients may share `tables` if a single
+    thread uses them all.
     """
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
@@ -57,17 +61,17 @@ class FakeDynamoDB:
         self._lock = threading.Lock()
 
     def get_item(self, *, TableName: str, Key: Attributes, ConsistentRead: bool) -> Answer:
-        """The item, if there is one."""
+        """The item, if it exists."""
 
         def act(_: Fate) -> Answer:
-            assert ConsistentRead, "every read is a strong one"
+            assert ConsistentRead, "every read must be strongly consistent"
             item = self.tables.get(TableName, place_of(Key))
             return {"Item": copied(item)} if item else {}
 
         return self._asked("GetItem", act)
 
     def put_item(self, *, TableName: str, Item: Attributes, **said: Any) -> Answer:
-        """Writes an item over what is there, if the condition holds."""
+        """Write an item in place of the stored one, if the condition holds."""
 
         def act(_: Fate) -> Answer:
             _meet("PutItem", Words.of(said), said, self.tables.get(TableName, checked(Item)))
@@ -79,23 +83,23 @@ class FakeDynamoDB:
     def update_item(
         self, *, TableName: str, Key: Attributes, UpdateExpression: str, ReturnValues: str, **said: Any
     ) -> Answer:
-        """Changes an item, if the condition holds; one that is not there has its key."""
+        """Change an item, if the condition holds. A missing item counts as one with only its key."""
 
         def act(_: Fate) -> Answer:
-            assert ReturnValues == "ALL_NEW", "what an item then is, is what is asked for"
+            assert ReturnValues == "ALL_NEW", "storage.table asks for the item after the update"
             words = Words.of({**said, "UpdateExpression": UpdateExpression})
             stored = self.tables.get(TableName, place_of(Key))
             item = copied(stored or Key)
             update(UpdateExpression)(words, item)
             _meet("UpdateItem", words, said, stored)
-            assert checked(item) == place_of(Key), "ValidationException: an update does not change the key"
+            assert checked(item) == place_of(Key), "ValidationException: an update must not change the key"
             self.tables.put(TableName, item)
             return {"Attributes": item}
 
         return self._asked("UpdateItem", act)
 
     def delete_item(self, *, TableName: str, Key: Attributes, **said: Any) -> Answer:
-        """Removes the item, if there is one and the condition holds."""
+        """Remove the item, if it exists and the condition holds."""
 
         def act(_: Fate) -> Answer:
             _meet("DeleteItem", Words.of(said), said, self.tables.get(TableName, place_of(Key)))
@@ -115,21 +119,23 @@ class FakeDynamoDB:
         ExclusiveStartKey: Attributes | None = None,
         **said: Any,
     ) -> Answer:
-        """The items of a range of one partition, a page of them."""
+        """A page of the items in a range of one partition."""
 
         def act(fate: Fate) -> Answer:
-            assert ConsistentRead, "every read is a strong one"
-            assert Limit is None or Limit > 0, "ValidationException: a limit is 1 at least"
+            assert ConsistentRead, "every read must be strongly consistent"
+            assert Limit is None or Limit > 0, "ValidationException: the limit must be at least 1"
             words = Words.of({**said, "KeyConditionExpression": KeyConditionExpression})
             asked = key_range(KeyConditionExpression, words)
-            assert said.keys() <= _PLACEHOLDER_WORDS, f"not learnt by this fake: {sorted(said)}"
+            assert said.keys() <= _PLACEHOLDER_WORDS, f"unknown to this fake: {sorted(said)}"
             keys = list(self.tables.keys(TableName, asked))
             if not ScanIndexForward:
                 keys.reverse()
             if ExclusiveStartKey is not None:
                 partition, start = place_of(ExclusiveStartKey)
-                assert partition == asked.partition, "ValidationException: a start outside of the range"
-                assert start in asked, "ValidationException: a start outside of the range"
+                assert partition == asked.partition, (
+                    "ValidationException: the start key is outside of the range"
+                )
+                assert start in asked, "ValidationException: the start key is outside of the range"
                 keys = [key for key in keys if (key > start if ScanIndexForward else key < start)]
             before = _just_before(keys, asked, forward=ScanIndexForward)
             if before is not None and fate.breaks_off:
@@ -139,12 +145,12 @@ class FakeDynamoDB:
         return self._asked("Query", act)
 
     def batch_get_item(self, *, RequestItems: Mapping[str, Mapping[str, Any]]) -> Answer:
-        """The items of those keys that exist, in no order to rely on; what was not dealt with comes back."""
+        """The existing items of the keys, in no fixed order. Keys that were not processed come back."""
 
         def act(fate: Fate) -> Answer:
             [(table, asked)] = RequestItems.items()
-            assert asked.keys() == {"Keys", "ConsistentRead"}, f"not learnt by this fake: {sorted(asked)}"
-            assert asked["ConsistentRead"], "every read is a strong one"
+            assert asked.keys() == {"Keys", "ConsistentRead"}, f"unknown to this fake: {sorted(asked)}"
+            assert asked["ConsistentRead"], "every read must be strongly consistent"
             places = distinct([place_of(key) for key in asked["Keys"]], GET_BATCH_MAX)
             done, left = _served(fate, places)
             found = [item for place in reversed(done) if (item := self.tables.get(table, place))]
@@ -157,12 +163,12 @@ class FakeDynamoDB:
         return self._asked("BatchGetItem", act)
 
     def batch_write_item(self, *, RequestItems: Mapping[str, Sequence[Mapping[str, Any]]]) -> Answer:
-        """Writes those items; what was not dealt with comes back."""
+        """Write the items. Those that were not processed come back."""
 
         def act(fate: Fate) -> Answer:
             [(table, requests)] = RequestItems.items()
             assert all(each.keys() == {"PutRequest"} for each in requests), (
-                "only puts are learnt by this fake"
+                "this fake knows only puts in a batch"
             )
             distinct([checked(each["PutRequest"]["Item"]) for each in requests], WRITE_BATCH_MAX)
             done, left = _served(fate, requests)
@@ -188,12 +194,12 @@ class FakeDynamoDB:
             raise
 
     def _page(self, table: str, partition: str, keys: Sequence[str], limit: int | None) -> Answer:
-        """The first items of those keys, until one of AWS's two limits is reached."""
+        """The items of the first keys, up to the limit of items or bytes of a page."""
         items: list[Answer] = []
         size = 0
         for key in keys:
             item = self.tables.get(table, (partition, key))
-            assert item is not None, "a key in order is a key of an item"
+            assert item is not None, "the index names an item that does not exist"
             items.append(copied(item))
             size += size_of(item)
             if len(items) == limit or size >= self._page_bytes:
@@ -202,15 +208,15 @@ class FakeDynamoDB:
 
 
 def _served(fate: Fate, entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """Those entries of a batch that are dealt with, and the others."""
+    """The entries of a batch that are processed, and the others."""
     places = set(fate.served(len(entries)))
     done = [each for place, each in enumerate(entries) if place in places]
     return done, [each for place, each in enumerate(entries) if place not in places]
 
 
 def _meet(operation: str, words: Words, said: Mapping[str, Any], stored: Attributes | None) -> None:
-    """ConditionalCheckFailedException if the request's condition does not hold of what is stored."""
-    assert said.keys() <= _CONDITION_WORDS, f"not learnt by this fake: {sorted(said)}"
+    """Raise ConditionalCheckFailedException if the stored item does not meet the request's condition."""
+    assert said.keys() <= _CONDITION_WORDS, f"unknown to this fake: {sorted(said)}"
     asked = said.get("ConditionExpression")
     if asked is None or condition(asked)(words, stored or {}):
         return
@@ -223,7 +229,10 @@ def _meet(operation: str, words: Words, said: Mapping[str, Any], stored: Attribu
 
 
 def _just_before(keys: Sequence[str], asked: Range, *, forward: bool) -> str | None:
-    """A key of the range at which nothing was read yet, if there is room for one."""
+    """A key of the range before the first item, if there is one.
+
+    A query that breaks off there has no items.
+    """
     if not keys:
         return None
     start = max(keys[0][:-1], asked.low) if forward else keys[0] + "\0"

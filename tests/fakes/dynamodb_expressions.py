@@ -1,7 +1,7 @@
-"""What a condition, a key condition or an update says, in exactly the words that are written here.
+"""Reads the expressions of DynamoDB that Sweephand uses: conditions, key conditions and updates.
 
-Read as Amazon DynamoDB's developer guide has them ("Expressions"). Whatever is not written here yet is an
-AssertionError: a fake that guesses proves nothing.
+The meaning is that of the Amazon DynamoDB developer guide ("Expressions"). Any other expression raises
+AssertionError, because a fake that guesses proves nothing.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-#: An attribute's value as it travels: `{"S": "text"}`.
+#: The value of an attribute in DynamoDB's JSON: `{"S": "text"}`.
 Value: TypeAlias = Mapping[str, Any]
 Attributes: TypeAlias = Mapping[str, Value]
 
@@ -26,18 +26,21 @@ _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the placeholders of one request stand for: `#0` for a name, `:0` for a value."""
+    """The meaning of the placeholders of one request: `#0` stands for a name, `:0` for a value."""
 
     names: Mapping[str, str]
     values: Mapping[str, Value]
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> "Words":
-        """Those of a request; AssertionError unless its expressions use just these, as DynamoDB asks."""
+        """The placeholders of a request.
+
+        Raises AssertionError unless its expressions use each of them, and no others, as DynamoDB requires.
+        """
         words = cls(said.get("ExpressionAttributeNames", {}), said.get("ExpressionAttributeValues", {}))
         texts = " ".join(text for name, text in said.items() if name.endswith("Expression"))
         given, used = words.names.keys() | words.values.keys(), set(_PLACEHOLDER.findall(texts))
-        assert given == used, f"ValidationException: {sorted(given ^ used)} are not both said and used"
+        assert given == used, f"ValidationException: {sorted(given ^ used)} are not both defined and used"
         return words
 
     def name(self, placeholder: str) -> str:
@@ -49,16 +52,16 @@ class Words:
         return self.values[placeholder]
 
 
-#: An item (as it is; empty if there is none) either meets a condition or does not.
+#: Whether an item meets a condition. A missing item is an empty one.
 Condition: TypeAlias = Callable[[Words, Attributes], bool]
 
-#: What becomes of an item's attributes.
+#: Changes the attributes of an item in place.
 Update: TypeAlias = Callable[[Words, dict[str, Value]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """One partition, and the sort keys that are wanted of it: between bounds, with them or without."""
+    """A range of sort keys in one partition. Each bound may belong to the range or not."""
 
     partition: str
     low: str = ""
@@ -67,13 +70,13 @@ class Range:
     with_high: bool = True
 
     def __contains__(self, key: str) -> bool:
-        """Whether a sort key lies in it."""
+        """Whether a sort key is in the range."""
         above = key > self.low or (self.with_low and key == self.low)
         return above and (self.high is None or key < self.high or (self.with_high and key == self.high))
 
 
 class _Text:
-    """The tokens of an expression, taken one after the other."""
+    """The tokens of an expression. The parser takes one after the other."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -98,25 +101,25 @@ class _Text:
 
     def placeholder(self, mark: str) -> str:
         token = self.take()
-        assert token.startswith(mark), f"{token!r} is not read by this fake, in {self._text!r}"
+        assert token.startswith(mark), f"{token!r} is unknown to this fake, in {self._text!r}"
         return token
 
     def end(self) -> None:
-        assert not self.peek(), f"{self.peek()!r} is not read by this fake, in {self._text!r}"
+        assert not self.peek(), f"{self.peek()!r} is unknown to this fake, in {self._text!r}"
 
 
 def _tokens(text: str) -> Iterator[str]:
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        assert match, f"{text[position:]!r} is not read by this fake"
+        assert match, f"{text[position:]!r} is unknown to this fake"
         yield match[1]
         position = match.end()
 
 
 @lru_cache(maxsize=256)
 def condition(text: str) -> Condition:
-    """What a ConditionExpression asks of an item."""
+    """The condition of a ConditionExpression."""
     tokens = _Text(text)
     read = _any_of(tokens)
     tokens.end()
@@ -165,12 +168,12 @@ def _comparison(text: _Text) -> Condition:
     value = text.placeholder(":")
     if operator == "=":
         return lambda words, item: item.get(words.name(name)) == words.value(value)
-    assert operator in _ORDERS, f"{operator!r} is not read by this fake"
+    assert operator in _ORDERS, f"{operator!r} is unknown to this fake"
     holds = _ORDERS[operator]
 
     def compared(words: Words, item: Attributes) -> bool:
         left, right = item.get(words.name(name)), words.value(value)
-        # What is not there, or of another type, is neither less nor more.
+        # A missing attribute and one of another type are neither less nor greater.
         return left is not None and left.keys() == right.keys() and holds(_plain(left), _plain(right))
 
     return compared
@@ -187,18 +190,18 @@ def _membership(text: _Text, name: str) -> Condition:
 
 def _plain(value: Value) -> int | str:
     [(kind, content)] = value.items()
-    assert kind in ("S", "N"), f"{kind} has no order in this fake"
+    assert kind in ("S", "N"), f"{kind} has no order known to this fake"
     return int(content) if kind == "N" else str(content)
 
 
 @lru_cache(maxsize=256)
 def update(text: str) -> Update:
-    """What an UpdateExpression does to an item."""
+    """The update of an UpdateExpression."""
     tokens = _Text(text)
     clauses: list[Update] = []
     while tokens.peek():
         kind = tokens.take()
-        assert kind in ("SET", "REMOVE", "ADD"), f"{kind!r} is not read by this fake, in {text!r}"
+        assert kind in ("SET", "REMOVE", "ADD"), f"{kind!r} is unknown to this fake, in {text!r}"
         clauses.append(_change(tokens, kind))
         while tokens.takes(","):
             clauses.append(_change(tokens, kind))
@@ -228,7 +231,7 @@ def _change(text: _Text, kind: str) -> Update:
 
 
 def _operand(text: _Text) -> Callable[[Words, Attributes], Value]:
-    """What SET sets: a value, or what an attribute has already and else a value."""
+    """The operand of SET: a value, or if_not_exists (the stored value of an attribute, else a value)."""
     if not text.takes("if_not_exists"):
         value = text.placeholder(":")
         return lambda words, _: words.value(value)
@@ -245,15 +248,15 @@ def _void(_: object) -> None:
 
 
 def key_range(text: str, words: Words) -> Range:
-    """What a KeyConditionExpression asks for: one partition, and a range of its sort keys if it says one."""
+    """The range of a KeyConditionExpression: one partition, and perhaps a range of its sort keys."""
     tokens = _Text(text)
     is_wrapped = tokens.takes("(")
-    assert words.name(tokens.placeholder("#")) == "pk", "a query names its partition first"
+    assert words.name(tokens.placeholder("#")) == "pk", "a query must name its partition first"
     tokens.take("=")
     partition = _text_of(words, tokens.placeholder(":"))
     asked = Range(partition)
     if tokens.takes("AND"):
-        assert words.name(tokens.placeholder("#")) == "sk", "a query is narrowed by the sort key alone"
+        assert words.name(tokens.placeholder("#")) == "sk", "only the sort key can narrow a query"
         asked = _sort_range(tokens, words, partition)
     if is_wrapped:
         tokens.take(")")
@@ -277,10 +280,10 @@ def _sort_range(text: _Text, words: Words, partition: str) -> Range:
         case "<" | "<=":
             return Range(partition, high=bound, with_high=operator == "<=")
         case _:
-            raise AssertionError(f"{operator!r} is not read by this fake")
+            raise AssertionError(f"{operator!r} is unknown to this fake")
 
 
 def _text_of(words: Words, placeholder: str) -> str:
     text: str = words.value(placeholder)["S"]
-    assert text, "ValidationException: a key is not empty"
+    assert text, "ValidationException: a key must not be empty"
     return text

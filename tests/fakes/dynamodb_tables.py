@@ -1,4 +1,4 @@
-"""What lies in DynamoDB's tables, by key and in order, and what an item may be."""
+"""The items of DynamoDB's tables in the order of their keys, and the limits of an item."""
 
 import re
 from bisect import bisect_left, bisect_right, insort
@@ -13,10 +13,10 @@ ITEM_BYTES_MAX: Final = 400 * 1_024
 PARTITION_KEY_BYTES_MAX: Final = 2_048
 SORT_KEY_BYTES_MAX: Final = 1_024
 
-#: A whole number as DynamoDB writes it back: up to 38 digits, none for show.
+#: A whole number as DynamoDB returns it: up to 38 digits, without leading zeros.
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
 
-#: What names an item: partition key and sort key.
+#: The key of an item: partition key and sort key.
 Place: TypeAlias = tuple[str, str]
 
 
@@ -29,9 +29,9 @@ class _Partition:
 
 
 class Tables:
-    """Tables that are there when they are first named. Items in here are never changed, only replaced.
+    """Tables that exist as soon as a request names them. An item in a table is replaced, never changed.
 
-    `changed` is told of each write: the item before and the item after, None where there is none.
+    `changed` is called for each write with the item before and after it. None stands for no item.
     """
 
     def __init__(
@@ -41,29 +41,32 @@ class Tables:
         self._changed = changed
 
     def get(self, table: str, place: Place) -> Attributes | None:
-        """The item of that key."""
+        """The item of a key. None if it does not exist."""
         partition = self._partitions.get((table, place[0]))
         return partition.items.get(place[1]) if partition else None
 
     def put(self, table: str, item: Attributes) -> None:
-        """Keep a copy of an item over what is there; AssertionError if AWS would refuse it."""
+        """Store a copy of an item in place of the stored one.
+
+        Raises AssertionError if AWS would refuse the item.
+        """
         first, second = checked(item)
         partition = self._partitions.setdefault((table, first), _Partition())
         if second not in partition.items:
-            # The order of code points is that of UTF-8's bytes, by which DynamoDB sorts.
+            # DynamoDB sorts by the bytes of UTF-8. The order of code points is the same.
             insort(partition.keys, second)
         before, after = partition.items.get(second), copied(item)
         partition.items[second] = after
         self._changed(before, after)
 
     def remove(self, table: str, place: Place) -> None:
-        """Let go of an item, if it is there."""
+        """Remove an item, if it exists."""
         before = self.forget(table, place)
         if before is not None:
             self._changed(before, None)
 
     def forget(self, table: str, place: Place) -> Attributes | None:
-        """Let go of an item as DynamoDB does when its time to live is over: `changed` is not told."""
+        """Remove an item as DynamoDB does at the end of its time to live. `changed` is not called."""
         partition = self._partitions.get((table, place[0]))
         before = partition.items.pop(place[1], None) if partition else None
         if partition is not None and before is not None:
@@ -82,7 +85,7 @@ class Tables:
         return partition.keys[begin:end]
 
     def everything(self, table: str) -> Iterator[Attributes]:
-        """All items of a table, for a test to look at."""
+        """All items of a table."""
         for (named, _), partition in self._partitions.items():
             if named == table:
                 yield from (partition.items[key] for key in partition.keys)
@@ -90,17 +93,17 @@ class Tables:
 
 def place_of(key: Attributes) -> Place:
     """The place that a request's `Key` names."""
-    assert key.keys() == {"pk", "sk"}, f"ValidationException: {sorted(key)} is no key of these tables"
+    assert key.keys() == {"pk", "sk"}, f"ValidationException: {sorted(key)} is not a key of these tables"
     return _key_text(key["pk"], PARTITION_KEY_BYTES_MAX), _key_text(key["sk"], SORT_KEY_BYTES_MAX)
 
 
 def key_of(place: Place) -> Attributes:
-    """A place as a request names it."""
+    """The `Key` of a request for a place."""
     return {"pk": {"S": place[0]}, "sk": {"S": place[1]}}
 
 
 def checked(item: Attributes) -> Place:
-    """Where an item belongs; AssertionError if it is none."""
+    """The place of an item. Raises AssertionError if AWS would refuse the item."""
     place = place_of({name: item.get(name, {}) for name in ("pk", "sk")})
     size = size_of(item)
     assert size <= ITEM_BYTES_MAX, f"ValidationException: an item of {size} bytes"
@@ -108,17 +111,20 @@ def checked(item: Attributes) -> Place:
 
 
 def copied(item: Attributes) -> dict[str, Any]:
-    """An item that nobody else can change."""
+    """A copy of an item, which shares nothing with it that can change."""
     return {name: dict(value) for name, value in item.items()}
 
 
 def size_of(item: Attributes) -> int:
-    """The bytes that DynamoDB counts: names and values in UTF-8, and of a number half of its digits."""
+    """The bytes that DynamoDB counts: names and texts in UTF-8, and one byte for two digits of a number."""
     return sum(len(name.encode()) + _value_size(name, value) for name, value in item.items())
 
 
 def distinct(places: Sequence[Place], most: int) -> Sequence[Place]:
-    """The places of a batch call; AssertionError if there are none, too many, or one of them twice."""
+    """The places of a batch call.
+
+    Raises AssertionError if there are none or too many, or if one occurs twice.
+    """
     assert 1 <= len(places) <= most, f"ValidationException: {len(places)} in one batch of 1 to {most}"
     assert len(set(places)) == len(places), "ValidationException: one key twice in a batch"
     return places
@@ -136,9 +142,9 @@ def _value_size(name: str, value: Value) -> int:
     if kind == "NULL":
         assert content is True, f"{name}: NULL is true"
         return 1
-    assert isinstance(content, str), f"{name}: {kind} is not learnt by this fake"
+    assert isinstance(content, str), f"{name}: {kind} is unknown to this fake"
     if kind == "S":
         return len(content.encode())
-    assert kind == "N", f"{name}: {kind} is not learnt by this fake"
-    assert _NUMBER.fullmatch(content), f"{name}: {content!r} is no whole number as DynamoDB keeps it"
+    assert kind == "N", f"{name}: {kind} is unknown to this fake"
+    assert _NUMBER.fullmatch(content), f"{name}: {content!r} is not a whole number as DynamoDB stores it"
     return len(content) // 2 + 2

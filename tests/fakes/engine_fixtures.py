@@ -38,7 +38,7 @@ __all__ = [
 
 @pytest.fixture(scope="session")
 def local_url() -> Iterator[str]:
-    """Where DynamoDB Local answers: started once in a session, and only if a test asks for it."""
+    """The URL of DynamoDB Local. It starts once in a session, and only if a test asks for it."""
     reason = dynamodb_local.available()
     if reason is not None:
         pytest.skip(reason)
@@ -48,7 +48,7 @@ def local_url() -> Iterator[str]:
 
 @pytest.fixture
 def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment of a function, so that clients are made as they are there."""
+    """The environment of a function, so that the code makes its clients as in production."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
@@ -57,7 +57,7 @@ def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["memory", "wire", "moto", LOCAL])
 def stores(request: pytest.FixtureRequest) -> Stores:
-    """The stores, empty, in each implementation."""
+    """The empty stores of each implementation."""
     if request.param == "memory":
         return in_memory()
     made: Dynamo = request.getfixturevalue(f"on_{request.param}")

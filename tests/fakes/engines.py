@@ -57,7 +57,7 @@ LOCAL: Final = pytest.param("dynamodb_local", marks=pytest.mark.dynamodb_local)
 
 @dataclass(frozen=True)
 class Stores:
-    """One implementation of every port that DynamoDB stands behind, empty."""
+    """One implementation of each port whose store is DynamoDB. The stores are empty."""
 
     jobs: JobStore
     timers: TimerStore
@@ -71,7 +71,7 @@ class Stores:
 
 @dataclass(frozen=True)
 class Dynamo:
-    """Two empty tables on an engine, the client that asks it, and the waits that were asked for."""
+    """Two empty tables on an engine, its client, and the waits of the stores in ms."""
 
     client: "DynamoDBClient"
     jobs_table: str
@@ -109,7 +109,7 @@ def in_memory() -> Stores:
 
 
 def on_fake(client: FakeDynamoDB) -> Dynamo:
-    """The adapters over a client in memory, whose tables are there when they are named."""
+    """The adapters over a client in memory, whose tables exist as soon as a request names them."""
     return Dynamo(cast("DynamoDBClient", client), "jobs", "timers")
 
 

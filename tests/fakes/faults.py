@@ -1,4 +1,4 @@
-"""What can go wrong in a world: a process that ends at a call, a store that fails at one."""
+"""The faults of a world: a process that ends at a call, and a store that fails at a call."""
 
 from collections.abc import Callable
 from itertools import count
@@ -10,11 +10,11 @@ from sweephand.base.errors import StoreError
 
 
 class Killed(BaseException):
-    """The process ended here: an event, which no handler of errors may catch."""
+    """The process ended here. It is not an Exception, so that no handler of errors catches it."""
 
 
 def calls_of(world: World, action: Callable[[], object]) -> list[str]:
-    """The announcements of an action: the places where it can be killed."""
+    """The announcements of an action. A test can kill it at each of them."""
     calls: list[str] = []
     world.announce = calls.append
     action()
@@ -23,7 +23,10 @@ def calls_of(world: World, action: Callable[[], object]) -> list[str]:
 
 
 def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
-    """Run an action that ends at its announcement of that number, counted from 0; the world lives on."""
+    """Run an action and kill it at an announcement.
+
+    `number` counts announcements from 0. The world lives on.
+    """
     numbers = count()
 
     def announce(call: str) -> None:
@@ -39,11 +42,11 @@ def killed_at(world: World, number: int, action: Callable[[], object]) -> None:
 def kill_everywhere(
     prepare: Callable[[World], None], action: Callable[[World], object], check: Callable[[World], None]
 ) -> None:
-    """Kill an action at each of its calls in a fresh world, then see whether all is well."""
+    """Kill an action at each of its announcements, each in a fresh world, and check that world."""
     trial = World()
     prepare(trial)
     calls = calls_of(trial, lambda: action(trial))
-    assert calls, "the action calls nothing"
+    assert calls, "the action calls no port"
     for number in range(len(calls)):
         world = World()
         prepare(world)
@@ -55,9 +58,9 @@ def kill_everywhere(
 
 
 def failing(world: World, call: str, *, times: int | None = None, after: bool = False) -> None:
-    """Let a port's call (`jobs.get`) raise StoreError from now on: always, or that often.
+    """Let the call of a port (`jobs.get`) raise StoreError from now on, always or so many `times`.
 
-    `after`: when what was asked has been done all the same, as when an answer is lost.
+    With `after`, the call is made first and then raises, as if its answer were lost.
     """
     left = count()
     where = f"{'after' if after else 'before'} {call}"
@@ -75,6 +78,6 @@ def working(world: World) -> None:
 
 
 def crashing(call: str) -> None:
-    """The process ends when it has claimed an attempt, and makes the request."""
+    """An announcement handler that ends the process after the claim of an attempt and before its request."""
     if call == "before consumers.deliver":
         raise KeyboardInterrupt

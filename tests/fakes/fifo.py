@@ -1,6 +1,6 @@
-"""A FIFO queue of SQS behind boto3's client, as far as it drops what it has taken before."""
+"""A boto3 client of one FIFO queue of SQS. It drops a message whose deduplication id it has seen."""
 
-# ruff: noqa: N803 - boto3 names its arguments so
+# ruff: noqa: N803 - the names of the arguments are boto3's
 
 import json
 from dataclasses import dataclass, field
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 URL: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-work.fifo"
 
-#: AWS, "Using the message deduplication ID": what has the id of a message that was sent within this time is
-#: accepted and not delivered, also when that message has been received and deleted. moto forgets it then.
+#: SQS accepts but does not deliver a message with the id of one that was sent within this time. That holds
+#: also if the first message has been received and deleted (AWS, "Using the message deduplication ID"). moto
+#: forgets the id then, so the tests need this fake.
 DEDUPLICATION_MS: Final = 300_000
 
 
 @dataclass
 class FifoQueue:
-    """One queue; `delivered` are the attributes of the messages that a consumer gets, in order."""
+    """One queue. `delivered` has the attributes of the messages that a consumer gets, in order."""
 
     clock: HandClock
     delivered: list[dict[str, Any]] = field(default_factory=list)
@@ -32,7 +33,7 @@ class FifoQueue:
 
     @property
     def clients(self) -> SqsClients:
-        """Clients that all talk to this queue."""
+        """Clients for every region, all of this queue."""
         return SqsClients(lambda _: cast("SQSClient", self))
 
     def send_message(

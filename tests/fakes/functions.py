@@ -1,4 +1,4 @@
-"""The Lambda functions, loaded as Lambda does."""
+"""Loads the modules of the Lambda functions, as Lambda does."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests as API Gateway hands them to the API function (payload 2.0), and a client made of them."""
+"""The events by which API Gateway calls the API function (payload 2.0), and a client that sends them."""
 
 import json
 from base64 import b64encode
@@ -35,7 +35,7 @@ JOB: Final = {"schedule": "@every 1h", "target": TARGET}
 
 
 def fixture(name: str) -> dict[str, Any]:
-    """An event as API Gateway has sent it, from tests/events."""
+    """A recorded event of API Gateway, from tests/events."""
     event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
     return event
 
@@ -48,7 +48,7 @@ def event_of(
     headers: Mapping[str, str] | None = None,
     caller: Caller | None = ADMIN,
 ) -> dict[str, Any]:
-    """The event of a request; `url` is as it is sent, and the gateway decodes its path."""
+    """The event of a request. `url` is the encoded one that a client sends; the gateway decodes its path."""
     event = deepcopy(fixture("api_request"))
     path, _, query = url.partition("?")
     event["rawPath"] = unquote(path)
@@ -76,23 +76,23 @@ class Answered:
 
     @property
     def json(self) -> Any:
-        """The JSON body, numbers as Decimal where they are no integers."""
-        assert self.text is not None, "an answer without a body"
+        """The JSON body. Numbers that are not integers are Decimal."""
+        assert self.text is not None, "the answer has no body"
         return simplejson.loads(self.text, use_decimal=True)
 
     @property
     def pointers(self) -> list[str]:
-        """The pointers of the fields that were refused."""
+        """The JSON pointers of the refused fields."""
         return [each["pointer"] for each in self.json["errors"]]
 
     @property
     def etag(self) -> str:
-        """The entity tag."""
+        """The ETag of the answer."""
         return self.headers["etag"]
 
 
 class Client:
-    """Calls the API over a world in memory, and holds every answer to the API's own description."""
+    """Calls the API of a world in memory. It checks every answer against the OpenAPI document."""
 
     def __init__(
         self,
@@ -122,12 +122,12 @@ class Client:
         headers: Mapping[str, str] | None = None,
         caller: Caller | None = ADMIN,
     ) -> Answered:
-        """The answer to a request with a JSON body, or with `text` as it stands."""
+        """The answer to a request whose body is `body` as JSON, or the unchanged `text`."""
         sent = text if body is None else json.dumps(body)
         typed = {"content-type": "application/json"} if sent is not None else {}
         event = event_of(method, url, body=sent, headers={**typed, **(headers or {})}, caller=caller)
         answer = self.handler(event, None)
-        json.dumps(answer)  # as Lambda does with it
+        json.dumps(answer)  # Lambda encodes the answer, too
         described(method, event["rawPath"], answer)
         return Answered(answer["statusCode"], _lower(answer["headers"]), answer.get("body"))
 
@@ -141,7 +141,7 @@ class Client:
 
 
 def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
-    """Fail unless the OpenAPI document has this answer: status, content type, the body's schema."""
+    """Assert that the OpenAPI document has this answer: its status, its content type and its schema."""
     operation = _operation(method, path)
     headers = _lower(answer["headers"])
     if operation is None:
@@ -175,7 +175,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _validate(schema: Mapping[str, Any], text: str) -> None:
     whole = {**schema, "components": document()["components"]}
-    # The value of a long number is nothing to a schema, and takes Python long.
+    # Python is slow to read a long number, and a schema does not need all of its digits.
     value = json.loads(text, parse_int=lambda digits: int(digits[:100]))
     jsonschema.Draft202012Validator(whole).validate(value)
 

@@ -1,4 +1,4 @@
-"""Two actors in one world, of whom one is stopped at a call of a port while the other goes on."""
+"""Runs actors in one world in chosen orders. It stops one actor at a port's call while another goes on."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from tests.fakes.world import World, quiet
 
 Action = Callable[[World], object]
 
-#: How long a thread may take for one step before the test gives up: a thread that died, or a deadlock.
+#: Seconds that a thread may take for one step. After that the test assumes a dead thread or a deadlock.
 _PATIENCE_S: Final = 10
 
 #: More steps than any action has.
@@ -21,7 +21,7 @@ TO_ITS_END: Final = 1_000_000
 
 @dataclass
 class _Actor:
-    """An action in a thread of its own that waits before each call until it may go on."""
+    """An action in a thread of its own. It waits before each call until `go` lets it go on."""
 
     action: Callable[[], object]
     may_go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
@@ -38,18 +38,18 @@ class _Actor:
         self.may_go.acquire()
         try:
             self.action()
-        except BaseException as error:  # noqa: BLE001 - it is raised where the test can see it
+        except BaseException as error:  # noqa: BLE001 - `go` raises it in the test's thread
             self.failure = error
         self.is_over = True
         self.has_stopped.release()
 
     def pause(self) -> None:
-        """Called in the actor's thread: hand over, and wait."""
+        """Stop the actor until the next step. The actor's own thread calls this."""
         self.has_stopped.release()
         self.may_go.acquire()
 
     def go(self, steps: int) -> None:
-        """Let it do so many steps: a call and what follows it, up to the next call."""
+        """Let the actor do so many steps. A step is a call and the code after it, up to the next call."""
         for _ in range(steps):
             if self.is_over:
                 break
@@ -60,13 +60,17 @@ class _Actor:
 
 
 def interleaved(world: World, one: Action, other: Action, first: int, second: int) -> tuple[bool, bool]:
-    """Do `first` steps of the one, `second` of the other, then the rest; say which were over by then."""
+    """Do `first` steps of `one` and `second` steps of `other`, then the rest of both.
+
+    Returns whether each of them was over before the rest began.
+    """
     actors = (_Actor(lambda: one(world)), _Actor(lambda: other(world)))
     by_thread = {actor.thread: actor for actor in actors}
 
     def announce(call: str) -> None:
-        # What lies between the end of one call and the beginning of the next touches nothing shared. And
-        # no promise can be kept by a process that is stopped between its last look and its request.
+        # The code between two calls touches nothing shared, so one stop for each call is enough. No process
+        # can keep a promise if it is stopped between its last check and its request, so it is not stopped
+        # there.
         if call.startswith("before") and call != "before consumers.deliver":
             by_thread[threading.current_thread()].pause()
 
@@ -83,7 +87,10 @@ def interleaved(world: World, one: Action, other: Action, first: int, second: in
 def every_interleaving(
     prepare: Callable[[], World], one: Action, other: Action, check: Callable[[World], None]
 ) -> int:
-    """Stop the one before each of its calls, the other before each of its own; check, and count the ways."""
+    """Run every order in which `one` stops before a call, and then `other` before one of its own.
+
+    Runs `check` on the world of each order. Returns the number of orders.
+    """
     ways = first = 0
     is_one_over = False
     while not is_one_over:
@@ -101,7 +108,10 @@ def every_interleaving(
 
 
 def shuffled(world: World, actions: Sequence[Action], chance: Random, *, kill: float = 0) -> None:
-    """Let any number of actors do a step each in no order; now and then one of them ends where it stands."""
+    """Let the actors do one step at a time in random order.
+
+    With probability `kill`, a call ends its actor.
+    """
     actors = [_Actor(lambda action=action: action(world)) for action in actions]  # type: ignore[misc]
     by_thread = {actor.thread: actor for actor in actors}
 

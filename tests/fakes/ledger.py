@@ -1,4 +1,4 @@
-"""What the jobs of a world owe, from every version that was committed, and what was delivered of it."""
+"""The due times that the jobs of a world owe by their committed versions, and those that were delivered."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,16 +10,17 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import Job
 from sweephand.ports import Attempt, always
 
-#: How long before a request leaves its job may have been read (promise 3).
+#: How long before a request the delivery function may have read its job, in ms (promise 3).
 READ_AGE_MS = 1_000
 
 
 @dataclass
 class Ledger:
-    """Watches the jobs of a world from the beginning on: every version with the true time of its commit.
+    """Keeps every committed version of the jobs of a world, with the true time of the commit.
 
-    A revision owes what its series has in `since < due <= until`, as the versions of its job say. A first
-    attempt may be made of what was owed when its job was read; of a deleted job, nothing.
+    A revision owes the due times of its series in `since < due <= until`, by the versions of its job. A first
+    attempt is right if its due time was owed when the delivery function read the job. A deleted job owes
+    nothing.
     """
 
     world: World
@@ -49,7 +50,7 @@ class Ledger:
         jobs.delete = watched_delete  # type: ignore[method-assign]
 
     def owed(self, uid: str, through: Instant) -> set[Instant]:
-        """The due times up to an instant that the revisions of a job have owned, one after the other."""
+        """The due times up to an instant that the revisions of a job have owed."""
         versions = self.versions.get(uid, [])
         owed: set[Instant] = set()
         for version, latter in zip(versions, [*versions[1:], None], strict=True):
@@ -62,7 +63,10 @@ class Ledger:
         return owed
 
     def skipped(self, uid: str) -> set[Instant]:
-        """The due times that the records of skipped misfires stand for, no two of them for the same one."""
+        """The due times that the records of skipped misfires stand for.
+
+        Asserts that no two stand for the same.
+        """
         versions = {version.rev: version for version in reversed(self.versions.get(uid, []))}
         runs = {run.key: None for run in self.versions.get(uid, [])}
         skipped: set[Instant] = set()

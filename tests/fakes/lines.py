@@ -1,4 +1,4 @@
-"""Jobs whose runs take turns: what is in the queue of one, and that no two of its runs are under way."""
+"""Jobs with an overlap rule: their triggers, and a consumer that fails if two runs are under way at once."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from sweephand.ports import Answer, Attempt
 SUCCESS = Answer(succeeded=True, code=200)
 FAILED = Answer(succeeded=False, code=503, text="busy")
 
-#: A run that is not over is at work for that long at most; then the one who had it is gone.
+#: A minute, in ms.
 MINUTE = 60_000
 
 
@@ -26,7 +26,7 @@ def runs_of(world: World) -> dict[int, Run]:
 
 
 def states(world: World) -> dict[int, str]:
-    """Their states, `skipped` with its reason."""
+    """The states of the runs by the same seconds. A skipped run has its reason beside it."""
     return {
         due: run.state if run.state != "skipped" else f"skipped: {run.reason}"
         for due, run in runs_of(world).items()
@@ -34,12 +34,15 @@ def states(world: World) -> dict[int, str]:
 
 
 def delivered(world: World) -> list[int]:
-    """The due times of the attempts that were made, in their order, in seconds after noon."""
+    """The due times of the attempts, in the order of the attempts and in seconds after noon."""
     return [(each.trigger.due_at - NOON) // 1_000 for each in world.consumers.attempts]
 
 
 def triggers(world: World, mode: str, *dues_s: int, **written: Any) -> list[TriggerMessage]:
-    """A job whose triggers are due at those seconds after noon, and their messages, out of the queue."""
+    """Put a job whose triggers are due at those seconds after noon.
+
+    Returns their messages; the queue is empty.
+    """
     world.put(schedule="@every 1s", dueTime="0s", ttl="60s", overlap=mode, **written)
     world.queue.waiting.clear()
     job = stored(world)
@@ -59,7 +62,7 @@ def message_of(job: Job, due_s: int) -> TriggerMessage:
 
 
 def alone(world: World, given: Iterator[Answer] | None = None) -> Callable[[Attempt], Answer]:
-    """A consumer who fails the test if it is called while another run of the job is not over."""
+    """A consumer that fails the test if it is called while another run of the job is not over."""
 
     def answer(attempt: Attempt) -> Answer:
         if attempt.ended_after is not None:
@@ -75,17 +78,21 @@ def alone(world: World, given: Iterator[Answer] | None = None) -> Callable[[Atte
 
 
 def is_abandoned(run: Run, now: Instant) -> bool:
-    """Whether nothing has been seen of a run for so long that it is not waited for."""
+    """Whether a run has shown no activity for an hour, so that no trigger waits for it any more."""
     last_seen_at = max(run.claimed_until or 0, run.next_attempt_at or 0)
     return run.state in {"claimed", "retrying"} and last_seen_at + 60 * MINUTE <= now
 
 
-#: The first attempt fails, and the second comes half a minute later: so long the first run is not over.
+#: The retry policy of a slow run: the second attempt comes 40 s after the first, so the run is not over
+#: before.
 SLOW: dict[str, Any] = {"retry": {"initialDelay": "40s", "multiplier": 1}}
 
 
 def scene(mode: str, *dues_s: int, **written: Any) -> World:
-    """The first trigger has failed and waits for its retry; the others have been received once, in order."""
+    """A world in which the first trigger has failed and waits for its retry.
+
+    The delivery function has received each of the other triggers once, in order.
+    """
     world = World()
     messages = triggers(world, mode, *dues_s, **SLOW, **written)
     world.consumers.answering = alone(world, iter([FAILED]))

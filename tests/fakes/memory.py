@@ -1,4 +1,4 @@
-"""The stores in memory: the same promises as DynamoDB's (ports.py), held to them by tests/contract."""
+"""The stores in memory. They keep the promises of ports.py, and tests/contract checks that they do."""
 
 import threading
 from bisect import bisect_left, bisect_right, insort
@@ -45,7 +45,7 @@ class MemoryJobs:
         return self._jobs.get(key)
 
     def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        assert len(set(keys)) == len(keys), "one key twice in a batch read"
+        assert len(set(keys)) == len(keys), "a batch read has one key twice"
         return {key: job for key in keys if (job := self._jobs.get(key)) is not None}
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
@@ -70,7 +70,7 @@ class MemoryJobs:
         self._filed[name] = revision
 
     def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
-        assert len(set(names)) == len(names), "one name twice in a batch read"
+        assert len(set(names)) == len(names), "a batch read has one name twice"
         return {name: revision for name in names if (revision := self._filed.get(name)) is not None}
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
@@ -121,7 +121,7 @@ class MemoryTimers:
 
     def put(self, timers: Sequence[StoredTimer]) -> None:
         places = [(timer.shard, timer.sort_key) for timer in timers]
-        assert len(set(places)) == len(places), "one key twice in a batch write"
+        assert len(set(places)) == len(places), "a batch write has one key twice"
         with self._lock:
             for place, timer in zip(places, timers, strict=True):
                 if place not in self._timers:
@@ -137,7 +137,7 @@ class MemoryTimers:
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
 
     def everything(self) -> list[StoredTimer]:
-        """All timers, for a test to look at."""
+        """All timers, for the assertions of a test."""
         return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
 
 
@@ -269,7 +269,7 @@ def _position(run: Run) -> str:
 
 
 class MemoryLines:
-    """ports.OverlapStore."""
+    """ports.LineStore."""
 
     def __init__(self) -> None:
         self._lines: dict[JobKey, StoredLine] = {}
@@ -337,7 +337,7 @@ class MemoryKeys:
 
 
 class MemoryAudits:
-    """jobs.audit.AuditStore."""
+    """jobs.payload_audit.AuditStore."""
 
     def __init__(self) -> None:
         self._reached = ""
@@ -350,7 +350,10 @@ class MemoryAudits:
 
 
 class MemoryPayloads:
-    """ports.PayloadStore; what is discarded stays readable until `expire` plays the bucket's lifecycle."""
+    """ports.PayloadStore.
+
+    A discarded payload stays readable until `expire` acts as the bucket's lifecycle.
+    """
 
     def __init__(self, now: Callable[[], Instant] = lambda: 0) -> None:
         self._payloads: dict[tuple[str, str], str] = {}

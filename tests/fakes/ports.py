@@ -1,4 +1,4 @@
-"""One set of ports, as an App takes them (sweephand.runtime.app.Ports)."""
+"""A set of ports for an App (sweephand.runtime.app.Ports)."""
 
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -23,10 +23,10 @@ from sweephand.ports import (
 
 
 class _Missing:
-    """Stands for a port that a test does not have: every use of it fails."""
+    """Stands for a port that a test does not have. Every use of it fails."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AssertionError(f"this test has no such port: {name} was called")
+        raise AssertionError(f"the test has no such port, and {name} was called")
 
 
 MISSING: Final[Any] = _Missing()
@@ -34,7 +34,7 @@ MISSING: Final[Any] = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class FakePorts:
-    """app.Ports. A port that is left out must not be called."""
+    """app.Ports. A call of a port that the test leaves out fails."""
 
     clock: Clock
     ids: Ids

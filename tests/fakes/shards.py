@@ -1,4 +1,4 @@
-"""Shards of a world in memory: timers written by hand, and what a sweep makes of them."""
+"""Shards of a world in memory: timers that a test writes itself, and the triggers that a sweep sends."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ def lease_of(world: World, shard: int = 0) -> Lease:
 
 
 def written(world: World, name: str, due_at: Instant, shard: int = 0) -> TriggerMessage:
-    """Store a job and, by hand, a timer of it at an instant in a shard; return what it will send."""
+    """Store a job, and a timer of it at an instant in a shard. Returns the message that a sweep will send."""
     job = world.put(name, dueTime="24h").job
     occurrence = Occurrence(due_at, 1)
     series = replace(job.series, due_at=due_at)
@@ -35,7 +35,7 @@ def sent(world: World) -> list[str]:
 
 
 def crowded(number: int) -> World:
-    """A world with that many one-offs, one after the other in one bucket of shard 0."""
+    """A world with that many one-offs, one after the other, in one bucket of shard 0."""
     world = World(shards=1)
     for each in range(number):
         written(world, f"job-{each:02d}", NOON + 300_000 + each * 60_000 // max(60, number))
@@ -44,7 +44,7 @@ def crowded(number: int) -> World:
 
 
 def meanwhile(world: World, call: str, action: Callable[[], object], *, number: int = 0) -> None:
-    """Do something from outside at the announcement of a call with that number, counted from 0."""
+    """Run an action of another process at an announcement of a call. `number` counts them from 0."""
     seen = 0
 
     def announce(announced: str) -> None:
@@ -58,7 +58,7 @@ def meanwhile(world: World, call: str, action: Callable[[], object], *, number: 
 
 
 def meanwhile_each(world: World, call: str, duration_ms: int) -> None:
-    """Let so much time pass at each announcement of a call."""
+    """Move the clock forward at each announcement of a call."""
 
     def announce(announced: str) -> None:
         if announced == call:

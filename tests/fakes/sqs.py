@@ -1,4 +1,4 @@
-"""SQS as moto plays it, in process."""
+"""SQS by moto, in this process."""
 
 import json
 from collections.abc import Iterator
@@ -19,19 +19,19 @@ REGION = "eu-west-1"
 
 
 class Sqs:
-    """A client, and what a test wants of it."""
+    """A client of SQS, with the calls that tests need."""
 
     def __init__(self) -> None:
         self.client: SQSClient = boto3.client("sqs", region_name=REGION)
         self.clients = SqsClients(lambda _: self.client)
 
     def queue(self, name: str) -> str:
-        """The URL of a new queue, FIFO by its name's end."""
+        """The URL of a new queue. It is a FIFO queue if its name ends in `.fifo`."""
         attributes: Any = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
         return self.client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
 
     def messages(self, url: str) -> list[dict[str, Any]]:
-        """What can be received now, bodies read as JSON where they are, left invisible."""
+        """The messages that can be received now. They stay invisible afterwards."""
         found: list[dict[str, Any]] = []
         while True:
             answer = self.client.receive_message(
@@ -48,7 +48,7 @@ class Sqs:
 
 @contextmanager
 def mocked_sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
-    """SQS without a network, and credentials that open nothing."""
+    """SQS without a network, with credentials that give no access."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
@@ -58,5 +58,5 @@ def mocked_sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
 
 
 def refusal(code: str, operation: str = "SendMessageBatch") -> ClientError:
-    """The error that boto3 raises for an answer of AWS with that code."""
+    """The error that boto3 raises if AWS answers with that code."""
     return ClientError({"Error": {"Code": code, "Message": "because"}}, operation)

@@ -1,6 +1,6 @@
-"""SQS behind boto3's client, as far as delivery.queue asks it: what is accepted goes to its URL's queue."""
+"""A boto3 client of SQS in memory. It knows the requests of delivery.sqs_queue."""
 
-# ruff: noqa: N803 - boto3 names its arguments so
+# ruff: noqa: N803 - the names of the arguments are boto3's
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 DELIVERY_URL: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
 DEAD_LETTERS_URL: Final = "https://sqs.eu-west-1.amazonaws.com/123456789012/dead-letters"
 
-#: AWS's limits: entries in one call, the bytes of all of them, and seconds of delay.
+#: AWS's limits: the entries of one call, the bytes of all its entries, and the seconds of a delay.
 ENTRIES_MAX: Final = 10
 CALL_BYTES_MAX: Final = 1_048_576
 DELAY_S_MAX: Final = 900
 
-#: What SQS lets an id of an entry be.
+#: The longest id of an entry that SQS accepts.
 _ID_LENGTH_MAX: Final = 80
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -36,19 +36,22 @@ Answer: TypeAlias = dict[str, Any]
 
 
 class Inbox(Protocol):
-    """A queue as SQS has it: bodies in, receipts out."""
+    """One queue: it accepts bodies and deletes messages by their receipts."""
 
     def accept(self, body: str, delay_s: int) -> None:
-        """Keep a message, and hold it back for so long."""
+        """Keep a message, and hold it back for `delay_s` seconds."""
         ...
 
     def delete(self, receipts: Sequence[str]) -> None:
-        """Let go of received messages; a receipt that means nothing is none."""
+        """Delete received messages. An unknown receipt has no effect."""
         ...
 
 
 class FakeSqs:
-    """A client of the queues of one region, by URL. What AWS refuses as malformed is an AssertionError."""
+    """A client of the queues of one region, by URL.
+
+    Raises AssertionError for a request that AWS refuses as malformed. `complaints` keeps these errors.
+    """
 
     def __init__(self, inboxes: Mapping[str, Inbox], trouble: Trouble | None = None) -> None:
         self._inboxes = inboxes
@@ -56,7 +59,7 @@ class FakeSqs:
         self.complaints: list[str] = []
 
     def send_message_batch(self, *, QueueUrl: str, Entries: Sequence[Entry]) -> Answer:
-        """Accepts messages, each by itself."""
+        """Accept messages. SQS may accept some entries of a call and refuse others."""
 
         def act(fate: Fate) -> Answer:
             inbox = self._inbox(QueueUrl, "SendMessageBatch")
@@ -70,7 +73,7 @@ class FakeSqs:
         return as_the_sdk(self.trouble, "SendMessageBatch", act)
 
     def delete_message_batch(self, *, QueueUrl: str, Entries: Sequence[Entry]) -> Answer:
-        """Lets go of received messages, each by itself."""
+        """Delete received messages. SQS may process some entries of a call and not others."""
 
         def act(fate: Fate) -> Answer:
             inbox = self._inbox(QueueUrl, "DeleteMessageBatch")
@@ -93,7 +96,7 @@ class FakeSqs:
         self._insist(size <= CALL_BYTES_MAX, f"BatchRequestTooLong: {size} bytes in one call")
         for entry in entries:
             delay_s = entry.get("DelaySeconds", 0)
-            self._insist(bool(entry["MessageBody"]), "an empty message")
+            self._insist(bool(entry["MessageBody"]), "a message must not be empty")
             self._insist(
                 type(delay_s) is int and 0 <= delay_s <= DELAY_S_MAX,
                 f"InvalidParameterValue: a delay of {delay_s} s",
@@ -105,7 +108,7 @@ class FakeSqs:
         self._insist(len(set(ids)) == len(ids), f"BatchEntryIdsNotDistinct: {ids}")
         self._insist(all(0 < len(each) <= _ID_LENGTH_MAX for each in ids), f"InvalidBatchEntryId: {ids}")
 
-    def _insist(self, is_so: bool, complaint: str) -> None:  # noqa: FBT001 - as of an assert
+    def _insist(self, is_so: bool, complaint: str) -> None:  # noqa: FBT001 - like the condition of an assert
         if not is_so:
             self.complaints.append(complaint)
             raise AssertionError(complaint)
@@ -127,7 +130,7 @@ def _answer(entries: Sequence[Entry], accepted: set[int]) -> Answer:
         else:
             failure = {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
             answer["Failed"].append(failure)
-    # A list without entries is left out, as boto3 does.
+    # boto3 leaves out a list without entries.
     return {name: some for name, some in answer.items() if some}
 
 
@@ -156,11 +159,11 @@ class _DeadLetters:
         self.box.bury([(DeadLetter(fields["message"], fields["reason"]), None)])
 
     def delete(self, receipts: Sequence[str]) -> None:
-        raise AssertionError(f"nobody receives dead letters: {receipts}")
+        raise AssertionError(f"no code receives dead letters: {receipts}")
 
 
 def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
-    """The production queue over such a client, in one thread."""
+    """The production queue over a fake client, in one thread."""
     return SqsQueue(
         SqsClients(lambda _: cast("SQSClient", client)),
         DELIVERY_URL,
@@ -173,6 +176,6 @@ def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
 
 
 def queue_over(box: Letterbox, trouble: Trouble | None = None) -> SqsQueue:
-    """The production queue whose messages arrive in a world's letterbox."""
+    """The production queue over the letterbox of a world."""
     inboxes: Mapping[str, Inbox] = {DELIVERY_URL: _Deliveries(box), DEAD_LETTERS_URL: _DeadLetters(box)}
     return sqs_queue(FakeSqs(inboxes, trouble), lambda _: None)

@@ -1,4 +1,4 @@
-"""The two tables as template.yaml describes them, made on whatever engine a client talks to."""
+"""Creates the tables of template.yaml on the engine of a client."""
 
 from functools import cache
 from pathlib import Path
@@ -13,14 +13,14 @@ TEMPLATE: Final = Path(__file__).resolve().parents[2] / "template.yaml"
 
 
 class _TemplateLoader(yaml.SafeLoader):
-    """YAML with CloudFormation's short functions (!Ref and the like), which mean nothing here."""
+    """A YAML loader that reads CloudFormation's short functions (such as !Ref) as null."""
 
 
 _TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
 def create_table(client: "DynamoDBClient", logical_id: str, name: str) -> None:
-    """Make the table that the template calls `logical_id`, under a name of one's own."""
+    """Create the table that the template calls `logical_id`, under the name `name`."""
     specification = _specification(logical_id)
     client.create_table(
         TableName=name,

@@ -1,4 +1,4 @@
-"""Faults that a botocore client is made to see, through its own events: no request is patched out."""
+"""Faults for a botocore client, by handlers of its own events. No part of botocore is patched."""
 
 import json
 import random
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Counted:
-    """How often something happened."""
+    """A count of events."""
 
     times: int = 0
 
 
 @contextmanager
 def repeated_by_the_sdk(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
-    """The SDK sends each request a second time although the first was done, as when its answer was lost."""
+    """Let the SDK send each request twice, as if the first answer were lost."""
     counted = Counted()
 
     def needs_retry(attempts: int, **_: Any) -> float | None:
@@ -38,7 +38,7 @@ def repeated_by_the_sdk(client: "DynamoDBClient", operation: str) -> Iterator[Co
 
 @contextmanager
 def answers_lost(client: "DynamoDBClient", operation: str, chance: random.Random) -> Iterator[Counted]:
-    """Of one request in three the answer is lost and the SDK sends it again; for many threads."""
+    """Let the SDK send one request in three twice, as if its answer were lost. Several threads may use it."""
     counted = Counted()
 
     def needs_retry(attempts: int, **_: Any) -> float | None:
@@ -52,7 +52,7 @@ def answers_lost(client: "DynamoDBClient", operation: str, chance: random.Random
 
 @contextmanager
 def refused(client: "DynamoDBClient", operation: str, code: str, status: int = 400) -> Iterator[Counted]:
-    """Every request of that kind is answered with an error and never arrives."""
+    """Answer every request of that operation with an error. The requests do not reach the engine."""
     counted = Counted()
     body = json.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": "no"}).encode()
 
@@ -66,7 +66,7 @@ def refused(client: "DynamoDBClient", operation: str, code: str, status: int = 4
 
 @contextmanager
 def damaged_once(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
-    """The first answer of that kind comes with half of its body and the checksum of the whole."""
+    """Let the first answer of that operation have half of its body, with a checksum that does not match."""
     counted = Counted()
 
     def before_send(request: Any, **_: Any) -> AWSResponse | None:
@@ -80,7 +80,7 @@ def damaged_once(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
 
 @contextmanager
 def cut_off(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
-    """No request of that kind arrives; each runs into its time limit."""
+    """Let every request of that operation end at its connect timeout. No request reaches the engine."""
     counted = Counted()
 
     def before_send(request: Any, **_: Any) -> None:
@@ -93,14 +93,14 @@ def cut_off(client: "DynamoDBClient", operation: str) -> Iterator[Counted]:
 
 @dataclass
 class HalfBatches:
-    """Plays a DynamoDB that does half of every batch and leaves the rest unprocessed."""
+    """Acts as a DynamoDB that processes half of each batch and returns the rest as unprocessed."""
 
     sizes: list[int] = field(default_factory=list)
     left: dict[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def of(self, client: "DynamoDBClient", operation: str) -> Iterator["HalfBatches"]:
-        """While it is on, the first half of each batch, rounded up, is let through."""
+        """While the context is open, process only the first half of each batch, rounded up."""
         with (
             _listening(client, f"provide-client-params.dynamodb.{operation}", self._cut),
             _listening(client, f"after-call.dynamodb.{operation}", self._confess),
@@ -130,7 +130,7 @@ def _split(asked: Any, requests: Sequence[Any], done: int) -> tuple[Any, Any]:
 
 @contextmanager
 def idle(client: "DynamoDBClient", operation: str) -> Iterator[None]:
-    """Every batch is answered at once, with all of it unprocessed."""
+    """Answer every batch with all of its entries unprocessed."""
 
     def before_send(request: Any, **_: Any) -> AWSResponse:
         asked = json.loads(request.body)["RequestItems"]
@@ -143,7 +143,7 @@ def idle(client: "DynamoDBClient", operation: str) -> Iterator[None]:
 
 @contextmanager
 def interrupted(client: "DynamoDBClient", at: dict[str, Any]) -> Iterator[Counted]:
-    """The first query comes back empty with the key to go on from, as DynamoDB says one may."""
+    """Let the first query return no items but a LastEvaluatedKey, which DynamoDB may do."""
     counted = Counted()
 
     def after_call(parsed: dict[str, Any], **_: Any) -> None:
@@ -157,7 +157,7 @@ def interrupted(client: "DynamoDBClient", at: dict[str, Any]) -> Iterator[Counte
 
 @contextmanager
 def followed(client: "DynamoDBClient", operation: str, action: Callable[[], object]) -> Iterator[Counted]:
-    """Right after the first request of that kind is answered, something else happens."""
+    """Run an action right after the answer to the first request of that operation."""
     counted = Counted()
 
     def after_call(**_: Any) -> None:
@@ -171,7 +171,7 @@ def followed(client: "DynamoDBClient", operation: str, action: Callable[[], obje
 
 @contextmanager
 def watched(client: "DynamoDBClient", operation: str) -> Iterator[list[dict[str, Any]]]:
-    """The answers to all requests of that kind, as they come."""
+    """Collect the answers to all requests of that operation."""
     answers: list[dict[str, Any]] = []
 
     def after_call(parsed: dict[str, Any], **_: Any) -> None:
@@ -183,7 +183,7 @@ def watched(client: "DynamoDBClient", operation: str) -> Iterator[list[dict[str,
 
 @contextmanager
 def capacity_counted(client: "DynamoDBClient") -> Iterator[list[float]]:
-    """The capacity units of every request, each read or write as it comes."""
+    """Collect the capacity units of every request."""
     units: list[float] = []
 
     def ask(params: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def capacity_counted(client: "DynamoDBClient") -> Iterator[list[float]]:
 
 
 def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's own waits between its retries take no time."""
+    """Let the SDK retry without waiting."""
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
 
 

@@ -1,7 +1,7 @@
-"""What can go wrong between a process and AWS, request by request; by itself, nothing does.
+"""Faults between a process and AWS, for each request.
 
-The SDK retries by itself, so that an answer which gets lost is no error yet: the request is made once more,
-by which time somebody else may have been there.
+The SDK retries by itself. So if an answer is lost, the SDK makes the request again, and the caller sees no
+error. Another process may act between the two tries.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from sweephand.storage.time_limit import check_in_time
 
-#: As storage.connect sets it: the first try and the SDK's own retries.
+#: The number of tries that storage.connect sets: the first try and the SDK's own retries.
 TRIES_MAX: Final = 4
 
 Answer = TypeVar("Answer")
@@ -20,11 +20,12 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of one try of a request, decided when it leaves.
+    """The fate of one try of a request, which is decided before the try.
 
-    `served` says of so many entries of a batch which are dealt with, by their places; the others are handed
-    back. `is_lost`: its answer does not arrive, and the SDK asks again. `breaks_off`: a query comes back
-    empty, with a key to go on from, though there is more. `memo` is its giver's own.
+    `served` gets the number of entries of a batch and returns the places of those that AWS processes. AWS
+    hands back the others. With `is_lost`, the answer does not arrive and the SDK tries again. With
+    `breaks_off`, a query returns no items but a key to go on from, although there are more. `memo` belongs to
+    the code that made the fate.
     """
 
     served: Callable[[int], Sequence[int]] = range
@@ -34,24 +35,24 @@ class Fate:
 
 
 class Trouble:
-    """A wire on which everything arrives; whoever wants it otherwise overrides a method.
+    """A wire without faults. A subclass overrides a method to make faults.
 
-    Both may raise what the SDK raises, and may let time pass and others act.
+    Both methods may raise the errors of the SDK, let time pass, and let other actors act.
     """
 
     def before(self, operation: str) -> Fate:
-        """A try is about to leave: `PutItem`. What raises here has done nothing."""
+        """Called before a try of an operation such as `PutItem`. If it raises, the try has no effect."""
         del operation
         return Fate()
 
     def after(self, operation: str, fate: Fate) -> None:
-        """What it asked for is done, or refused; what raises here is an error all the same."""
+        """Called after AWS has done or refused a try. If it raises, the caller gets that error."""
 
 
 def as_the_sdk(trouble: Trouble, operation: str, act: Callable[[Fate], Answer]) -> Answer:
-    """The answer to a request, or AWS's refusal, of the last of as many tries as the SDK makes.
+    """Make a request with as many tries as the SDK makes. Returns or raises the outcome of the last try.
 
-    `act` is what one try does in the world: one step, which nobody sees half of.
+    `act` is the effect of one try. It is one step: other actors see all of it or nothing.
     """
     for tries_left in reversed(range(TRIES_MAX)):
         fate = trouble.before(operation)
@@ -67,9 +68,9 @@ def as_the_sdk(trouble: Trouble, operation: str, act: Callable[[Fate], Answer]) 
         if refusal is not None:
             raise refusal
         return answer
-    raise AssertionError("the last try has an answer")
+    raise AssertionError("the last try must have an answer")
 
 
 def failing(code: str, operation: str) -> ClientError:
-    """What boto3 raises for an answer of AWS with that code."""
+    """The error that boto3 raises if AWS answers with that code."""
     return ClientError({"Error": {"Code": code, "Message": "as the test asks"}}, operation)

@@ -1,10 +1,10 @@
-"""A world in memory for use cases to run in: stores, queue, consumers and a clock that a test moves."""
+"""A stack in memory: use cases, stores, a queue, consumers and a clock that a test moves."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from tests.fakes.doubles import NOON as NOON  # noqa: PLC0414 - said again: it is when a world begins
+from tests.fakes.doubles import NOON as NOON  # noqa: PLC0414 - exported again, because a world begins at it
 from tests.fakes.doubles import (
     Consumers,
     CountingIds,
@@ -54,9 +54,9 @@ Port = TypeVar("Port")
 
 
 class World:
-    """One stack in memory. `announce` is told before and after every call of a port.
+    """One stack in memory. `announce` is called before and after every call of a port.
 
-    Its functions have clocks of their own, which a test may set ahead or behind. Its delivery function
+    Each function has a clock of its own, which a test may set ahead or behind. The delivery function
     delivers to `targets`, by default to `consumers`.
     """
 
@@ -89,7 +89,7 @@ class World:
         self.announce(call)
 
     def app(self, clock: Clock) -> App:
-        """The use cases of one function of the stack, newly started, whose clock is that one."""
+        """The use cases of a newly started function of the stack, with the function's clock."""
         return App(
             self.ports(clock),
             Options(shards=self.shards, sweepers_max=10),
@@ -102,7 +102,7 @@ class World:
         )
 
     def ports(self, clock: Clock) -> FakePorts:
-        """The ports of one function of the stack, whose clock is that one."""
+        """The ports of a function of the stack, with the function's clock."""
         return FakePorts(
             clock=clock,
             ids=self.ids,
@@ -157,7 +157,7 @@ class World:
         self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:
-        """Write those fields of a job anew and remove those named, as a merge patch does."""
+        """Patch a job: write the given fields, and remove those in `without`."""
 
         def patched(before: Definition) -> Definition:
             kept = {field: value for field, value in before.written.items() if field not in without}
@@ -175,7 +175,7 @@ class World:
         return self.app(self.api_clock).bulk
 
     def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
-        """What was changed of a job, newest first."""
+        """A page of the changes of a job, newest first."""
         return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
     def audit(self) -> PayloadAudit:
@@ -209,7 +209,7 @@ class World:
         )
 
     def tick(self) -> Ticked:
-        """What the minute schedule wakes, and the sweepers that it starts."""
+        """Run the tick function, as the minute schedule does, and the sweepers that it starts."""
         ticked = self.app(self.wheel_clock).ticker.tick(
             owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000
         )
@@ -233,13 +233,16 @@ class World:
         return self.redriver().redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
-        """Hand a batch to the delivery function, and acknowledge what it reports as done."""
+        """Hand received messages to the delivery function. Acknowledge those that it reports as done."""
         handled = self.intake().handle(batch, deadline=self.delivery_clock.now() + 90_000)
         self.queue.acknowledge([each.received.receipt for each in handled if each.is_done])
         return handled
 
     def run_until(self, end: Instant, *, ticking: bool = True) -> None:
-        """Let time pass: tick at the beginning of every minute, and deliver what may be received."""
+        """Let time pass until `end`.
+
+        Tick at the start of every minute, and deliver messages once they are visible.
+        """
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
             coming = min([at for at, _ in self.queue.waiting] + [next_tick, end])
@@ -260,7 +263,7 @@ def key_of(name: str = "job") -> JobKey:
 
 
 def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
-    """A job as its creation at `now` stores it (without arming it), due at `now` unless said otherwise."""
+    """A job as its creation at `now` stores it. It is due at `now`, unless `written` has a schedule."""
     if "schedule" not in written:
         written = {"dueTime": "0s", **written}
     world = World(now)
@@ -268,10 +271,10 @@ def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
 
 
 def definition(*, data: str | None = None, **written: Any) -> Definition:
-    """A definition with a target to POST to, and what else is given by the API's names."""
+    """A definition with an HTTP target and the given fields, by their names in the API."""
     target = {"type": "http", "url": "https://consumer.example/hook"}
     return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
 
 
 def quiet(_: str) -> None:
-    """Announcements to nobody."""
+    """The handler of announcements that does nothing."""
