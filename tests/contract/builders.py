@@ -1,4 +1,4 @@
-"""Values for the suites, each valid in itself; a test names only what it is about."""
+"""Valid values for the suites. A test gives only the fields that it is about."""
 
 from dataclasses import replace
 from typing import Any, Final

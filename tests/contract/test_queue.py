@@ -1,4 +1,4 @@
-"""ports.Queue: in memory, and over SQS as a client in memory (`wire`) and moto play it."""
+"""ports.Queue in memory, and over SQS by a client in memory (`wire`) and by moto."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

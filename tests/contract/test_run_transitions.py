@@ -1,4 +1,4 @@
-"""Every write of a run from every state: granted where the table says so, refused everywhere else."""
+"""Every write of a run from every state. The store grants the writes of the table and refuses all others."""
 
 from dataclasses import replace
 from typing import Any, get_args

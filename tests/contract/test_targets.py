@@ -1,4 +1,4 @@
-"""ports.Targets, for every type there is: what came of an attempt is an answer, never an error."""
+"""ports.Targets for every target type: the outcome of an attempt is an answer, never an error."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

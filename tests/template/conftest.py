@@ -1,4 +1,4 @@
-"""The template as AWS gets to see it."""
+"""The template in the form that AWS receives."""
 
 import json
 import os

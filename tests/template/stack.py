@@ -1,4 +1,4 @@
-"""How a test reads a CloudFormation template: references by the names of what they refer to."""
+"""Reads a CloudFormation template for a test. A reference becomes the name of the resource that it names."""
 
 import re
 from collections.abc import Iterator

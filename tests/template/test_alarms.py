@@ -1,4 +1,4 @@
-"""What the template promises about alarms: which failures somebody hears of, and how soon."""
+"""The alarms of the template: which failures they report, and how soon."""
 
 from typing import Any
 

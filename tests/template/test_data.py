@@ -1,4 +1,4 @@
-"""What the template promises about what is stored: it stays, is encrypted, and goes when due."""
+"""The stored data of the template: it survives the stack, is encrypted, and is removed when it is due."""
 
 import pytest
 from tests.template.stack import Stack, told

@@ -1,4 +1,4 @@
-"""What the template promises about the functions: their limits, and who wakes them with what."""
+"""The functions of the template: their limits, and the events that start them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the template promises about rights: each function may do what it does, and no more."""
+"""The rights of the template: each function may do what it needs, and no more."""
 
 import pytest
 from tests.template.stack import FUNCTIONS, Stack, told

@@ -1,4 +1,4 @@
-"""Which role may call what, and what of another namespace can be seen: nothing."""
+"""Each role may call its operations, and no caller sees anything of another namespace."""
 
 from typing import Any
 

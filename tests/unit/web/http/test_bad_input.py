@@ -1,4 +1,4 @@
-"""Bad input: its status, its pointers, and nothing stored."""
+"""Bad input is refused with its status and JSON pointers, and nothing is stored."""
 
 import json
 from time import process_time

@@ -1,4 +1,4 @@
-"""What error messages say: what was meant by a slip, and nothing that does not print."""
+"""Error messages suggest the name that a slip resembles, and have only characters that print."""
 
 import json
 import re

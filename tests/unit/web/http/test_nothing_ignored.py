@@ -1,4 +1,4 @@
-"""What a request says is honoured or refused: nothing is silently ignored."""
+"""The API honours or refuses each part of a request. It ignores nothing."""
 
 from typing import Any
 

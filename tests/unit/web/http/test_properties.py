@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is described, is no 5xx, and data comes back as it went."""
+"""For any request, the answer is one that OpenAPI describes and no 5xx, and data comes back unchanged."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a refusal says: what would be right, in words that are true of every request."""
+"""A refusal says what would be right, in words that fit every request."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Many jobs at once: each is judged by itself, in order."""
+"""Bulk writes: the API validates and writes each job by itself, and answers in order."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor

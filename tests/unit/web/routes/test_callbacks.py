@@ -1,4 +1,4 @@
-"""Reports over HTTP: with the token of the attempt, or by a key that may write."""
+"""Callbacks over HTTP, with the token of the attempt or with a key that may write."""
 
 from typing import Any
 

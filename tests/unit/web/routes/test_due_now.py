@@ -1,4 +1,4 @@
-"""Which due times are shown when one is due at once, and when `after` lies in the past."""
+"""The due times that are shown if one is due at this instant, and if `after` is in the past."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What writing, reading, listing and deleting jobs over HTTP promise."""
+"""Writing, reading, listing and deleting jobs over HTTP."""
 
 import pytest
 from tests.fakes.http_events import JOB, READER, TARGET, Client

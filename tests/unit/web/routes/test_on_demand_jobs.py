@@ -1,4 +1,4 @@
-"""Jobs with neither schedule nor dueTime over HTTP: how they are shown, and what is refused of them."""
+"""Jobs with neither schedule nor dueTime over HTTP: their responses, and the calls that they refuse."""
 
 import pytest
 from tests.fakes.http_events import JOB, TARGET, Client

@@ -1,4 +1,4 @@
-"""The page that shows the API's description: its own script is run, in Node, and its examples by the API."""
+"""The page that shows the API. Node runs the page's script, and the API runs the page's examples."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Patching over HTTP: a merge patch of the stored job, judged as a whole."""
+"""Patches over HTTP: the API merges a patch into the stored job and validates the whole result."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pausing and resuming over HTTP."""
+"""Pause and resume of one job over HTTP."""
 
 from typing import Any
 

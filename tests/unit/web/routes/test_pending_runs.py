@@ -1,4 +1,4 @@
-"""Runs that have no record yet: what is shown of them follows from the job."""
+"""Runs without a record yet: the API derives them from the job."""
 
 from dataclasses import replace
 from typing import Any

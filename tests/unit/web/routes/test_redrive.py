@@ -1,4 +1,4 @@
-"""Redriving over HTTP: one run, and those of many jobs."""
+"""Redrive over HTTP: of one run, and in bulk."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Health, limits, the description and its page, and paths that are none of these."""
+"""Health, limits, the OpenAPI document, its page, and paths that do not exist."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every field and parameter of the API's description says what it means."""
+"""Every field and parameter in the OpenAPI document has a description."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

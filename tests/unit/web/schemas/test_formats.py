@@ -1,4 +1,4 @@
-"""What the patterns of the OpenAPI document take, and what the code takes: the same."""
+"""The patterns of the OpenAPI document accept the same texts as the code."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a job may say of who is told of its runs' ends."""
+"""The field `onComplete` of a job."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which queues a job may name, and how much data one takes, as callers are told."""
+"""The queues that a job may name, and the data that a queue takes, in the answers of the API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a schedule is in words."""
+"""The description of a schedule in English."""
 
 from typing import Any
 

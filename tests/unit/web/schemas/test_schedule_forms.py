@@ -1,4 +1,4 @@
-"""Schedules of every form over HTTP: written as they are, shown as they were written, refused by the part."""
+"""Schedules of every notation over HTTP: shown as written, or refused with the name of the wrong part."""
 
 from typing import Any
 
