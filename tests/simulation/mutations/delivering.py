@@ -161,12 +161,6 @@ def forgets_crashes() -> Iterator[None]:
         yield
 
 
-@mutation("What is put back after a fault is attempted without a look at the run that it may have left")
-def forgets_faults() -> Iterator[None]:
-    with patch.object(Deliverer, "_is_left_by_a_fault", lambda *_: False):
-        yield
-
-
 @mutation("A message whose attempt is claimed is dropped, not put back")
 def drops_claimed() -> Iterator[None]:
     with patch.object(Deliverer, "_refused", lambda *_: Outcome("repeated")):
