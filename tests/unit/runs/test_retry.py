@@ -9,7 +9,12 @@ from tests.fakes.world import NOON
 
 from sweephand.model.definition import RetryPolicy
 from sweephand.ports import Answer
-from sweephand.runs.retry import GiveUp, Retry, after_failure, delay_after
+from sweephand.runs.retry import (
+    GiveUp,
+    RetryAt,
+    after_failure,
+    delay_after,
+)
 
 DEFAULT = RetryPolicy()
 FAILED = Answer(succeeded=False, code=503)
@@ -23,7 +28,7 @@ def decide(
     attempt: int = 1,
     after_ms: int = 0,
     fraction: float = 0.5,
-) -> Retry | GiveUp:
+) -> RetryAt | GiveUp:
     """What follows an attempt that failed so long after the first began, which was at noon."""
     return after_failure(
         policy, answer, attempt=attempt, first_attempt_at=NOON, now=NOON + after_ms, fraction=fraction
@@ -77,7 +82,7 @@ def test_a_multiplier_of_one_keeps_delays_equal() -> None:
 
 
 def test_attempts_end_at_their_most() -> None:
-    assert isinstance(decide(attempt=9), Retry)
+    assert isinstance(decide(attempt=9), RetryAt)
     given_up = decide(attempt=10)
     assert isinstance(given_up, GiveUp)
     assert given_up.reason == "Attempt 10 of 10 failed: Response 503."
@@ -108,7 +113,7 @@ def test_a_consumer_that_is_gone_ends_it_and_is_said_to_be_gone() -> None:
 def test_what_would_come_after_the_age_of_the_policy_is_not_tried(after_ms: int, *, is_tried: bool) -> None:
     decision = decide(after_ms=after_ms)
     if is_tried:
-        assert decision == Retry(NOON + after_ms + 3_750)
+        assert decision == RetryAt(NOON + after_ms + 3_750)
     else:
         assert isinstance(decision, GiveUp)
         assert "maxAge" in decision.reason
@@ -128,12 +133,12 @@ def test_what_would_come_after_the_age_of_the_policy_is_not_tried(after_ms: int,
 def test_a_consumer_that_asks_for_a_later_instant_gets_it(asked_ms: int | None, at_ms: int) -> None:
     asked_at = None if asked_ms is None else NOON + asked_ms
     answer = Answer(succeeded=False, code=429, retry_after_at=asked_at)
-    assert decide(answer) == Retry(NOON + at_ms)
+    assert decide(answer) == RetryAt(NOON + at_ms)
 
 
 def test_a_consumer_that_asks_for_an_instant_beyond_the_age_gets_a_last_attempt_when_it_is_reached() -> None:
     asked = Answer(succeeded=False, code=429, retry_after_at=NOON + 25 * HOUR)
-    assert decide(asked) == Retry(NOON + 24 * HOUR)
+    assert decide(asked) == RetryAt(NOON + 24 * HOUR)
     assert isinstance(decide(asked, attempt=2, after_ms=24 * HOUR), GiveUp)
     assert isinstance(decide(asked, attempt=10), GiveUp)
 

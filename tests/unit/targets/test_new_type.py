@@ -12,7 +12,7 @@ from tests.fakes.http_events import Client, document
 from tests.fakes.targets import SECURE
 from tests.fakes.world import NOON, World
 
-from sweephand.delivery.registry import Targets, targets
+from sweephand.delivery.registry import TargetsByType, targets
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.targets.registry import attempt_ms_max, registered
 
@@ -21,14 +21,14 @@ JOB = {"dueTime": "10s", "target": COURIER, "data": "parcel"}
 
 
 @pytest.fixture
-def stack() -> Iterator[Targets]:
+def stack() -> Iterator[TargetsByType]:
     """The targets of a stack, while couriers are registered."""
     with registered(courier.TYPE):
         yield targets(HandClock(), SqsClients(), SECURE)
 
 
 @pytest.fixture
-def client(stack: Targets) -> Client:
+def client(stack: TargetsByType) -> Client:
     """The API of a stack whose delivery function delivers to `stack`."""
     return Client(World(targets=stack))
 
@@ -50,7 +50,7 @@ def test_the_end_of_a_run_reaches_it_too(client: Client) -> None:
     assert json.loads(notice)["state"] == "succeeded"
 
 
-def test_its_adapter_is_made_once_and_from_what_the_stack_has(stack: Targets) -> None:
+def test_its_adapter_is_made_once_and_from_what_the_stack_has(stack: TargetsByType) -> None:
     adapter = stack.adapter("courier")
     assert isinstance(adapter, courier.Couriers)
     assert adapter.stack.reach == SECURE

@@ -12,7 +12,7 @@ from sweephand.targets.registry import end_target_types, target_types
 from sweephand.targets.target_type import TargetType
 
 
-class Targets:
+class TargetsByType:
     """ports.Targets over every target type. Safe to use from many threads at once."""
 
     def __init__(self, stack: Stack) -> None:
@@ -43,9 +43,9 @@ class Targets:
             return self._adapters[target_type]
 
 
-def targets(clock: Clock, sqs_clients: SqsClients, reach: Reach) -> Targets:
+def targets(clock: Clock, sqs_clients: SqsClients, reach: Reach) -> TargetsByType:
     """The targets of a stack. Deliveries go to nothing outside `reach`."""
-    return Targets(Stack(clock, sqs_clients, reach))
+    return TargetsByType(Stack(clock, sqs_clients, reach))
 
 
 def _maker(module: str) -> Callable[[Stack], Adapter]:

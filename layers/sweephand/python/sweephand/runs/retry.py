@@ -7,7 +7,7 @@ from sweephand.model.definition import RetryPolicy
 from sweephand.ports import Answer
 
 
-class Retry(NamedTuple):
+class RetryAt(NamedTuple):
     """Make another attempt, not before that instant."""
 
     at: Instant
@@ -35,7 +35,7 @@ def after_failure(
     first_attempt_at: Instant,
     now: Instant,
     fraction: float,
-) -> Retry | GiveUp:
+) -> RetryAt | GiveUp:
     """What follows the failure of that attempt at `now`. Attempt 1 is the first of its round.
 
     Delays grow from the initial delay by the multiplier, up to the maximum. Half of each delay is random, by
@@ -59,7 +59,7 @@ def after_failure(
         return GiveUp(
             f"Attempt {attempt} failed and the next would be past retry.maxAge: {failure_text(answer)}."
         )
-    return Retry(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
+    return RetryAt(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
 
 
 def delay_after(policy: RetryPolicy, attempt: int, fraction: float) -> int:

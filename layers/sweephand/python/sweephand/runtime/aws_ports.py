@@ -9,7 +9,7 @@ from sweephand.runtime.app import App, Options
 from sweephand.runtime.ids import SystemIds
 
 if TYPE_CHECKING:
-    from sweephand.delivery.registry import Targets
+    from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.sweepers import LambdaSweepers
@@ -115,7 +115,7 @@ class AwsPorts:
         )
 
     @cached_property
-    def targets(self) -> "Targets":
+    def targets(self) -> "TargetsByType":
         """ports.Targets."""
         from sweephand.delivery.registry import targets
 

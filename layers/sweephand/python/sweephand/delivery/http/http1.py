@@ -20,7 +20,7 @@ _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
 INTERIM_ANSWERS_MAX: Final = 32
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request. Its header names are in lower case. `body` is None for a request without a body."""
 
     method: str

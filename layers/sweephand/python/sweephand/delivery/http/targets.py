@@ -13,7 +13,7 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.http.answers import answer_to
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
-from sweephand.delivery.http.http1 import Request, read_answer, read_body
+from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
 from sweephand.delivery.http.signing import delivery_headers
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
@@ -79,7 +79,7 @@ class HttpTargets:
         connection = self._connections.connect(target.url, _left_s(ends))
         return self._send(connection, request, attempt, ends)
 
-    def _send(self, connection: Connection, request: Request, attempt: Attempt, ends: float) -> Answer:
+    def _send(self, connection: Connection, request: HttpRequest, attempt: Attempt, ends: float) -> Answer:
         """Send the request over that connection and return the answer.
 
         A connection that can be reused is kept.
@@ -105,7 +105,7 @@ def adapter(stack: Stack) -> HttpTargets:
     return HttpTargets(stack.clock, allow_insecure=stack.reach.allow_insecure)
 
 
-def _request(target: HttpTarget, attempt: Attempt) -> Request:
+def _request(target: HttpTarget, attempt: Attempt) -> HttpRequest:
     """The signed request."""
     body = attempt.body if target.sends_body else b""
     headers = {"user-agent": _USER_AGENT}
@@ -113,10 +113,10 @@ def _request(target: HttpTarget, attempt: Attempt) -> Request:
         headers["content-type"] = "application/json"
     headers |= target.headers
     headers |= delivery_headers(attempt, body)
-    return Request(target.method, target.url, headers, body if target.sends_body else None)
+    return HttpRequest(target.method, target.url, headers, body if target.sends_body else None)
 
 
-def _response(connection: Connection, request: Request) -> HTTPResponse:
+def _response(connection: Connection, request: HttpRequest) -> HTTPResponse:
     """The head of the answer. _StaleError if the consumer had closed the connection while it was idle."""
     try:
         # A consumer may answer, and close its side, before it has read the whole request.

@@ -12,7 +12,7 @@ from sweephand.schedules.clock.zones import OffsetPeriod
 from sweephand.schedules.errors import ScheduleError, quoted
 
 Gap = Literal["shift", "skip"]
-Overlap = Literal["first", "last", "both"]
+RepeatedTime = Literal["first", "last", "both"]
 
 #: Debian's cron takes a jump of this length or more for a correction and makes up nothing.
 GAP_MADE_UP_BELOW_S: Final = 3 * 3_600
@@ -22,7 +22,7 @@ class DstRule(NamedTuple):
     """A job's choices: `gap` for a local time that does not exist, `overlap` for one that comes twice."""
 
     gap: Gap = "shift"
-    overlap: Overlap = "first"
+    overlap: RepeatedTime = "first"
 
     def walls_of(self, period: OffsetPeriod) -> tuple[int, int]:
         """The wall times between which fixed times fire in a period: from the first, before the second."""
@@ -76,7 +76,7 @@ def read_dst(written: Mapping[str, Any]) -> DstRule:
             f"{quoted(str(unknown))} is no choice; expected gap, overlap, or both", f"/{unknown}"
         )
     given = {name: value for name, value in written.items() if value is not None}
-    for name, choices in (("gap", get_args(Gap)), ("overlap", get_args(Overlap))):
+    for name, choices in (("gap", get_args(Gap)), ("overlap", get_args(RepeatedTime))):
         if name in given and given[name] not in choices:
             raise ScheduleError(
                 f"{quoted(str(given[name]))} as {name}; expected {' or '.join(choices)}", f"/{name}"

@@ -19,7 +19,7 @@ from sweephand.schedules.notations.cron_fields import (
     SECOND,
     WEEKDAYS,
     YEAR,
-    Field,
+    CronField,
     FieldRule,
     Kind,
     parse_field,
@@ -86,7 +86,7 @@ def _star(text: str) -> str:
     return "*" if text == "?" else text
 
 
-def _from_sunday(field: Field) -> Field:
+def _from_sunday(field: CronField) -> CronField:
     """The days of a week with Sunday as 0, as in cron."""
     return field._replace(
         values=tuple(value - 1 for value in field.values),

@@ -16,7 +16,7 @@ from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations import cron_fields
 from sweephand.schedules.notations.cron_days import DayRule
-from sweephand.schedules.notations.cron_fields import Field, parse_field
+from sweephand.schedules.notations.cron_fields import CronField, parse_field
 from sweephand.schedules.timeline import Beginning
 
 MACROS: Final = {
@@ -42,13 +42,13 @@ _FIELDS: Final = (
 class CronFields(NamedTuple):
     """The fields of an expression, whatever its notation. Without `year` it matches in every year."""
 
-    second: Field
-    minute: Field
-    hour: Field
-    day_of_month: Field
-    month: Field
-    day_of_week: Field
-    year: Field | None = None
+    second: CronField
+    minute: CronField
+    hour: CronField
+    day_of_month: CronField
+    month: CronField
+    day_of_week: CronField
+    year: CronField | None = None
 
 
 class Cron(NamedTuple):

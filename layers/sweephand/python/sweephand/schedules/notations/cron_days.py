@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sweephand.schedules.errors import ScheduleError, quoted
-from sweephand.schedules.notations.cron_fields import Field, Kind, Special
+from sweephand.schedules.notations.cron_fields import CronField, Kind, Special
 
 _DAY_S: Final = 86_400
 _FEBRUARY: Final = 2
@@ -29,8 +29,8 @@ class MonthKind(NamedTuple):
 class DayRule(NamedTuple):
     """The day-of-month and day-of-week fields together."""
 
-    day_of_month: Field
-    day_of_week: Field
+    day_of_month: CronField
+    day_of_week: CronField
 
     def days_in(self, kind: MonthKind) -> tuple[int, ...]:
         """The days of such a month that match, in order.
@@ -58,7 +58,7 @@ def kinds_of(month: int) -> list[MonthKind]:
     return [MonthKind(first_weekday, length) for length in lengths for first_weekday in range(7)]
 
 
-def _special_days(field: Field, kind: MonthKind) -> list[int]:
+def _special_days(field: CronField, kind: MonthKind) -> list[int]:
     """The days that the specials of a field name; one outside of the month stands for none."""
     return [_day_of(special, kind) for special in field.specials]
 

@@ -83,7 +83,7 @@ DAY_OF_WEEK: Final = FieldRule(
 YEAR: Final = FieldRule("year", 1970, 2199)
 
 
-class Field(NamedTuple):
+class CronField(NamedTuple):
     """What a field names: values in order, and special days. `is_whole` means that it has every value."""
 
     values: tuple[int, ...]
@@ -92,7 +92,7 @@ class Field(NamedTuple):
     is_whole: bool
 
 
-def parse_field(text: str, rule: FieldRule) -> Field:
+def parse_field(text: str, rule: FieldRule) -> CronField:
     """What a field names, Sunday as 0. Raises ScheduleError, which quotes the term that cannot be read."""
     values: set[int] = set()
     specials: list[Special] = []
@@ -106,7 +106,7 @@ def parse_field(text: str, rule: FieldRule) -> Field:
     whole = set(range(rule.low, rule.high + 1))
     if rule is DAY_OF_WEEK:
         values, whole = ({value % 7 for value in each} for each in (values, whole))
-    return Field(
+    return CronField(
         values=tuple(sorted(values)),
         specials=tuple(specials),
         begins_with_star=text.startswith(rule.stars),

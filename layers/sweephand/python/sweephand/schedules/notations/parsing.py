@@ -41,7 +41,7 @@ _UNDERSTOOD: Final = (
 )
 
 
-class Parsed(NamedTuple):
+class ParsedSchedule(NamedTuple):
     """A schedule that has been read, and the zone that its `CRON_TZ=` or `TZ=` prefix names."""
 
     notation: Notation
@@ -84,13 +84,13 @@ def schedule_of_item(item: Any) -> Schedule:
             return InstantList.from_item(item)
 
 
-def parse(schedule: Schedule) -> Parsed:
+def parse(schedule: Schedule) -> ParsedSchedule:
     """The notation of a schedule. Raises ScheduleError."""
-    return parse_schedule(schedule) if isinstance(schedule, str) else Parsed(schedule, None)
+    return parse_schedule(schedule) if isinstance(schedule, str) else ParsedSchedule(schedule, None)
 
 
 @lru_cache(maxsize=4096)
-def parse_schedule(text: str) -> Parsed:
+def parse_schedule(text: str) -> ParsedSchedule:
     """The notation of a text. Answers are kept, so that reading a text again costs nothing.
 
     It does not look up the zone of the prefix. Raises ScheduleError.
@@ -106,16 +106,16 @@ def parse_schedule(text: str) -> Parsed:
         )
     if re.match(_AWS, text):
         # EventBridge refuses even a space around its notation.
-        return Parsed(_parse_aws(text), None)
+        return ParsedSchedule(_parse_aws(text), None)
     rest = text.strip(" \t")
     prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
-        return Parsed(_parse_notation(rest), None)
+        return ParsedSchedule(_parse_notation(rest), None)
     if not prefix.group(1):
         raise ScheduleError(
             f"{quoted(prefix.group())} names no zone; expected one, such as CRON_TZ=Europe/Riga"
         )
-    return Parsed(_parse_notation(rest[prefix.end() :]), prefix.group(1))
+    return ParsedSchedule(_parse_notation(rest[prefix.end() :]), prefix.group(1))
 
 
 def _parse_notation(text: str) -> Notation:

@@ -62,7 +62,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed(Generic[Body]):
+class ParsedBody(Generic[Body]):
     """The value that an operation reads from a JSON body, or the violations of that body.
 
     With violations, `value` means nothing.
@@ -83,7 +83,7 @@ class Accepts(Generic[Body]):
     """
 
     model: type[BaseModel]
-    read: Callable[[Mapping[str, Any], Services, Instant], Parsed[Body]]
+    read: Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Body]]
     examples: Mapping[str, Any] = field(default_factory=dict)
     types: tuple[str, ...] | None = None
     required: bool = True

@@ -12,7 +12,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -65,11 +65,11 @@ def _count_reply(kind: str, done: BulkResult) -> Reply:
     return Reply(200, response)
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BulkPauseRequest]:
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BulkPauseRequest]:
     return read_filter(BulkPauseRequest, "pause", document)
 
 
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BulkResumeRequest]:
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BulkResumeRequest]:
     return read_filter(BulkResumeRequest, "resume", document)
 
 

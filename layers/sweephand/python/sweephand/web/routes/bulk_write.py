@@ -22,7 +22,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -110,9 +110,9 @@ def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:
     return {"name": name, "status": problem["status"], "problem": problem}
 
 
-def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[list[Any]]:
+def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[list[Any]]:
     body, violations = check(BulkWriteRequest, document)
-    return Parsed(None if body is None else body.jobs, tuple(violations))
+    return ParsedBody(None if body is None else body.jobs, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -14,7 +14,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -74,22 +74,22 @@ def _token(request: Request[Any, Any]) -> str | None:
     return sent_run_token(request.headers.get("authorization"))
 
 
-def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[str | None]:
+def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[str | None]:
     """The JSON text of the result, as Sweephand keeps it. None if the caller sent no result."""
     violations = check(CompletionRequest, dict.fromkeys(document))[1]
     if violations or "result" not in document:
-        return Parsed(None, tuple(violations))
+        return ParsedBody(None, tuple(violations))
     text = json_text.write(document["result"])
     size = len(text.encode())
     if size > RESULT_BYTES_MAX:
         detail = f"Has {size} bytes as compact JSON. Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
-        return Parsed(None, (Violation("/result", detail),))
-    return Parsed(text)
+        return ParsedBody(None, (Violation("/result", detail),))
+    return ParsedBody(text)
 
 
-def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[FailureRequest]:
+def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[FailureRequest]:
     found, violations = check(FailureRequest, json_text.with_plain_numbers(document))
-    return Parsed(found, tuple(violations))
+    return ParsedBody(found, tuple(violations))
 
 
 _TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token

@@ -12,7 +12,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -83,7 +83,9 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     return Reply(200, response)
 
 
-def read_job(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Parsed[Definition]:
+def read_job(
+    document: Mapping[str, Any], services: Services, requested_at: Instant
+) -> ParsedBody[Definition]:
     """The definition in the body of a PUT, or all its violations."""
     return read_definition(document, reach=services.reach, requested_at=requested_at)
 

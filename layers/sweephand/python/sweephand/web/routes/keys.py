@@ -26,7 +26,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -104,7 +104,7 @@ def _visible_namespace(request: Request[Any, Any]) -> str | None:
     return None if namespace == EVERY_NAMESPACE else namespace
 
 
-def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[KeyRequest]:
+def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRequest]:
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
@@ -114,7 +114,7 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[K
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
         violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
-    return Parsed(None if violations else asked, tuple(violations))
+    return ParsedBody(None if violations else asked, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

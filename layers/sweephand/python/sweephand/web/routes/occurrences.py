@@ -29,7 +29,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -151,7 +151,7 @@ def read_instant(text: str, at: str) -> Instant:
         raise InvalidError([Violation(at, _RULE)]) from None
 
 
-def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Parsed[Preview]:
+def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> ParsedBody[Preview]:
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
@@ -169,7 +169,7 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
     )
     violations += timing_violations(given, valid, reference_at)
     if violations or asked is None:
-        return Parsed(None, tuple(violations))
+        return ParsedBody(None, tuple(violations))
     series = series_of(
         schedule=asked.schedule,
         timezone=asked.timezone,
@@ -181,7 +181,7 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
         requested_at=reference_at,
     )
     since = requested_at - 1 if after is None else after
-    return Parsed(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+    return ParsedBody(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
 
 
 def _reference_instant(due_time: Any, after: Instant, requested_at: Instant) -> Instant:

@@ -16,7 +16,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -78,12 +78,12 @@ def _check_data(services: Services, payload: Payload | None, definition: Definit
         raise InvalidError(too_much)
 
 
-def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[Payload | None]:
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Payload | None]:
     violations = check(TriggerRequest, dict.fromkeys(document))[1]
-    return Parsed(None, tuple(violations)) if violations else Parsed(read_payload(document))
+    return ParsedBody(None, tuple(violations)) if violations else ParsedBody(read_payload(document))
 
 
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[BackfillWindow]:
+def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BackfillWindow]:
     asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
     instants: list[Instant] = []
     if asked is not None:
@@ -93,8 +93,8 @@ def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Par
             except InvalidError as error:
                 violations += error.violations
     if violations:
-        return Parsed(None, tuple(violations))
-    return Parsed(BackfillWindow(*instants))
+        return ParsedBody(None, tuple(violations))
+    return ParsedBody(BackfillWindow(*instants))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -13,7 +13,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -66,7 +66,7 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
     return found
 
 
-def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Parsed[Patch]:
+def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> ParsedBody[Patch]:
     payload = read_payload(document) if document.get("data") is not None else None
     fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
 
@@ -82,7 +82,7 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
             raise InvalidError(_relevant_violations(parsed.violations, fields))
         return parsed.value
 
-    return Parsed(patch)
+    return ParsedBody(patch)
 
 
 def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:

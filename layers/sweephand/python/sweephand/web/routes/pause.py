@@ -12,7 +12,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -59,17 +59,17 @@ def _job_reply(request: Request[Any, Any], job: Job) -> Reply:
     return Reply(200, response, {"etag": etag(job.rev)})
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[PauseRequest]:
+def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[PauseRequest]:
     return _parsed(check(PauseRequest, json_text.with_plain_numbers(document)))
 
 
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[ResumeRequest]:
+def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[ResumeRequest]:
     return _parsed(check(ResumeRequest, json_text.with_plain_numbers(document)))
 
 
-def _parsed(checked: tuple[Any, list[Violation]]) -> Parsed[Any]:
+def _parsed(checked: tuple[Any, list[Violation]]) -> ParsedBody[Any]:
     found, violations = checked
-    return Parsed(found, tuple(violations))
+    return ParsedBody(found, tuple(violations))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -11,7 +11,7 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    Parsed,
+    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -52,7 +52,7 @@ def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -
     return Reply(200, response)
 
 
-def _read(document: Mapping[str, Any], _: Services, __: Instant) -> Parsed[FilterRequest]:
+def _read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[FilterRequest]:
     return read_filter(FilterRequest, "redrive", document)
 
 

@@ -8,7 +8,7 @@ from sweephand.jobs.validation import TARGETS, job_violations, payload_of, paylo
 from sweephand.model.definition import Definition, Payload
 from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
-from sweephand.web.http.operation import Parsed
+from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.job_requests import RESERVED_FIELDS, JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
@@ -26,7 +26,7 @@ _KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup")
 
 def read_definition(
     document: Mapping[str, Any], *, reach: Reach, requested_at: Instant
-) -> Parsed[Definition]:
+) -> ParsedBody[Definition]:
     """The definition in the body of a PUT, or all its violations.
 
     `document` comes from `json_text.read`. A field of null counts as left out, except for `data`: there null
@@ -44,7 +44,7 @@ def validate_definition(
     reach: Reach,
     requested_at: Instant,
     asked: Collection[str] | None = None,
-) -> Parsed[Definition]:
+) -> ParsedBody[Definition]:
     """The definition of the fields in `written`, or all their violations.
 
     This function checks the shapes of the fields. `job_violations` checks their rules, and explains `asked`.
@@ -61,8 +61,8 @@ def validate_definition(
         asked=asked,
     )
     if shapes or rules:
-        return Parsed(None, (*shapes, *rules))
-    return Parsed(Definition(written, payload))
+        return ParsedBody(None, (*shapes, *rules))
+    return ParsedBody(Definition(written, payload))
 
 
 def read_payload(document: Mapping[str, Any]) -> Payload | None:

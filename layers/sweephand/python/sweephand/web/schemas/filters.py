@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import Violation
 from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import Parsed
+from sweephand.web.http.operation import ParsedBody
 from sweephand.web.schemas.filter_requests import FilterRequest
 from sweephand.web.schemas.shapes import check
 
@@ -14,7 +14,7 @@ AnyFilter = TypeVar("AnyFilter", bound=FilterRequest)
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
 
-def read_filter(model: type[AnyFilter], kind: str, document: Mapping[str, Any]) -> Parsed[AnyFilter]:
+def read_filter(model: type[AnyFilter], kind: str, document: Mapping[str, Any]) -> ParsedBody[AnyFilter]:
     """The filter in a body, or its violations. `kind` is the kind of the call's cursors."""
     filters, violations = check(model, json_text.with_plain_numbers(document))
     if filters is not None:
@@ -25,4 +25,4 @@ def read_filter(model: type[AnyFilter], kind: str, document: Mapping[str, Any]) 
                 cursor.decode(kind, filters.cursor)
             except ValueError as error:
                 violations.append(Violation("/cursor", str(error)))
-    return Parsed(filters, tuple(violations))
+    return ParsedBody(filters, tuple(violations))

@@ -33,7 +33,7 @@ def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
     return Field(None, description=f"{meaning}; {default} by default, at most {days_max}d. {DURATION_RULE}")
 
 
-class Retry(RequestBody):
+class RetryRequest(RequestBody):
     """The attempts at a trigger: their number, their delays, and for how long they go on."""
 
     max_attempts: int | None = Field(
@@ -64,7 +64,7 @@ class Retry(RequestBody):
     )
 
 
-class CatchUp(RequestBody):
+class CatchUpRequest(RequestBody):
     """The rule for occurrences that an outage of the stack has made late."""
 
     mode: CatchUpMode | None = Field(
@@ -92,7 +92,9 @@ class JobRequest(Timing):
         description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes. The consumer gets equal JSON with "
         "exact numbers, and the same bytes at every attempt. For a job without data it gets null.",
     )
-    retry: Retry | None = Field(None, description="How Sweephand tries a failed trigger again: an object.")
+    retry: RetryRequest | None = Field(
+        None, description="How Sweephand tries a failed trigger again: an object."
+    )
     dead_letter_queue: UrlText | None = Field(
         None,
         max_length=limits.URL_LENGTH_MAX,
@@ -112,7 +114,7 @@ class JobRequest(Timing):
         description="With `overlap: wait`: how many triggers may wait for a run. Sweephand skips any further "
         f"trigger. A whole number from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
     )
-    catchup: CatchUp | None = Field(
+    catchup: CatchUpRequest | None = Field(
         None, description="Which occurrences fire after an outage made them late: an object."
     )
     completion: Literal["sync", "async"] | None = Field(

@@ -18,7 +18,7 @@ from sweephand.schedules.durations import MS_NS, Duration
 from sweephand.schedules.notations.aws_at import At
 from sweephand.schedules.notations.aws_rate import Rate
 from sweephand.schedules.notations.cron import Cron, CronFields
-from sweephand.schedules.notations.cron_fields import Field, Kind, Special
+from sweephand.schedules.notations.cron_fields import CronField, Kind, Special
 from sweephand.schedules.notations.every import Every
 from sweephand.schedules.notations.instant_list import InstantList
 from sweephand.schedules.notations.named_fields import NamedFields
@@ -107,17 +107,17 @@ def _describe_days(days: str) -> str:
     return _describe_expression(_MIDNIGHT + days).removeprefix(_AT_MIDNIGHT)
 
 
-def _parts(field: Field) -> list[str]:
+def _parts(field: CronField) -> list[str]:
     """The parts of a field that the library describes correctly: the values, and each special day alone."""
     values = [_values_text(field)] if field.values else []
     return values + [_special_text(special) for special in field.specials]
 
 
-def _cron_text(field: Field) -> str:
+def _cron_text(field: CronField) -> str:
     return ",".join(_parts(field))
 
 
-def _values_text(field: Field, width: int = 0) -> str:
+def _values_text(field: CronField, width: int = 0) -> str:
     values = field.values
     if field.is_whole:
         return "*"
