@@ -1,8 +1,11 @@
 """Jobs that are updated more often than they remember, while triggers of theirs wait."""
 
+import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
 from tests.fakes.world import NOON, World
+
+from sweephand.model.job import Revision, RevisionName
 
 
 def updated(world: World) -> None:
@@ -65,6 +68,20 @@ def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_no
     updated(world)
     world.clock.time += 2 * MINUTE
     assert handle(world, message).name == "dropped"
+
+
+@pytest.mark.parametrize(("ended_ms", "outcome"), [(-1, "dropped"), (0, "succeeded")])
+def test_a_trigger_that_waited_is_judged_again_by_the_forgotten_revision(ended_ms: int, outcome: str) -> None:
+    world = World()
+    waited = due(world).waiting()
+    trigger = waited.trigger
+    until = trigger.due_at + ended_ms
+    name = RevisionName(trigger.key, trigger.uid, trigger.rev)
+    world.jobs.file(name, Revision(trigger.rev, trigger.due_at - MINUTE, until))
+    world.patch(description="one of many updates")
+    change(world, earlier=(Revision("2-x", until, trigger.due_at + MINUTE),))
+    world.clock.time += 2 * MINUTE
+    assert handle(world, waited).name == outcome
 
 
 def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> None:

@@ -53,13 +53,18 @@ class JobReads:
         return self._jobs.filed([name]).get(name)
 
     def mark_owed(self, message: TriggerMessage, read: JobRead) -> TriggerMessage:
-        """The message, marked as owed if its job has forgotten the revision that owes it."""
+        """The message, marked by its filed revision as owed or not, if its job has forgotten the revision.
+
+        A trigger that waits was marked when it arrived. An update that was then being written may have ended
+        the revision before the due time of the trigger. So the mark of a forgotten revision is made anew.
+        """
         trigger = message.trigger
-        if liveness_of(message, read) != "unknown":
+        is_judged_by_revision = message.attempt == 1 and message.redrive is None and trigger.demand is None
+        if not is_judged_by_revision or not may_be_filed(read.job, trigger.uid, trigger.rev, trigger.due_at):
             return message
-        revision = self.revision(trigger, read.job, trigger.due_at)
-        is_owed = revision is not None and revision.owns(trigger.due_at)
-        return message._replace(is_owed=True) if is_owed else message
+        name = RevisionName(trigger.key, trigger.uid, trigger.rev)
+        filed = self._jobs.filed([name]).get(name)
+        return message if filed is None else message._replace(is_owed=filed.owns(trigger.due_at))
 
 
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
