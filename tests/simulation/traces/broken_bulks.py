@@ -27,6 +27,7 @@ from tests.simulation.traces.trace import (
     Deleted,
     Event,
     ManyAnswered,
+    Mishap,
     Verb,
     Written,
 )
@@ -59,6 +60,12 @@ def deleted_in_bulk() -> list[Event]:
 #: Those in which all was kept.
 STORIES_OF_BULKS: Final = (paused_in_bulk, deleted_in_bulk)
 
+#: The next job of the name, created 10 ms after that moment.
+_NEXT_OF_NAME: Final = replace(written("create", "1-z", 390.005), uid="u2")
+
+#: The answer to the write of the bulk call is lost, and the SDK makes the write again.
+_REPEAT: Final = Mishap(MOMENT + 6, "repeat", "api 1 jobs.put")
+
 _RED: Final = Chosen("", {"team": "red"}, "")
 
 BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
@@ -78,6 +85,40 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
     (paused_in_bulk, changed(of(ManyAnswered), chosen=Chosen("jo", {}, "joy")), "which it is not about"),
     # It counts.
     (paused_in_bulk, changed(of(ManyAnswered), count=0), "changed 1 jobs, and counted 0"),
+    (
+        paused_in_bulk,
+        lambda events: in_order(
+            changed(of(ManyAnswered), count=0)(events), _REPEAT, Deleted(MOMENT + 21, "job", UID)
+        ),
+        "changed 1 jobs, and counted 0",
+    ),
+    (
+        paused_in_bulk,
+        lambda events: in_order(
+            changed(of(ManyAnswered), count=0)(events),
+            _REPEAT,
+            replace(written("create", "1-z", 390.006), name="joy", uid="u2"),
+            Deleted(MOMENT + 15, "joy", "u2"),
+        ),
+        "changed 1 jobs, and counted 0",
+    ),
+    # Its write was answered before another deleted the job.
+    (
+        paused_in_bulk,
+        lambda events: in_order(changed(of(ManyAnswered), count=0)(events), Deleted(MOMENT + 10, "job", UID)),
+        "changed 1 jobs, and counted 0",
+    ),
+    # A repeated deletion that removes the next job of the name, too.
+    (
+        deleted_in_bulk,
+        lambda events: in_order(
+            changed(of(Deleted), verb="delete many")(changed(of(ManyAnswered), changed=(UID, "u2"))(events)),
+            _REPEAT,
+            _NEXT_OF_NAME,
+            Deleted(MOMENT + 15, "job", "u2", "delete many"),
+        ),
+        "changed 2 jobs, and counted 1",
+    ),
     # It moves on.
     (
         every_minute,
@@ -96,6 +137,23 @@ EXCUSED_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = 
     (every_minute, with_(page("delete many", count=0, changed=(), reached="jo"))),
     # Another paused it meanwhile.
     (paused_in_bulk, changed(of(ManyAnswered), changed=())),
+    # Another deleted it after it was paused: the repeated pause found no job.
+    (
+        paused_in_bulk,
+        lambda events: in_order(
+            changed(of(ManyAnswered), count=0)(events), _REPEAT, Deleted(MOMENT + 10, "job", UID)
+        ),
+    ),
+    # Another created and deleted the next job of the name: the repeated deletion found that, and then none.
+    (
+        deleted_in_bulk,
+        lambda events: in_order(
+            changed(of(Deleted), verb="delete many")(changed(of(ManyAnswered), count=0)(events)),
+            _REPEAT,
+            _NEXT_OF_NAME,
+            Deleted(MOMENT + 15, "job", "u2"),
+        ),
+    ),
     # Another created it anew after it was deleted: not that of before, and not there when it was asked for.
     (
         deleted_in_bulk,

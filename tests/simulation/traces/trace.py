@@ -328,7 +328,7 @@ class CursorStored:
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """Something went wrong, as the seed had it: for the story, the oracle has no use for it."""
+    """Something went wrong, as the seed had it. The oracle asks when, and of what kind."""
 
     at: Instant
     kind: str
