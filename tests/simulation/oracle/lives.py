@@ -109,9 +109,13 @@ class Life:
         """Every revision's reign as the job stood after the write of that number, oldest first."""
         number %= len(self.writes)
         if number not in self._reigns:
-            first = max((gone + 1 for gone in self.gone_at if gone < number), default=0)
+            first = self.first_since_return(number)
             self._reigns[number] = list(self._reigning(first, self.writes[: number + 1]))
         return self._reigns[number]
+
+    def first_since_return(self, number: int) -> int:
+        """The number of the creation that the write of a number follows: the first one or a repeated one."""
+        return max((gone + 1 for gone in self.gone_at if gone < number), default=0)
 
     def _reigning(self, first: int, writes: list[Written]) -> Iterator[Reign]:
         numbers = range(first, len(writes))
@@ -128,7 +132,9 @@ class Life:
         """The writes that brought the revisions after one."""
         revs = [each.rev for each in self.reigns()]
         later = revs[revs.index(rev) + 1 :]
-        return [next(write for write in self.writes if write.rev == each) for each in later]
+        # A write of that name from before the job came back brought nothing that lasted.
+        writes = self.writes[self.first_since_return(len(self.writes) - 1) :]
+        return [next(write for write in writes if write.rev == each) for each in later]
 
 
 def until_of(before: Written, write: Written) -> int:
