@@ -14,7 +14,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError, StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
-from sweephand.model.trigger import NotifyMessage
+from sweephand.model.trigger import DeadlineMessage, NotifyMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.notification import body_of, notification_of
@@ -238,6 +238,35 @@ def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
     assert {each["state"] for each in told(world)} == {"succeeded"}
 
 
+def test_a_notice_of_an_end_of_minutes_ago_is_waited_for_too() -> None:
+    world = World()
+    worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
+    by_target(world, worker.accept)
+    ((_, check),) = world.queue.waiting
+    assert isinstance(check, DeadlineMessage)
+    world.queue.waiting.clear()
+    world.clock.time = NOON + 2 * MINUTE
+    failing(world, "queue.send", times=1)
+    with pytest.raises(StoreError):
+        world.handlers().handle(check, UNREAD)
+    working(world)
+    assert run_of(world).is_ending
+    world.clock.time += ATTEMPT_CLAIM_MS + MINUTE
+    outcomes: list[str] = []
+
+    def tell() -> None:
+        (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
+        world.queue.waiting.clear()
+        outcomes.append(world.handlers().handle(notice, UNREAD).name)
+
+    meanwhile(world, "before runs.move", tell)
+    assert world.handlers().handle(check, UNREAD).name == "failed"
+    assert outcomes == ["premature"]
+    world.run_until(world.clock.time + MINUTE, ticking=False)
+    assert [each["state"] for each in told(world)] == ["failed"]
+    assert told(world)[0]["endedAt"] == "2026-11-21T12:02:00.000Z"
+
+
 def test_a_failure_that_was_not_recorded_is_not_told_of() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
@@ -281,8 +310,9 @@ def test_the_body_of_a_notice_is_small_whatever_is_in_it() -> None:
     worker.fail(reason="\x00\ud800\U0001f600" * 150)
     world.run_until(NOON + 12_000, ticking=False)
     run = replace(run_of(world), key=key_of("x" * 128)._replace(namespace="y" * 128))
-    assert len(body_of(notification_of(run))) < 2_048
-    json.loads(body_of(notification_of(run)))
+    body = body_of(notification_of(run, world.clock.time))
+    assert len(body) < 2_048
+    json.loads(body)
 
 
 SCENES: dict[str, tuple[dict[str, Any], Callable[[Attempt], Answer], str]] = {

@@ -211,7 +211,7 @@ class Callbacks:
         if job is None or job.uid != run.uid:
             return run
         if job.definition.on_complete is not None:
-            self._queue.send([(notification_of(run), 0)])
+            self._queue.send([(notification_of(run, now), 0)])
         return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 
 

@@ -190,7 +190,7 @@ class FollowUp:
 
     def _notify(self, run: Run, job: Job) -> None:
         if job.definition.on_complete is not None:
-            self._queue.send([(notification_of(run), 0)])
+            self._queue.send([(notification_of(run, self._clock.now()), 0)])
 
     def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
         dead_letter = DeadLetter(

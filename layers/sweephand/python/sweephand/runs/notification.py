@@ -12,8 +12,12 @@ from sweephand.model.trigger import NotifyMessage
 _REASON_LENGTH_MAX: Final = 200
 
 
-def notification_of(run: Run) -> NotifyMessage:
-    """The message that a run has ended. `run` is the run as the caller is about to record it."""
+def notification_of(run: Run, sent_at: Instant) -> NotifyMessage:
+    """The message that a run has ended. `run` is the run as the caller is about to record it.
+
+    `sent_at` is when the caller sends the message. It can be minutes after the run's end: if the function
+    that ended the run crashes, another one sends the notification and records the end.
+    """
     assert run.is_over, "only a run that is over has an end"
     assert run.ended_at is not None, "a run that is over has an end time"
     return NotifyMessage(
@@ -24,7 +28,7 @@ def notification_of(run: Run) -> NotifyMessage:
         ended_at=run.ended_at,
         response_code=run.response_code,
         reason=run.reason and run.reason[:_REASON_LENGTH_MAX],
-        not_before=run.ended_at,
+        not_before=sent_at,
         result=run.result,
     )
 

@@ -33,7 +33,7 @@ _POLICY: Final = RetryPolicy()
 
 #: The end is recorded a moment after the notification is sent. If the invocation crashed between the two, the
 #: run ends again and sends another notification. This notification waits as long as that invocation's claim
-#: could have lasted.
+#: could have lasted, counted from when the notification was sent.
 _PATIENCE_MS: Final = ATTEMPT_CLAIM_MS
 
 #: The length of a digest in a run's name: 128 bits.
@@ -160,7 +160,7 @@ class Notifier:
 
     def _unrecorded(self, message: NotifyMessage) -> Outcome:
         now = self._clock.now()
-        waited_ms = now - message.ended_at
+        waited_ms = now - message.not_before
         if waited_ms >= _PATIENCE_MS:
             return Outcome("dropped")
         self._requeue.put_back(message, now + max(waited_ms, SECOND_MS))

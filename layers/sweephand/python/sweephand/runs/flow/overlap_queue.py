@@ -262,7 +262,7 @@ class OverlapQueue:
             expires_at=now + job.definition.history_retention_ms,
         )
         if job.definition.on_complete is not None:
-            self._queue.send([(notification_of(run), 0)])
+            self._queue.send([(notification_of(run, now), 0)])
         return self._runs.record(run)
 
 
