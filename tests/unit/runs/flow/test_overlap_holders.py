@@ -10,6 +10,7 @@ from tests.fakes.faults import Killed
 from tests.fakes.lines import (
     FAILED,
     MINUTE,
+    SLOW,
     SUCCESS,
     alone,
     delivered,
@@ -314,6 +315,22 @@ def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:
     world.clock.time += MINUTE
     assert handle(world, retry).name == "repeated"
     assert world.lines.get(key_of()) is None
+
+
+def test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry() -> None:
+    world = World()
+    first, second = triggers(world, "allow", 0, 1, **SLOW)
+    world.consumers.answering = lambda _: FAILED
+    world.clock.time = NOON + 1_000
+    handle(world, second)
+    world.patch(overlap="wait")
+    handle(world, first)
+    ((_, retry),) = [each for each in waiting(world) if each[1].trigger == second.trigger]
+    world.queue.waiting = [each for each in world.queue.waiting if each[1] != retry]
+    world.clock.time = retry.not_before
+    assert handle(world, retry).name == "waiting"
+    assert handle(world, second).name == "repeated"
+    assert [each.attempt for each in slot_of(world).line.waiting] == [2]
 
 
 def test_one_whose_call_comes_before_the_line_is_written_is_called_again() -> None:

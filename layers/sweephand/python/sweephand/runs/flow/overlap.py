@@ -92,6 +92,17 @@ def is_over(message: TriggerMessage, run: Run | None) -> bool:
     return run.state != "failed" or run.attempts >= message.attempt or not message.begins_redrive
 
 
+def is_superseded(message: TriggerMessage, run: Run | None) -> bool:
+    """Whether a later attempt than the message's has begun or is to come; that attempt has its own message.
+
+    A copy of the earlier attempt must not take the later attempt's place in the line. If it did, the line
+    would wake the copy, which cannot begin.
+    """
+    if run is None:
+        return False
+    return run.attempts > message.attempt or (run.state == "retrying" and run.attempts == message.attempt)
+
+
 def gives_up_at(holder: Holder, run: Run | None, job: Job) -> Instant:
     """When a holder whose run is not over is given up.
 

@@ -24,6 +24,7 @@ from sweephand.runs.flow.overlap import (
     decide_arrival,
     gives_up_at,
     is_over,
+    is_superseded,
     leaves_at,
     yields_at,
 )
@@ -207,12 +208,15 @@ class OverlapQueue:
         )
 
     def _state(self, line: Line, message: TriggerMessage, job: Job, now: Instant) -> "_State | None":
-        """What the runs show of the holder and the arriving trigger; None if the trigger's run is over."""
+        """What the runs show of the holder and the arriving trigger.
+
+        None if the trigger's run is over, or if the message is a copy of an attempt that is over.
+        """
         holder = line.holder
         if holder is None or holder.id == message.trigger.id:
             return _State(has_ended=False, yields=False, has_begun=False, recheck_at=now)
         own = self._runs.of(message.trigger)
-        if is_over(message, own):
+        if is_over(message, own) or is_superseded(message, own):
             return None
         run = self._runs.of(holder.message.trigger)
         yield_at, give_up_at = yields_at(holder, run, job), gives_up_at(holder, run, job)
