@@ -11,6 +11,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
 
 RUN = f"{NOON + 10_000}-0"
@@ -206,5 +207,17 @@ def test_a_job_none_of_whose_triggers_may_wait_goes_when_its_new_definition_says
     world = World()
     former = world.put(dueTime="365d", retention="0s", retry={"maxAge": "1s"}).job
     job = world.put(dueTime="1d", retention="0s", retry={"maxAge": "1s"}).job
-    assert former.expires_at == NOON + 365 * DAY_MS + 1_000
-    assert job.expires_at == NOON + DAY_MS + 1_000
+    assert former.expires_at == NOON + 365 * DAY_MS + 1_000 + HOUR_MS
+    assert job.expires_at == NOON + DAY_MS + 1_000 + HOUR_MS
+
+
+def test_a_name_stays_taken_until_the_message_of_a_crashed_function_has_come_again() -> None:
+    world = World()
+    first = world.put(dueTime="1s", retention="0s", retry={"maxAge": "60s"}).job
+    ((_, message),) = world.queue.waiting
+    world.queue.waiting.clear()
+    assert isinstance(message, TriggerMessage)
+    # The function crashed, and SQS shows its message again. By then the retries and the retention are over.
+    world.clock.time += 5 * 3 * MINUTE
+    assert handle(world, message).name == "succeeded"
+    assert world.put(dueTime="1h").job.uid == first.uid

@@ -27,6 +27,9 @@ HISTORY_RETENTION_MIN_MS: Final = 15 * DAY_MS
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
+#: The message of a function that crashed comes again after minutes. A trigger of a job whose name another job
+#: has taken by then is lost, so a name stays taken for longer (decision 035).
+RETENTION_MIN_MS: Final = HOUR_MS
 
 
 class RetryPolicy(NamedTuple):
@@ -219,8 +222,8 @@ class Definition:
 
     @property
     def retention_ms(self) -> int:
-        """The time in ms for which a completed job is kept."""
-        return self._duration_ms("retention", RETENTION_DEFAULT_MS)
+        """How long a completed job is kept, in milliseconds: an hour at least, whatever the user wrote."""
+        return max(self._duration_ms("retention", RETENTION_DEFAULT_MS), RETENTION_MIN_MS)
 
     @property
     def put_off_ms(self) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, WithJsonSchema
 
 from sweephand.base import limits
-from sweephand.base.instants import DAY_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.model.definition import (
     CATCH_UP_DEFAULT,
     HEARTBEAT_TIMEOUT_DEFAULT_MS,
@@ -13,6 +13,7 @@ from sweephand.model.definition import (
     HISTORY_RETENTION_MIN_MS,
     MAX_RUN_TIME_DEFAULT_MS,
     RETENTION_DEFAULT_MS,
+    RETENTION_MIN_MS,
     RETRY_DEFAULT,
     CatchUpMode,
     OverlapMode,
@@ -153,7 +154,9 @@ class JobRequest(Timing):
         limits.RETENTION_DAYS_MAX,
     )
     retention: DurationText | None = _duration(
-        "How long a completed job is kept", RETENTION_DEFAULT_MS, limits.RETENTION_DAYS_MAX
+        f"How long a completed job is kept, {RETENTION_MIN_MS // HOUR_MS} hour at least",
+        RETENTION_DEFAULT_MS,
+        limits.RETENTION_DAYS_MAX,
     )
     delete_after_completion: bool | None = Field(
         None, description="Whether Sweephand deletes the job once its last run is over; false by default."
