@@ -10,7 +10,7 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.ports import Clock, Ids, JobStore, RunStore
+from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
 
 #: Runs that are read at once.
 _PAGE_MAX: Final = 1_000
@@ -30,9 +30,10 @@ class JobExpiry:
     call sees all of them. If a function crashes in between, a later call follows.
     """
 
-    def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
+    def __init__(self, *, jobs: JobStore, runs: RunStore, lines: LineStore, clock: Clock, ids: Ids) -> None:
         self._jobs = jobs
         self._runs = runs
+        self._lines = lines
         self._clock = clock
         self._ids = ids
 
@@ -84,7 +85,21 @@ class JobExpiry:
             return False
         # Without records of successes, only the last run has one. Otherwise each run under way lacks a
         # record.
-        return not job.definition.records_successes or _have_records(job, due, now)
+        if job.definition.records_successes and not _have_records(job, due, now):
+            return False
+        return not self._is_line_used(job)
+
+    def _is_line_used(self, job: Job) -> bool:
+        """Whether a trigger holds the job's line, or waits in it, whose run is not over.
+
+        The run of such a trigger may have no record yet. Its end calls ended() again.
+        """
+        stored = self._lines.get(job.key)
+        if stored is None or stored.uid != job.uid or stored.line.holder is None:
+            return False
+        messages = (stored.line.holder.message, *stored.line.waiting)
+        found = (self._runs.of(each.trigger) for each in messages)
+        return any(each is None or not each.is_over for each in found)
 
 
 def _have_records(job: Job, due: Mapping[Instant, Instant], now: Instant) -> bool:

@@ -49,6 +49,7 @@ class Callbacks:
         jobs: JobStore,
         runs: RunStore,
         overlap_queue: OverlapQueue,
+        expiry: JobExpiry,
         queue: Queue,
         clock: Clock,
         ids: Ids,
@@ -57,7 +58,7 @@ class Callbacks:
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
-        self._expiry = JobExpiry(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        self._expiry = expiry
         self._clock = clock
         self._ids = ids
 

@@ -67,7 +67,7 @@ class Handlers:
         self._requeue = Requeue(queue=queue, timers=timers, clock=clock)
         overlap_queue = OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
-        expiry = JobExpiry(jobs=jobs, runs=runs, clock=clock, ids=ids)
+        expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
         follow_up = FollowUp(
             runs=runs,
             queue=queue,

@@ -266,6 +266,7 @@ class App:
             jobs=ports.jobs,
             runs=ports.runs,
             overlap_queue=overlap_queue,
+            expiry=self._expiry,
             queue=ports.queue,
             clock=ports.clock,
             ids=ports.ids,
@@ -371,7 +372,9 @@ class App:
         from sweephand.jobs.expiry import JobExpiry
 
         ports = self.ports
-        return JobExpiry(jobs=ports.jobs, runs=ports.runs, clock=ports.clock, ids=ports.ids)
+        return JobExpiry(
+            jobs=ports.jobs, runs=ports.runs, lines=ports.lines, clock=ports.clock, ids=ports.ids
+        )
 
     def _stored_shard_count(self) -> Callable[[], int]:
         from sweephand.wheel.shards import ShardCount
