@@ -154,7 +154,7 @@ def test_items_that_were_left_are_written_again(trouble: Script, stores: Stores)
 
 def test_what_stays_left_is_an_error(trouble: Script, stores: Stores) -> None:
     trouble.script([NONE_OF_IT] * 20)
-    with pytest.raises(StoreError, match="unprocessed"):
+    with pytest.raises(StoreError, match="not processed"):
         stores.timers.put([timer()])
 
 
