@@ -31,6 +31,9 @@ RETENTION_DEFAULT = "168h"
 #: hours.
 DUPLICATES_MS = 24 * 3_600_000
 
+#: What the name of a run by hand begins with.
+MANUAL = "manual-"
+
 #: A series that ends has no more occurrences than this in any seed.
 OCCURRENCES_MAX = 5_000
 
@@ -89,7 +92,7 @@ def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     for life in tale.lives.values():
         for at, why in _gone(tale, life):
             for trigger_id, what in _going_on(tale, life, at):
-                if life.last.verb == "expire" and _is_late_of_earlier(tale, life, trigger_id):
+                if life.last.verb == "expire" and _is_late_and_unseen(tale, life, trigger_id):
                     continue
                 yield f"{life.name}: {life.uid} {why} at {told(at)}, and {trigger_id} {what}"
 
@@ -196,10 +199,16 @@ def _going_on(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
             yield f"{uid}-{run_id}", f"was {before[-1].state}"
 
 
-def _is_late_of_earlier(tale: Tale, life: Life, trigger_id: str) -> bool:
-    """Whether a trigger is of an earlier revision, and nothing was seen of it before its job had gone."""
-    due_at = trigger_id.removeprefix(f"{life.uid}-").partition("-")[0]
-    if not due_at.isdigit() or life.reigns()[-1].owns(int(due_at)):
+def _is_late_and_unseen(tale: Tale, life: Life, trigger_id: str) -> bool:
+    """Whether nothing was seen of a trigger before its job had gone with what it took for its last run.
+
+    Only triggers of an earlier revision and triggers by hand can be so: no occurrence of the job stands for
+    them (docs/reliability.md).
+    """
+    name = trigger_id.removeprefix(f"{life.uid}-")
+    due_at = name.partition("-")[0]
+    is_by_hand = name.startswith(MANUAL)
+    if not is_by_hand and (not due_at.isdigit() or life.reigns()[-1].owns(int(due_at))):
         return False
     for event in tale.turns_of.get(life.uid, []):
         if event.at >= life.last.at:
