@@ -16,9 +16,10 @@ from infra.bench.report import Report, against, is_within
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules import ScheduleError, Series, series_of
+from sweephand.schedules import ScheduleError, Series
 from sweephand.schedules.clock.zones import zone_names
 from sweephand.schedules.durations import parse_duration_ms
+from sweephand.schedules.request import series_of
 
 #: How much of a function's time one input may take.
 _SLOWEST_MS_MAX: Final = 50

@@ -16,7 +16,8 @@ from tests.simulation.oracle.enumeration import (
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS, HOUR_MS, rfc3339
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series
+from sweephand.schedules.request import series_of
 
 NOON = 1_795_262_400_000  # 2026-11-21T12:00:00Z
 

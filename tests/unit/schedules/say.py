@@ -7,7 +7,8 @@ from itertools import islice
 from hypothesis import HealthCheck, settings
 
 from sweephand.base.instants import Instant, from_datetime, to_datetime
-from sweephand.schedules import ScheduleInput, Series, series_of
+from sweephand.schedules import ScheduleInput, Series
+from sweephand.schedules.request import series_of
 
 #: For properties: a busy machine is no fault of ours.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,7 +9,8 @@ from tests.unit.schedules.say import asked, at, said
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import HOUR_MS, INSTANT_MAX
 from sweephand.base.limits import REPEATS_MAX
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series
+from sweephand.schedules.request import series_of
 
 NOW = at("2026-11-21T07:00:00Z")
 

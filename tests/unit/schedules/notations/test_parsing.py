@@ -7,7 +7,7 @@ from tests.unit.schedules.say import at, unhurried
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
-from sweephand.schedules import ScheduleError, parse_duration_ms, series_of
+from sweephand.schedules import ScheduleError, parse_duration_ms
 from sweephand.schedules.notations.aws_at import At
 from sweephand.schedules.notations.aws_rate import Rate
 from sweephand.schedules.notations.cron import Cron
@@ -16,6 +16,7 @@ from sweephand.schedules.notations.instant_list import InstantList
 from sweephand.schedules.notations.named_fields import NamedFields
 from sweephand.schedules.notations.parsing import parse_schedule, read_schedule
 from sweephand.schedules.notations.repetition import Repetition
+from sweephand.schedules.request import series_of
 
 NOW = at("2026-11-21T07:00:00Z")
 

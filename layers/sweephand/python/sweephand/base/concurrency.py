@@ -1,7 +1,10 @@
 """How tasks that do not depend on each other are run. A use case is told how, and starts no thread itself."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
+
+#: Records of skipped ranges that a sweeper writes at once. Each is a request of its own: it has a condition.
+RECORDS_AT_ONCE: Final = 16
 
 Result = TypeVar("Result")
 

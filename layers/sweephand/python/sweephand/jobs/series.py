@@ -6,7 +6,8 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series
+from sweephand.schedules.request import series_of
 
 
 def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:

@@ -20,8 +20,8 @@ from sweephand.base.limits import (
     RUN_DAYS_MAX,
 )
 from sweephand.model.definition import Payload
-from sweephand.schedules import parse_duration_ms, series_of
-from sweephand.schedules.request import IDLE_ON_DEMAND
+from sweephand.schedules import parse_duration_ms
+from sweephand.schedules.request import IDLE_ON_DEMAND, series_of
 from sweephand.targets.queue_url import ESCAPES, read_queue_url
 from sweephand.targets.queues import Reach
 from sweephand.targets.registry import data_violations, end_target_types, target_types, target_violations

@@ -6,7 +6,7 @@ from functools import cache
 from operator import itemgetter
 from typing import TypeVar
 
-from sweephand.wheel.pace import RECORDS_AT_ONCE
+from sweephand.base.concurrency import RECORDS_AT_ONCE
 
 Result = TypeVar("Result")
 

@@ -3,7 +3,6 @@
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.notations.parsing import ScheduleInput
-from sweephand.schedules.request import series_of
 from sweephand.schedules.series import Occurrence, Series
 
 __all__ = [
@@ -12,5 +11,4 @@ __all__ = [
     "ScheduleInput",
     "Series",
     "parse_duration_ms",
-    "series_of",
 ]

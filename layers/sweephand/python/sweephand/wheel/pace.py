@@ -2,14 +2,12 @@
 
 from typing import Final, NamedTuple
 
+from sweephand.base.concurrency import RECORDS_AT_ONCE
 from sweephand.wheel.expand import TRIGGERS_MAX
 
 #: Timers that are read at once. One-off jobs make one trigger each, and as many triggers fit between two
 #: commits.
 PAGE_TIMERS_MAX: Final = 1_000
-
-#: Records of skipped ranges that are written at once. Each is its own request, because it has a condition.
-RECORDS_AT_ONCE: Final = 16
 
 #: Rounds of requests for each timer, at most: a hundredth of a BatchGetItem, a twenty-fifth of a
 #: BatchWriteItem, and a sixteenth of a round of records.

@@ -18,10 +18,11 @@ from sweephand.base.instants import (
 )
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
 from sweephand.jobs.validation import timing_violations
-from sweephand.schedules import Series, series_of
+from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError
+from sweephand.schedules.request import series_of
 from sweephand.schedules.text_patterns import RFC3339_PATTERN
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http import json_text
