@@ -10,7 +10,11 @@ from infra.local import ministack
 from infra.local.deploy import session
 from infra.local.places import Place, aws_environment
 
-_SECRET = "bench"  # noqa: S105 - its name; what it holds opens nothing beyond this machine
+from sweephand.access.key_making import keep_admin_key
+from sweephand.model.api_key import digest_of
+from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.table import Table
+
 ADMIN_SECRET = "0" * 43
 
 _KEYS: Any = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
@@ -56,8 +60,7 @@ def running(place: Place) -> Iterator[Engines]:
 
 def _furnished(place: Place) -> Engines:
     clients: dict[str, Any] = {
-        name: session().client(name, endpoint_url=place.endpoint_url)
-        for name in ("dynamodb", "sqs", "s3", "secretsmanager")
+        name: session().client(name, endpoint_url=place.endpoint_url) for name in ("dynamodb", "sqs", "s3")
     }
     for table in ("jobs", "timers"):
         clients["dynamodb"].create_table(
@@ -67,7 +70,8 @@ def _furnished(place: Place) -> Engines:
             BillingMode="PAY_PER_REQUEST",
         )
     clients["s3"].create_bucket(Bucket="payloads")
-    clients["secretsmanager"].create_secret(Name=_SECRET, SecretString=ADMIN_SECRET)
+    jobs = Table(clients["dynamodb"], "jobs", lambda _: None)
+    keep_admin_key(DynamoKeys(jobs), digest_of(ADMIN_SECRET), None, now=0)
     queues = [clients["sqs"].create_queue(QueueName=name)["QueueUrl"] for name in ("delivery", "dead")]
     told = {
         "JOBS_TABLE": "jobs",
@@ -76,7 +80,6 @@ def _furnished(place: Place) -> Engines:
         "DELIVERY_QUEUE_URL": queues[0],
         "DEAD_LETTER_QUEUE_URL": queues[1],
         "SWEEP_FUNCTION": "sweep",
-        "ADMIN_KEY_SECRET": _SECRET,
         "SHARD_COUNT": "4",
         "SWEEPERS_MAX": "4",
         "ALLOW_INSECURE_TARGETS": "true",

@@ -7,7 +7,7 @@ import sys
 from infra.local import demo, inbox, stack
 from infra.local.build import CannotBuildError
 from infra.local.client import RefusedError
-from infra.local.deploy import CannotDeployError
+from infra.local.deploy import CannotDeployError, FunctionFailedError
 from infra.local.first_steps import first_steps
 from infra.local.ministack import CannotStartError
 from infra.local.places import PORT_DEFAULT, Place
@@ -16,6 +16,7 @@ _FAILURES = (
     CannotBuildError,
     CannotDeployError,
     CannotStartError,
+    FunctionFailedError,
     RefusedError,
     inbox.CannotStartError,
     stack.NotHealthyError,

@@ -1,7 +1,10 @@
 """Deploying the built template on the local AWS: by `sam deploy`, as on the real one."""
 
+import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import boto3
 from infra.local.places import ARTIFACTS_BUCKET, REGION, ROOT, SAM, STACK_NAME, Place, aws_environment
@@ -9,6 +12,10 @@ from infra.local.places import ARTIFACTS_BUCKET, REGION, ROOT, SAM, STACK_NAME, 
 
 class CannotDeployError(Exception):
     """`sam deploy` failed. The message is its output."""
+
+
+class FunctionFailedError(Exception):
+    """A function of the stack failed. The message is what it said."""
 
 
 def session() -> boto3.Session:
@@ -46,3 +53,17 @@ def outputs(place: Place) -> dict[str, str]:
     client = session().client("cloudformation", endpoint_url=place.endpoint_url)
     [stack] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+
+def invoke(place: Place, function: str, event: Mapping[str, Any]) -> Any:
+    """What a function of the stack returns for the event; `function` is its name in the stack's outputs."""
+    client: Any = session().client("lambda", endpoint_url=place.endpoint_url)
+    answer = client.invoke(
+        FunctionName=outputs(place)[f"{function}FunctionName"],
+        Qualifier="live",
+        Payload=json.dumps(event).encode(),
+    )
+    said = answer["Payload"].read().decode()
+    if "FunctionError" in answer:
+        raise FunctionFailedError(f"The function {function} failed: {said}")
+    return json.loads(said)

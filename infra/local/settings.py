@@ -6,22 +6,24 @@ On AWS the template alone is enough. Each setting was found by deploying and rea
 - The concurrency of an event source arrives as a string if it comes from a parameter. The poller then fails
   to compare it with a number and delivers nothing at all.
 
-The admin key is set here as well. The template generates a secret for each stack. A local stack gets the
-secret of the stack before it, so that its key stays valid.
+The admin key is made here as well. All local stacks of this checkout get the same key, so that it stays valid
+from one stack to the next.
 """
 
+import secrets
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
-from infra.local.deploy import outputs, session
+from infra.local.deploy import invoke, session
 from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place
 from infra.local.private import write_private
 
 
 def complete(place: Place) -> None:
     """Apply all settings to the stack deployed at this place. Applying them again changes nothing."""
-    _keep_admin_key(place)
+    _store_admin_key(place)
     for table, specification in _resources(place, "AWS::DynamoDB::Table", "TimeToLiveSpecification"):
         dynamodb = session().client("dynamodb", endpoint_url=place.endpoint_url)
         is_now = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
@@ -36,17 +38,18 @@ def complete(place: Place) -> None:
         )
 
 
-def _keep_admin_key(place: Place) -> None:
-    """Give the stack the kept secret of local admin keys, or keep the secret that it has."""
-    secrets = session().client("secretsmanager", endpoint_url=place.endpoint_url)
-    name = outputs(place)["AdminKeySecretName"]
-    generated = secrets.get_secret_value(SecretId=name)["SecretString"]
+def admin_secret() -> str:
+    """The secret of the admin key of every local stack. It is made when it is first asked for."""
     LOCAL.mkdir(exist_ok=True)
     with suppress(FileExistsError):
-        write_private(ADMIN_SECRET, generated)
-    kept = ADMIN_SECRET.read_text(encoding="utf-8")
-    if kept != generated:
-        secrets.put_secret_value(SecretId=name, SecretString=kept)
+        write_private(ADMIN_SECRET, secrets.token_hex(32))
+    return ADMIN_SECRET.read_text(encoding="utf-8")
+
+
+def _store_admin_key(place: Place) -> None:
+    """Have the stack store the digest of the local admin key, as an operator would."""
+    digest = sha256(admin_secret().encode()).hexdigest()
+    invoke(place, "AdminKey", {"secretSha256": digest, "description": "the key of local stacks"})
 
 
 def _resources(place: Place, kind: str, prop: str) -> Iterator[tuple[str, Any]]:

@@ -11,8 +11,8 @@ import urllib3
 from infra.local import inbox, ministack, settings
 from infra.local.build import Built, build
 from infra.local.client import Client
-from infra.local.deploy import deploy, outputs, session
-from infra.local.places import REGION, Place
+from infra.local.deploy import deploy, invoke, outputs
+from infra.local.places import ADMIN_SECRET, REGION, Place
 from infra.local.private import write_private
 
 _HEALTH_S = 60
@@ -65,7 +65,9 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
 
 
 def _has(place: Place, built: Built) -> bool:
-    return place.deployed.exists() and place.deployed.read_text(encoding="utf-8") == built.digest
+    is_deployed = place.deployed.exists() and place.deployed.read_text(encoding="utf-8") == built.digest
+    # Deploying stores the digest of the admin key, which a new secret needs.
+    return is_deployed and ADMIN_SECRET.exists()
 
 
 def _deploy(place: Place, built: Built) -> None:
@@ -89,13 +91,11 @@ def down(place: Place) -> bool:
 
 
 def describe(place: Place) -> dict[str, Any]:
-    """All that a client needs to use this stack; the admin key is made of the secret the template made."""
+    """All that a client needs to use this stack."""
     told = outputs(place)
-    secrets = session().client("secretsmanager", endpoint_url=place.endpoint_url)
-    secret = secrets.get_secret_value(SecretId=told["AdminKeySecretName"])["SecretString"]
     return {
         "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{told['ApiId']}",
-        "apiKey": f"sh_admin_{secret}",
+        "apiKey": f"sh_admin_{settings.admin_secret()}",
         "awsEndpointUrl": place.endpoint_url,
         "region": REGION,
         "tables": {"jobs": told["JobsTableName"], "timers": told["TimersTableName"]},
@@ -109,21 +109,9 @@ def _wake(place: Place) -> None:
     Wake some delivery functions too, with nothing to deliver. A cold one takes seconds to start when others
     start beside it, and its first delivery would be late by that.
     """
-    client = session().client("lambda", endpoint_url=place.endpoint_url)
-    told = outputs(place)
-
-    def wake(function: str, event: dict[str, Any]) -> None:
-        answer = client.invoke(
-            FunctionName=told[f"{function}FunctionName"],
-            Qualifier="live",
-            Payload=json.dumps(event).encode(),
-        )
-        if "FunctionError" in answer:
-            raise NotHealthyError(f"{function} failed: {answer['Payload'].read().decode()}")
-
-    wake("Tick", {})
+    invoke(place, "Tick", {})
     with ThreadPoolExecutor(_WARM) as threads:
-        list(threads.map(lambda _: wake("Deliver", {"Records": []}), range(_WARM)))
+        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(_WARM)))
 
 
 def _warm_api(stack: dict[str, Any]) -> None:

@@ -23,9 +23,9 @@ def health(stage: Stage) -> str:
     return eventually(read, "a health of 200", 180)
 
 
-@RIGHTS.add("The key made of the stack's secret opens the API, and one that was made up does not.")
+@RIGHTS.add("The key that the admin key function made opens the API, and one that was made up does not.")
 def first_admin_key(stage: Stage) -> str:
-    """The authorizer's right to the secret and to the partition of the keys."""
+    """The rights of the authorizer and of the admin key function to the partition of the keys."""
     stage.client.ask("GET", "/v1/limits")
     refused = Client(stage.client.api_url, "sh_nobody_nothing").call("GET", "/v1/limits")
     expect(refused.status in (401, 403), f"a made-up key was answered {refused.status}")

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-SERVICES = {"dynamodb", "lambda", "s3", "secretsmanager", "sqs", "sts"}
+SERVICES = {"cloudformation", "dynamodb", "lambda", "s3", "secretsmanager", "sqs", "sts"}
 
 
 def prune(root: Path) -> int:

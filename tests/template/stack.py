@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-FUNCTIONS = ("Api", "Authorizer", "Tick", "Sweep", "Deliver")
+FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver")
 
 
 class Stack:

@@ -56,16 +56,16 @@ def test_one_failure_that_is_made_up_for_wakes_nobody(stack: Stack, name: str) -
     assert alarm["TreatMissingData"] == "notBreaching"
 
 
-def test_an_operator_and_the_local_stack_can_do_without_alarms(stack: Stack) -> None:
-    assert stack.parameter("Alarms")["Default"] == "true"
-    assert stack.condition("HasAlarms") == {"Fn::Equals": [{"Ref": "Alarms"}, "true"]}
+def test_there_are_alarms_only_where_somebody_is_told(stack: Stack) -> None:
+    assert stack.parameter("AlarmTopicArn")["Default"] == ""
+    assert stack.condition("HasAlarms") == {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}
     assert {alarm["Condition"] for alarm in stack.whole(ALARMS)} == {"HasAlarms"}
 
 
 def test_every_alarm_says_what_it_means_and_tells_the_topic(stack: Stack) -> None:
     for alarm in stack.named(ALARMS).values():
         assert alarm["AlarmDescription"]
-        assert told(alarm["AlarmActions"]).startswith("if HasAlarmTopic")
+        assert [told(action) for action in alarm["AlarmActions"]] == ["AlarmTopicArn"]
 
 
 def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:

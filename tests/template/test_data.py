@@ -83,13 +83,6 @@ def test_no_other_stack_can_write_into_the_queues_of_this_one(stack: Stack) -> N
     assert told(statement["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]) == "DeliverRole.Arn"
 
 
-def test_the_first_admin_key_fits_into_a_header_and_a_shell(stack: Stack) -> None:
-    recipe = stack.properties("AdminKeySecret")["GenerateSecretString"]
-    assert recipe["PasswordLength"] >= 43
-    assert recipe["ExcludePunctuation"] is True
-    assert all(not character.isalnum() for character in recipe["ExcludeCharacters"])
-
-
 def test_the_gateway_s_log_is_one_that_needs_no_room_in_the_account_s_policy(stack: Stack) -> None:
     settings = stack.properties("HttpApiStage")["AccessLogSettings"]
     assert told(settings["DestinationArn"]) == "AccessLogGroup.Arn"

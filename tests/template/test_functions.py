@@ -123,7 +123,7 @@ def test_a_function_runs_on_the_cheaper_processor_with_both_layers(stack: Stack,
 @pytest.mark.parametrize("function", ["Api", "Authorizer"])
 def test_nobody_waits_for_a_function_to_start(stack: Stack, function: str) -> None:
     assert told(stack.properties(f"{function}Function")["SnapStart"]["ApplyOn"]) == "SnapStart"
-    assert stack.parameter("SnapStart")["Default"] == "PublishedVersions"
+    assert stack.parameter("SnapStart")["Default"] == "None"
     assert stack.parameter("SnapStart")["AllowedValues"] == ["PublishedVersions", "None"]
 
 
@@ -158,7 +158,8 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "TARGET_QUEUE_ARNS",
             },
         ),
-        ("Authorizer", {"JOBS_TABLE", "ADMIN_KEY_SECRET"}),
+        ("Authorizer", {"JOBS_TABLE"}),
+        ("AdminKey", {"JOBS_TABLE"}),
         (
             "Tick",
             {
@@ -217,7 +218,7 @@ def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack:
 
 
 def test_the_stack_tells_what_a_client_needs(stack: Stack) -> None:
-    assert stack.outputs() >= {"ApiUrl", "AdminKeySecretName", "JobsTableName", "TimersTableName"}
+    assert stack.outputs() >= {"ApiUrl", "AdminKeyFunctionName", "JobsTableName", "TimersTableName"}
     assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
 
 

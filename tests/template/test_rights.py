@@ -12,6 +12,12 @@ LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 DEFAULT_QUEUES = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:sweephand-*"
 
 
+#: The secrets that earlier releases made for their first admin key.
+FORMER_SECRETS = (
+    "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:*AdminKeySecret-*"
+)
+
+
 def granted(**of: str) -> dict[str, set[str]]:
     """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
     services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Payload": "s3"}
@@ -32,7 +38,12 @@ RIGHTS = {
         PayloadBucket_Arn="ListBucket",
     )
     | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
-    "Authorizer": granted(JobsTable_Arn="GetItem") | {"AdminKeySecret.Id": {"secretsmanager:GetSecretValue"}},
+    "Authorizer": granted(JobsTable_Arn="GetItem"),
+    "AdminKey": granted(JobsTable_Arn="GetItem PutItem")
+    | {
+        "AWS::StackId": {"cloudformation:DescribeStackResource"},
+        FORMER_SECRETS: {"secretsmanager:GetSecretValue"},
+    },
     "Tick": granted(
         JobsTable_Arn="BatchGetItem PutItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
@@ -111,6 +122,30 @@ def test_the_api_reads_and_raises_the_number_of_shards_and_arms_but_reads_no_tim
 def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
     partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
     assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
+
+
+def test_the_admin_key_function_reads_and_writes_keys_and_no_jobs(stack: Stack) -> None:
+    partitions = stack.partitions("AdminKeyRole", "JobsTable.Arn")
+    assert partitions == {
+        "dynamodb:GetItem": {api_keys._PARTITION},
+        "dynamodb:PutItem": {api_keys._PARTITION},
+    }
+
+
+def test_the_admin_key_function_reads_the_former_secret_of_its_own_stack_only(stack: Stack) -> None:
+    policy = stack.properties("AdminKeyRole")["Policies"][0]["PolicyDocument"]
+    [statement] = [each for each in policy["Statement"] if each["Action"] == "secretsmanager:GetSecretValue"]
+    [(operator, condition)] = statement["Condition"].items()
+    assert operator == "StringEquals"
+    [(tag, stack_name)] = condition.items()
+    assert (tag, told(stack_name)) == ("aws:ResourceTag/aws:cloudformation:stack-name", "AWS::StackName")
+
+
+def test_no_route_of_the_api_leads_to_the_function_that_makes_admin_keys(stack: Stack) -> None:
+    integrations = stack.named("AWS::ApiGatewayV2::Integration").values()
+    assert {told(each["IntegrationUri"]) for each in integrations} == {"ApiFunctionAliaslive"}
+    [kept] = stack.named("Custom::KeptAdminKey").values()
+    assert told(kept["ServiceToken"]) == "AdminKeyFunctionAliaslive"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

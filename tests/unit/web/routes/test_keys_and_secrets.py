@@ -12,9 +12,7 @@ from sweephand.model.api_key import Caller
 
 
 def opened(client: Client, key: str) -> Caller | None:
-    return authorize(
-        f"Bearer {key}", keys=client.keys, admin_secret=lambda: "x", now=client.world.clock.now()
-    )
+    return authorize(f"Bearer {key}", keys=client.keys, now=client.world.clock.now())
 
 
 def test_a_key_is_shown_once_and_opens_what_it_is_for() -> None:

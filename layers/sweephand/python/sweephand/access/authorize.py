@@ -1,18 +1,10 @@
 """Which caller an Authorization header stands for: the authorizer's whole decision."""
 
-import hmac
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from sweephand.base.instants import Instant
-from sweephand.model.api_key import (
-    ADMIN_KEY_ID,
-    EVERY_NAMESPACE,
-    Caller,
-    digest_of,
-    parse_key,
-)
+from sweephand.model.api_key import Caller, parse_key
 
 if TYPE_CHECKING:  # the ports import the values of every room, and the authorizer needs few of them
     from sweephand.ports import KeyStore
@@ -22,30 +14,18 @@ if TYPE_CHECKING:  # the ports import the values of every room, and the authoriz
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
 
 
-def authorize(
-    header: str | None, *, keys: "KeyStore", admin_secret: Callable[[], str], now: Instant
-) -> Caller | None:
+def authorize(header: str | None, *, keys: "KeyStore", now: Instant) -> Caller | None:
     """The caller whose API key is in the header; None if the header holds no valid key.
 
-    `admin_secret` returns the secret of the deployment's own key. It is called only for that key. The answer
-    is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these apart.
-    Raises StoreError if the key cannot be looked up.
+    The answer is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these
+    apart. Raises StoreError if the key cannot be looked up.
     """
     found = _BEARER.match(header.strip()) if header else None
     parts = parse_key(found["key"]) if found else None
     if parts is None:
         return None
     key_id, secret = parts
-    if key_id == ADMIN_KEY_ID:
-        return _deployment(secret, admin_secret())
     key = keys.get(key_id)
     if key is None or not key.accepts(secret, now):
         return None
     return key.caller
-
-
-def _deployment(given: str, secret: str) -> Caller | None:
-    # If no secret is set, an empty secret in the header must not match it.
-    if not secret or not hmac.compare_digest(digest_of(given), digest_of(secret)):
-        return None
-    return Caller(ADMIN_KEY_ID, EVERY_NAMESPACE, "admin")

@@ -10,7 +10,7 @@ Role = Literal["read", "write", "admin"]
 
 ROLES: Final[tuple[Role, ...]] = ("read", "write", "admin")
 
-#: The id of the deployment's own key. Its secret is in Secrets Manager, not in the table.
+#: The id of a key whose secret an operator has made, and of the first key of an earlier release.
 ADMIN_KEY_ID: Final = "admin"
 
 EVERY_NAMESPACE: Final = "*"

@@ -21,7 +21,6 @@ class Settings(NamedTuple):
     delivery_queue_url: str
     dead_letter_queue_url: str
     sweep_function: str
-    admin_key_secret: str
     shards: int
     sweepers_max: int
     allows_insecure_targets: bool
@@ -47,7 +46,6 @@ class Settings(NamedTuple):
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
             dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),
             sweep_function=environment.get("SWEEP_FUNCTION", ""),
-            admin_key_secret=environment.get("ADMIN_KEY_SECRET", ""),
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),

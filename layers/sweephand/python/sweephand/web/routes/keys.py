@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sweephand.access.key_making import make_key
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
     ForbiddenError,
@@ -14,12 +15,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import KEY_DAYS_MAX
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.validation import duration_violations
-from sweephand.model.api_key import (
-    EVERY_NAMESPACE,
-    Key,
-    digest_of,
-    format_key,
-)
+from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
@@ -38,26 +34,25 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
-def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
+def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
     """Make a key and show it. No later answer shows it again."""
     asked = request.body
     if not request.caller.sees(asked.namespace):
         raise ForbiddenError(
             f"This key is for namespace {request.caller.namespace}: it makes keys for that namespace only."
         )
-    secret = services.ids.secret()
+    now = request.requested_at
     lives_ms = None if asked.expires_in is None else parse_duration_ms(asked.expires_in)
-    key = Key(
-        id=services.ids.token(),
-        digest=digest_of(secret),
+    made = make_key(
+        services.keys,
+        services.ids,
         namespace=asked.namespace,
         role=asked.role,
-        created_at=request.requested_at,
-        expires_at=None if lives_ms is None else request.requested_at + lives_ms,
+        now=now,
+        expires_at=None if lives_ms is None else now + lives_ms,
         description=asked.description,
     )
-    services.keys.put(key)
-    response: NewKeyResponse = {**key_response(key), "key": format_key(key.id, secret)}
+    response: NewKeyResponse = {**key_response(made.key), "key": made.text}
     return Reply(201, response, {"cache-control": "no-store"})
 
 
@@ -127,7 +122,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Make an API key",
         description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
         "that namespace only.",
-        run=make_key,
+        run=create_key,
         accepts=Accepts(
             KeyRequest,
             _read_key,

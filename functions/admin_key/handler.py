@@ -1,0 +1,21 @@
+"""The admin key function. An operator invokes it with rights of IAM. No route of the API leads to it."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sweephand.runtime import admin_keys
+
+logger = Logger()
+
+
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any] | None:
+    """Make an admin key and show it once, or answer CloudFormation's request during an upgrade."""
+    if "ResponseURL" in event:
+        logger.info("upgraded", extra={"kept": admin_keys.keep_former(event)})
+        return None
+    key, text = admin_keys.make(event)
+    logger.info("made", extra={"key_id": key.id})
+    shown = {} if text is None else {"key": text}
+    return {"id": key.id, "namespace": key.namespace, "role": key.role, **shown}
