@@ -3,14 +3,20 @@
 import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import Revision, RevisionName
+from sweephand.runs.outcome import OutcomeName
 
 
 def updated(world: World) -> None:
-    """The job was updated so often, and fired so often between, that it forgot its earlier revisions."""
+    """The job was updated so often, and fired so often between, that it filed its earlier revisions."""
     world.patch(description="the last of many updates")
+    job = world.jobs.get(key_of())
+    assert job is not None
+    for each in job.earlier:
+        world.jobs.file(RevisionName(job.key, job.uid, each.rev), each)
     change(world, earlier=())
 
 
@@ -82,6 +88,29 @@ def test_a_trigger_that_waited_is_judged_again_by_the_forgotten_revision(ended_m
     change(world, earlier=(Revision("2-x", until, trigger.due_at + MINUTE),))
     world.clock.time += 2 * MINUTE
     assert handle(world, waited).name == outcome
+
+
+def _woken_after(world: World, *kept: str, waited_ms: int = 2 * MINUTE) -> OutcomeName:
+    """The outcome of a trigger of revision 1 that waited. Its job is at revision 4 and keeps these."""
+    waited = due(world).waiting()
+    due_at = waited.trigger.due_at
+    world.patch(description="one of many updates")
+    change(
+        world,
+        current=Revision("4-d", due_at - 1),
+        earlier=tuple(Revision(each, due_at - MINUTE, due_at + MINUTE) for each in kept),
+    )
+    world.clock.time += waited_ms
+    return handle(world, waited).name
+
+
+@pytest.mark.parametrize("kept", [("0-z",), ("0-z", "2-b"), ("2-b",)])
+def test_a_trigger_that_waited_is_not_owed_by_a_revision_that_its_job_left_out(kept: tuple[str, ...]) -> None:
+    assert _woken_after(World(), *kept) == "dropped"
+
+
+def test_a_trigger_that_waited_longer_than_its_revision_is_filed_is_still_owed() -> None:
+    assert _woken_after(World(), "2-b", waited_ms=REVISION_RETENTION_MS) == "succeeded"
 
 
 def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> None:

@@ -6,7 +6,7 @@ before the commit. So an evicted revision can be read as long as one of its trig
 
 from dataclasses import replace
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
 
@@ -49,6 +49,21 @@ def may_be_filed(job: Job | None, uid: str, rev: str, due_at: Instant) -> bool:
     number = _number(rev)
     later = next((each for each in job.earlier if _number(each.rev) > number), None)
     return later is not None and later.until is not None and due_at <= later.until
+
+
+def owes_nothing(job: Job | None, uid: str, rev: str) -> bool:
+    """Whether the job had room for that revision and does not keep it.
+
+    Either nothing fell due in the revision, or it was never committed.
+    """
+    if job is None or job.uid != uid or not job.earlier or job.revision(rev) is not None:
+        return False
+    return _number(job.earlier[0].rev) < _number(rev) <= _number(job.rev)
+
+
+def would_be_filed(due_at: Instant, now: Instant) -> bool:
+    """Whether an evicted revision that owns `due_at` must still be filed. A minute is left for clocks."""
+    return now < due_at + REVISION_RETENTION_MS - MINUTE_MS
 
 
 def with_filed_revision(job: Job, revision: Revision) -> Job:

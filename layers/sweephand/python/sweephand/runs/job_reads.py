@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
-from sweephand.model.earlier_revisions import may_be_filed
+from sweephand.model.earlier_revisions import may_be_filed, owes_nothing, would_be_filed
 from sweephand.model.job import Job, JobKey, Revision, RevisionName
 from sweephand.model.liveness import (
     Liveness,
@@ -53,18 +53,27 @@ class JobReads:
         return self._jobs.filed([name]).get(name)
 
     def mark_owed(self, message: TriggerMessage, read: JobRead) -> TriggerMessage:
-        """The message, marked by its filed revision as owed or not, if its job has forgotten the revision.
+        """The message, marked by its revision as owed or not, if its job does not keep the revision.
 
-        A trigger that waits was marked when it arrived. An update that was then being written may have ended
-        the revision before the due time of the trigger. So the mark of a forgotten revision is made anew.
+        A trigger that waits was marked when it arrived. An update may have ended the revision before the due
+        time of the trigger since then, if the delivery function's clock was ahead. So the mark of a revision
+        that the job does not keep is made again. A job with a full item neither keeps nor files a revision in
+        which nothing fell due.
         """
         trigger = message.trigger
         is_judged_by_revision = message.attempt == 1 and message.redrive is None and trigger.demand is None
-        if not is_judged_by_revision or not may_be_filed(read.job, trigger.uid, trigger.rev, trigger.due_at):
+        if not is_judged_by_revision:
+            return message
+        if owes_nothing(read.job, trigger.uid, trigger.rev):
+            return message._replace(is_owed=False)
+        if not may_be_filed(read.job, trigger.uid, trigger.rev, trigger.due_at):
             return message
         name = RevisionName(trigger.key, trigger.uid, trigger.rev)
         filed = self._jobs.filed([name]).get(name)
-        return message if filed is None else message._replace(is_owed=filed.owns(trigger.due_at))
+        if filed is None and not would_be_filed(trigger.due_at, self._clock.now()):
+            # The filed revision may have been removed at the end of its time to live.
+            return message
+        return message._replace(is_owed=filed is not None and filed.owns(trigger.due_at))
 
 
 def liveness_of(message: TriggerMessage, read: JobRead) -> Liveness:
