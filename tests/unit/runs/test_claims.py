@@ -44,16 +44,40 @@ def crash_until(world: World, end: int) -> None:
     world.queue.send([(message._replace(crashes=1), 60_000)])
 
 
-@pytest.mark.parametrize("attempt", [1, 2])
-def test_a_run_whose_job_is_deleted_while_an_attempt_connects_is_cancelled(attempt: int) -> None:
+@pytest.mark.parametrize(("attempt", "due"), [(1, "150s"), (2, "10s")])
+def test_a_run_whose_job_is_deleted_while_an_attempt_connects_is_cancelled(attempt: int, due: str) -> None:
     world = World()
     answers(world, *[FAILED] * (attempt - 1))
-    world.put(dueTime="10s", history="full")
+    world.put(dueTime=due, history="full")
     while_connecting(world, attempt, world.delete)
     world.run_until(NOON + HOUR)
     run = run_of(world)
     assert (run.state, run.attempts, run.reason) == ("cancelled", attempt - 1, "Its job was deleted.")
     assert len(world.consumers.attempts) == attempt - 1
+    assert not world.queue.waiting
+
+
+def test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made() -> None:
+    world = World()
+    world.put(dueTime="10s", history="full")
+    job = world.jobs.get(key_of())
+    assert job is not None
+    while_connecting(world, 1, world.delete)
+    world.run_until(NOON + 30_000)
+    assert not runs_of(world)
+    # The SDK repeats the creation, after another client's deletion.
+    assert world.jobs.put(job, None)
+    world.run_until(NOON + HOUR)
+    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
+
+
+def test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message() -> None:
+    world = World()
+    world.put(dueTime="10s", history="full")
+    while_connecting(world, 1, world.delete)
+    world.run_until(NOON + HOUR)
+    assert not runs_of(world)
+    assert not world.consumers.attempts
     assert not world.queue.waiting
 
 

@@ -62,17 +62,18 @@ class Claims:
         is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
         return run.claimed_until if run is not None and is_claimed else None
 
-    def release(self, run: Run, message: TriggerMessage, *, is_job_there: bool) -> None:
+    def release(self, run: Run, message: TriggerMessage, *, is_cancelled: bool) -> None:
         """Undo the claim of an attempt that was not made: no request was sent.
 
-        If the job was deleted, the run is cancelled. Otherwise the record goes back to what it was before the
-        claim: a first attempt leaves no record, and a later attempt is to be made again. If a function may
-        have crashed during this attempt, the claim stays until it ends, since that function may have sent the
-        request. A claim that another invocation has changed stays as it is.
+        If it `is_cancelled`, the job was deleted and the message will not come again. Otherwise the record
+        goes back to what it was before the claim: a first attempt leaves no record, and a later attempt is to
+        be made again. If a function may have crashed during this attempt, the claim stays until it ends,
+        since that function may have sent the request. A claim that another invocation has changed stays as it
+        is.
         """
         if _may_have_been_started(message):
             return
-        if not is_job_there:
+        if is_cancelled:
             self._runs.move(self._cancelled(run, message.attempt - 1), run)
         elif message.attempt == 1:
             self._runs.release(run)

@@ -152,9 +152,7 @@ class Deliverer:
         if liveness == "alive":
             # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
             return self._postponed(message)
-        # A later attempt proves that its job was committed. So only a first attempt can wait for a commit.
-        may_be_to_come = message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
-        if liveness == "unknown" and may_be_to_come:
+        if liveness == "unknown" and self._may_be_committed(message, now):
             return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
@@ -164,6 +162,13 @@ class Deliverer:
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
         return self._dropped(message, read)
+
+    def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
+        """Whether the job of a trigger may still be committed, or come back by a repeated creation.
+
+        A later attempt proves that its job was committed. So only a first attempt can wait for a commit.
+        """
+        return message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
 
     def _has_ended_while_held(self, message: TriggerMessage, job: Job, lasted_ms: int) -> bool:
         """Whether the run of a trigger that a pause holds back is over.
@@ -232,14 +237,15 @@ class Deliverer:
         attempted = self._attempts.make(message, read, job, run.token, deadline)
         if isinstance(attempted, Postponed):
             if is_claimed:
-                self._claims.release(run, message, is_job_there=True)
+                self._claims.release(run, message, is_cancelled=False)
             return self._postponed(message)
         if isinstance(attempted, Withdrawn):
             if is_claimed:
-                is_job_there = (
-                    attempted.read.job is not None and attempted.read.job.uid == message.trigger.uid
-                )
-                self._claims.release(run, message, is_job_there=is_job_there)
+                stored = attempted.read.job
+                is_job_there = stored is not None and stored.uid == message.trigger.uid
+                # A trigger that waits for a commit comes again. A cancelled run would refuse it then.
+                is_cancelled = not is_job_there and not self._may_be_committed(message, self._clock.now())
+                self._claims.release(run, message, is_cancelled=is_cancelled)
             return self._not_alive(message, attempted.read)
         message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
         run = _started(
