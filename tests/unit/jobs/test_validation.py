@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.targets import HTTP, SECURE
 from tests.fakes.world import NOON
 
+from sweephand.base.errors import Violation
 from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import Payload
@@ -13,6 +14,8 @@ from sweephand.targets.queues import NO_QUEUE
 
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/letters"
 JOB: dict[str, Any] = {"dueTime": "10s", "target": HTTP}
+#: A target within its bounds. Two of them are too large for one job.
+LARGE: dict[str, Any] = {**HTTP, "headers": {"x-large": "x" * 8_000}}
 
 
 def pointers(written: dict[str, Any], payload: Payload | None = None, **options: Any) -> list[str]:
@@ -45,13 +48,27 @@ def test_a_valid_job_has_no_violation(job: dict[str, Any]) -> None:
         ({"catchup": {"window": "119s"}}, "/catchup/window"),
         ({"deadLetterQueue": "letters"}, "/deadLetterQueue"),
         ({"labels": {"a:b": ""}}, "/labels/a:b"),
+        ({"labels": {"": ""}}, "/labels/"),
+        ({"retry": {"maxAttempts": 101}}, "/retry/maxAttempts"),
+        ({"retry": {"multiplier": 0.5}}, "/retry/multiplier"),
+        ({"repeats": 0}, "/repeats"),
+        ({"timezone": "x" * 65}, "/timezone"),
         ({"waitLimit": 5}, "/waitLimit"),
         ({"maxRunTime": "5m"}, "/maxRunTime"),
-        ({"description": "x" * 13_000}, ""),
+        ({"description": "x" * 513}, "/description"),
+        ({"target": LARGE, "onComplete": LARGE}, ""),
     ],
 )
 def test_a_rule_that_is_broken_is_told_with_its_pointer(fields: dict[str, Any], pointer: str) -> None:
     assert pointers({**JOB, **fields}) == [pointer]
+
+
+def test_a_field_out_of_its_bounds_breaks_no_other_rule() -> None:
+    assert pointers({**JOB, "waitLimit": 0}) == ["/waitLimit"]
+    assert pointers({**JOB, "timezone": "x" * 65, "dueTime": "2020-01-01T00:00:00Z"}) == [
+        "/timezone",
+        "/dueTime",
+    ]
 
 
 def test_everything_that_is_wrong_is_told_at_once_with_the_times() -> None:
@@ -65,7 +82,7 @@ def test_the_times_of_a_valid_job_are_left_to_the_writer() -> None:
 
 def test_a_field_whose_shape_was_refused_is_not_judged_again() -> None:
     job = {**JOB, "labels": 5, "timezone": "Nowhere"}
-    assert pointers(job, misshapen={"labels"}) == ["/timezone"]
+    assert pointers(job, refused=[Violation("/labels", "Must be an object.")]) == ["/timezone"]
 
 
 def test_a_stored_field_may_be_without_effect_and_one_that_is_written_may_not() -> None:

@@ -19,6 +19,8 @@ from sweephand.base.limits import (
     RETRY_DAYS_MAX,
     RUN_DAYS_MAX,
 )
+from sweephand.jobs.field_bounds import bounds_violations, value_at
+from sweephand.jobs.labels import label_name_violations
 from sweephand.model.definition import Payload
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.request import IDLE_ON_DEMAND, series_of
@@ -65,35 +67,38 @@ def job_violations(
     *,
     reach: Reach,
     requested_at: Instant,
-    misshapen: Collection[str] = (),
+    refused: Collection[Violation] = (),
     asked: Collection[str] | None = None,
 ) -> list[Violation]:
     """What is wrong with a job; empty if it can be accepted.
 
-    `written` are its fields without `data`, as plain JSON values; `payload` is its `data`. `misshapen` names
-    the fields whose shape the caller has refused already: no rule judges them. `asked` are the fields that
-    this request writes, by default all of them. A field that was stored before may be without effect, so that
-    a stored job can always be patched.
+    `written` are its fields without `data`, as plain JSON values; `payload` is its `data`. `refused` are the
+    violations that the caller has found in the shapes and bounds of fields. No rule judges these fields, and
+    the result does not repeat these violations. `asked` are the fields that this request writes, by default
+    all of them. A field that was stored before may be without effect, so that a stored job can always be
+    patched.
 
     The times of a job (a zone that does not exist, a dueTime long past) are judged only if something else is
     wrong, so that the caller is told everything at once. In a valid job, the times are left to the writer
     (jobs/series.py). It accepts a past dueTime if the stored job has the same one.
     """
-    sound = {name: value for name, value in written.items() if name not in misshapen}
+    bounds = bounds_violations(written, refused)
+    unsound = {top_field(each) for each in (*refused, *bounds)}
+    sound = {name: value for name, value in written.items() if name not in unsound}
     found = _target_violations(sound, payload, reach)
     durations = _duration_violations(written)
     found += durations
     if "catchup" in sound and not durations:
         found += _window_violations(sound["catchup"])
     found += _dead_letter_queue_violations(sound.get("deadLetterQueue"), reach)
-    found += _label_violations(sound.get("labels", {}))
+    found += label_name_violations(sound.get("labels", {}))
     found += _idle_violations(sound, written.keys() if asked is None else asked)
     found += _on_demand_violations(written)
-    if not found and not misshapen:
+    if not found and not unsound:
         found += _size_violations(written)
-    if found or misshapen:
+    if found or unsound:
         found += timing_violations(written, sound, requested_at, may_be_on_demand=True)
-    return found
+    return bounds + found
 
 
 def payload_of(text: str) -> Payload:
@@ -181,9 +186,7 @@ def _target_violations(sound: Mapping[str, Any], payload: Payload | None, reach:
 def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
     found: list[Violation] = []
     for path, days_max, may_be_zero in _DURATIONS:
-        value: Any = written
-        for name in path:
-            value = value.get(name) if isinstance(value, Mapping) else None
+        value = value_at(written, path)
         if isinstance(value, str):
             found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
     return found
@@ -236,13 +239,3 @@ def _on_demand_violations(written: Mapping[str, Any]) -> list[Violation]:
     if written.get("deleteAfterCompletion") is True:
         idle.append("deleteAfterCompletion")
     return [Violation(pointer(name), IDLE_ON_DEMAND) for name in idle]
-
-
-def _label_violations(labels: Mapping[str, str]) -> list[Violation]:
-    return [
-        Violation(
-            pointer("labels", name), "Give a name without a colon: a list is filtered by label=name:value."
-        )
-        for name in labels
-        if ":" in name
-    ]

@@ -1,24 +1,22 @@
 """The bulk operations that pause, resume and delete jobs by prefix and labels."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.bulk import BulkResult, Filter
+from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    ParsedBody,
     Reply,
     Request,
     Returns,
 )
 from sweephand.web.schemas.filter_requests import BulkPauseRequest, BulkResumeRequest, FilterRequest
-from sweephand.web.schemas.filters import SELECTION_RULE, read_filter
+from sweephand.web.schemas.filters import SELECTION_RULE, filter_reader
 from sweephand.web.schemas.query import DeleteQuery
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.services import Services
@@ -65,14 +63,6 @@ def _count_reply(kind: str, done: BulkResult) -> Reply:
     return Reply(200, response)
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BulkPauseRequest]:
-    return read_filter(BulkPauseRequest, "pause", document)
-
-
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BulkResumeRequest]:
-    return read_filter(BulkResumeRequest, "resume", document)
-
-
 _ABOUT: Final = (
     "Selects the jobs whose names begin with the prefix and that have the labels. A prefix or labels are "
     f"required. One call looks at up to {BULK_EXAMINED_MAX} jobs. Call again with the nextCursor of the "
@@ -91,7 +81,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_jobs,
         accepts=Accepts(
             BulkPauseRequest,
-            _read_pause,
+            filter_reader(BulkPauseRequest, "pause", {"reason": DESCRIPTION}),
             {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
         ),
         returns={200: Returns("The number of jobs that were paused", CountResponse)},
@@ -105,7 +95,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Resume jobs in bulk",
         description=f"{_ABOUT} A job that is not paused does not change and does not count.",
         run=resume_jobs,
-        accepts=Accepts(BulkResumeRequest, _read_resume, {"of one team": {"labels": {"team": "ops"}}}),
+        accepts=Accepts(
+            BulkResumeRequest,
+            filter_reader(BulkResumeRequest, "resume"),
+            {"of one team": {"labels": {"team": "ops"}}},
+        ),
         returns={200: Returns("The number of jobs that were resumed", CountResponse)},
     ),
     Operation(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.base.errors import NotFoundError, Violation
+from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.run_id import parse_run_name
+from sweephand.runs.callback_rules import FAILURE_REASON, result_violations
 from sweephand.runs.callbacks import Callbacks
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -27,6 +27,7 @@ from sweephand.web.schemas.run_responses import (
     run_response,
 )
 from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.verb_bodies import body_reader
 from sweephand.web.schemas.verb_requests import CompletionRequest, FailureRequest
 from sweephand.web.services import Services
 
@@ -80,16 +81,7 @@ def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> P
     if violations or "result" not in document:
         return ParsedBody(None, tuple(violations))
     text = json_text.write(document["result"])
-    size = len(text.encode())
-    if size > RESULT_BYTES_MAX:
-        detail = f"Has {size} bytes as compact JSON. Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
-        return ParsedBody(None, (Violation("/result", detail),))
-    return ParsedBody(text)
-
-
-def _read_failure(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[FailureRequest]:
-    found, violations = check(FailureRequest, json_text.with_plain_numbers(document))
-    return ParsedBody(found, tuple(violations))
+    return ParsedBody(text, tuple(result_violations(text)))
 
 
 _TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token
@@ -142,7 +134,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=fail,
         accepts=Accepts(
             FailureRequest,
-            _read_failure,
+            body_reader(FailureRequest, {"reason": FAILURE_REASON}),
             {"for good": {"reason": "The file to convert is not there.", "retry": False}},
             required=False,
         ),

@@ -14,6 +14,7 @@ from sweephand.base.errors import (
 from sweephand.base.instants import Instant
 from sweephand.base.limits import KEY_DAYS_MAX
 from sweephand.base.names import NAME_RULE, is_name
+from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.validation import duration_violations
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.schedules import parse_duration_ms
@@ -103,7 +104,7 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    asked, violations = check(KeyRequest, given)
+    asked, violations = check(KeyRequest, given, bounds={"description": DESCRIPTION})
     namespace, expires_in = given.get("namespace"), given.get("expiresIn")
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))

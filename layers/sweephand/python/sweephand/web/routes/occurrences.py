@@ -17,6 +17,7 @@ from sweephand.base.instants import (
     rfc3339,
 )
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
+from sweephand.jobs.field_bounds import bounds_violations
 from sweephand.jobs.validation import timing_violations
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
@@ -44,7 +45,7 @@ from sweephand.web.schemas.responses import (
 )
 from sweephand.web.schemas.schedule_description import describe
 from sweephand.web.schemas.schedule_requests import PreviewRequest
-from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.shapes import check, in_order
 from sweephand.web.services import Services
 
 _REASONS: Final[Mapping[str, Reason]] = {
@@ -156,7 +157,8 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    asked, violations = check(PreviewRequest, given)
+    asked, shapes = check(PreviewRequest, given)
+    violations = in_order(PreviewRequest, [*shapes, *bounds_violations(given, shapes)])
     invalid = {each.pointer.split("/")[1] for each in violations if each.pointer}
     valid = {name: value for name, value in given.items() if name not in invalid}
     after = None

@@ -1,18 +1,14 @@
 """The operations that pause a job and resume it."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from sweephand.base.errors import Violation
-from sweephand.base.instants import Instant
+from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.read import view
 from sweephand.model.job import Job
-from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -25,7 +21,7 @@ from sweephand.web.routes.jobs import (
     expected_revision,
 )
 from sweephand.web.schemas.job_responses import JobResponse, job_response
-from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.verb_bodies import body_reader
 from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
 from sweephand.web.services import Services
 
@@ -59,19 +55,6 @@ def _job_reply(request: Request[Any, Any], job: Job) -> Reply:
     return Reply(200, response, {"etag": etag(job.rev)})
 
 
-def _read_pause(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[PauseRequest]:
-    return _parsed(check(PauseRequest, json_text.with_plain_numbers(document)))
-
-
-def _read_resume(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[ResumeRequest]:
-    return _parsed(check(ResumeRequest, json_text.with_plain_numbers(document)))
-
-
-def _parsed(checked: tuple[Any, list[Violation]]) -> ParsedBody[Any]:
-    found, violations = checked
-    return ParsedBody(found, tuple(violations))
-
-
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         method="POST",
@@ -86,7 +69,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_job,
         accepts=Accepts(
             PauseRequest,
-            _read_pause,
+            body_reader(PauseRequest, {"reason": DESCRIPTION}),
             {"for maintenance": {"reason": "The database moves tonight."}},
             required=False,
         ),
@@ -106,7 +89,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         "newest. Give `catchup` in this call or in the job. A job that is not paused does not change.",
         run=resume_job,
         accepts=Accepts(
-            ResumeRequest, _read_resume, {"nothing that was missed": {"catchup": "none"}}, required=False
+            ResumeRequest,
+            body_reader(ResumeRequest),
+            {"nothing that was missed": {"catchup": "none"}},
+            required=False,
         ),
         headers=IF_MATCH,
         returns={200: Returns("The resumed job", JobResponse, ETAG)},

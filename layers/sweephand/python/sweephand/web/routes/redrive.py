@@ -1,24 +1,21 @@
 """The operations that try failed runs again: one run, or in bulk those of the jobs that a filter selects."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base import limits
-from sweephand.base.instants import Instant
 from sweephand.runs.redrive import Progress
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    ParsedBody,
     Reply,
     Request,
     Returns,
 )
 from sweephand.web.routes.runs import RUN_PATH
 from sweephand.web.schemas.filter_requests import FilterRequest
-from sweephand.web.schemas.filters import read_filter
+from sweephand.web.schemas.filters import filter_reader
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.schemas.run_responses import RedriveResponse
 from sweephand.web.services import Services
@@ -52,10 +49,6 @@ def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -
     return Reply(200, response)
 
 
-def _read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[FilterRequest]:
-    return read_filter(FilterRequest, "redrive", document)
-
-
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         method="POST",
@@ -82,7 +75,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         f"the labels. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs and runs. Call again with the "
         "nextCursor of the answer, until an answer has none.",
         run=redrive_runs,
-        accepts=Accepts(FilterRequest, _read, {"of one team": {"labels": {"team": "ops"}}}),
+        accepts=Accepts(
+            FilterRequest,
+            filter_reader(FilterRequest, "redrive"),
+            {"of one team": {"labels": {"team": "ops"}}},
+        ),
         returns={200: Returns("The number of runs that were redriven", CountResponse)},
     ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
+from sweephand.jobs.field_bounds import bounds_violations
 from sweephand.jobs.validation import TARGETS, job_violations, payload_of, payload_violations, top_field
 from sweephand.model.definition import Definition, Payload
 from sweephand.targets.queues import Reach
@@ -12,7 +13,7 @@ from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.job_requests import RESERVED_FIELDS, JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
-from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.shapes import check, in_order
 
 #: The fields of a job that a caller cannot write: those of later releases, and those that Sweephand sets.
 _NOT_WRITABLE: Final = dict.fromkeys(
@@ -47,21 +48,23 @@ def validate_definition(
 ) -> ParsedBody[Definition]:
     """The definition of the fields in `written`, or all their violations.
 
-    This function checks the shapes of the fields. `job_violations` checks their rules, and explains `asked`.
+    This function checks the shapes and bounds of the fields, and names what is wrong in the order of the
+    model. `job_violations` checks their rules, and explains `asked`.
     """
     shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
     # The model does not know the fields of targets. The rules of the target types check their shapes.
     shapes = [each for each in shapes if top_field(each) not in TARGETS & written.keys()]
+    refused = in_order(JobRequest, [*shapes, *bounds_violations(written, shapes)])
     rules = job_violations(
         written,
         payload,
         reach=reach,
         requested_at=requested_at,
-        misshapen={top_field(each) for each in shapes},
+        refused=refused,
         asked=asked,
     )
-    if shapes or rules:
-        return ParsedBody(None, (*shapes, *rules))
+    if refused or rules:
+        return ParsedBody(None, (*refused, *rules))
     return ParsedBody(Definition(written, payload))
 
 

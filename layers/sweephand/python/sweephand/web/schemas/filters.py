@@ -1,28 +1,46 @@
 """Reads the filter of a bulk call. A filter needs a prefix or labels."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import Violation
+from sweephand.base.field_bounds import TextBounds
+from sweephand.base.instants import Instant
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.schemas.filter_requests import FilterRequest
-from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.shapes import NO_BOUNDS, check
+from sweephand.web.services import Services
 
 AnyFilter = TypeVar("AnyFilter", bound=FilterRequest)
 
 SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
 
-def read_filter(model: type[AnyFilter], kind: str, document: Mapping[str, Any]) -> ParsedBody[AnyFilter]:
-    """The filter in a body, or its violations. `kind` is the kind of the call's cursors."""
-    filters, violations = check(model, json_text.with_plain_numbers(document))
-    if filters is not None:
-        if not filters.prefix and not filters.labels:
-            violations.append(Violation("", SELECTION_RULE))
-        if filters.cursor is not None:
-            try:
-                cursor.decode(kind, filters.cursor)
-            except ValueError as error:
-                violations.append(Violation("/cursor", str(error)))
-    return ParsedBody(filters, tuple(violations))
+def filter_reader(
+    model: type[AnyFilter], kind: str, bounds: Mapping[str, TextBounds] = NO_BOUNDS
+) -> Callable[[Mapping[str, Any], Services, Instant], ParsedBody[AnyFilter]]:
+    """Reads the filter in a body, or its violations.
+
+    `kind` is the kind of the call's cursors. `bounds` are those of the texts that the verb takes.
+    """
+
+    def read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[AnyFilter]:
+        filters, violations = check(model, json_text.with_plain_numbers(document), bounds=bounds)
+        if filters is not None:
+            violations += _rules(filters, kind)
+        return ParsedBody(filters, tuple(violations))
+
+    return read
+
+
+def _rules(filters: FilterRequest, kind: str) -> list[Violation]:
+    found: list[Violation] = []
+    if not filters.prefix and not filters.labels:
+        found.append(Violation("", SELECTION_RULE))
+    if filters.cursor is not None:
+        try:
+            cursor.decode(kind, filters.cursor)
+        except ValueError as error:
+            found.append(Violation("/cursor", str(error)))
+    return found

@@ -4,14 +4,16 @@ A pattern states the syntax of a text. The description of a field states the bou
 duration is at most 30 days, or that an instant is in the future.
 """
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import WithJsonSchema
 
+from sweephand.base.field_bounds import NumberBounds, TextBounds
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
+from sweephand.jobs.field_bounds import DESCRIPTION, TIMEZONE
 from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
 from sweephand.targets.url import URL_SCHEMA
 
@@ -46,9 +48,19 @@ NameOrAll = Annotated[
 DurationText = Annotated[str, WithJsonSchema(DURATION_SCHEMA)]
 TimePointText = Annotated[str, WithJsonSchema(TIME_POINT_SCHEMA)]
 InstantText = Annotated[str, WithJsonSchema(INSTANT)]
-ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", 64))]
+ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", TIMEZONE.most))]
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
 UrlText = Annotated[str, WithJsonSchema(URL_SCHEMA)]
+
+
+def bounded(
+    kind: Literal["integer", "number", "string"], bounds: NumberBounds | TextBounds
+) -> WithJsonSchema:
+    """Describes a field with its bounds. A rule outside the model judges values by the same bounds."""
+    return WithJsonSchema({"type": kind, **bounds.schema})
+
+
+DescriptionText = Annotated[str, bounded("string", DESCRIPTION)]
 
 _UNITS: Final = (("d", DAY_MS), ("h", HOUR_MS), ("m", MINUTE_MS), ("s", SECOND_MS))
 

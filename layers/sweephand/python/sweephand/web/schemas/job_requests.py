@@ -2,10 +2,12 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, FiniteFloat, WithJsonSchema
 
 from sweephand.base import limits
 from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.jobs import field_bounds
+from sweephand.jobs.labels import LABELS_MEANING, LABELS_SCHEMA
 from sweephand.model.definition import (
     CATCH_UP_DEFAULT,
     HEARTBEAT_TIMEOUT_DEFAULT_MS,
@@ -19,7 +21,14 @@ from sweephand.model.definition import (
     OverlapMode,
 )
 from sweephand.targets.registry import either, end_target_types, target_types
-from sweephand.web.schemas.formats import DurationText, Name, UrlText, duration_text
+from sweephand.web.schemas.formats import (
+    DescriptionText,
+    DurationText,
+    Name,
+    UrlText,
+    bounded,
+    duration_text,
+)
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 from sweephand.web.schemas.schedule_requests import Timing
 from sweephand.web.schemas.target_schemas import EndTarget, Target
@@ -37,12 +46,8 @@ def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
 class RetryRequest(RequestBody):
     """The attempts at a trigger: their number, their delays, and for how long they go on."""
 
-    max_attempts: int | None = Field(
-        None,
-        ge=1,
-        le=limits.RETRY_ATTEMPTS_MAX,
-        description=f"A whole number from 1 to {limits.RETRY_ATTEMPTS_MAX}; "
-        f"{RETRY_DEFAULT.attempts_max} by default.",
+    max_attempts: Annotated[int, bounded("integer", field_bounds.MAX_ATTEMPTS)] | None = Field(
+        None, description=field_bounds.MAX_ATTEMPTS.meaning
     )
     max_age: DurationText | None = _duration(
         "How long after the first attempt the last attempt may begin",
@@ -52,13 +57,8 @@ class RetryRequest(RequestBody):
     initial_delay: DurationText | None = _duration(
         "The delay after the first attempt", RETRY_DEFAULT.initial_delay_ms, limits.RETRY_DAYS_MAX
     )
-    multiplier: float | None = Field(
-        None,
-        ge=1,
-        le=limits.RETRY_MULTIPLIER_MAX,
-        allow_inf_nan=False,
-        description="The factor from each delay to the next; a number from 1 to "
-        f"{limits.RETRY_MULTIPLIER_MAX}, {RETRY_DEFAULT.multiplier:g} by default.",
+    multiplier: Annotated[FiniteFloat, bounded("number", field_bounds.MULTIPLIER)] | None = Field(
+        None, description=field_bounds.MULTIPLIER.meaning
     )
     max_delay: DurationText | None = _duration(
         "The longest delay", RETRY_DEFAULT.delay_max_ms, limits.RETRY_DAYS_MAX
@@ -96,24 +96,15 @@ class JobRequest(Timing):
     retry: RetryRequest | None = Field(
         None, description="How Sweephand tries a failed trigger again: an object."
     )
-    dead_letter_queue: UrlText | None = Field(
-        None,
-        max_length=limits.URL_LENGTH_MAX,
-        description="The URL of the SQS queue for triggers that Sweephand has given up; by default the "
-        "stack's own.",
-    )
+    dead_letter_queue: UrlText | None = Field(None, description=field_bounds.DEAD_LETTER_QUEUE.meaning)
     overlap: OverlapMode | None = Field(
         None,
         description="What happens to a trigger that is due while a run of the job is not over. `allow` "
         "(default) delivers it at once. `skip` records it as skipped. `wait` delivers it after that run; "
         "the triggers wait in the order of their due times. `waitLatest` lets only the newest trigger wait.",
     )
-    wait_limit: int | None = Field(
-        None,
-        ge=1,
-        le=limits.WAIT_LIMIT_MAX,
-        description="With `overlap: wait`: how many triggers may wait for a run. Sweephand skips any further "
-        f"trigger. A whole number from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
+    wait_limit: Annotated[int, bounded("integer", field_bounds.WAIT_LIMIT)] | None = Field(
+        None, description=field_bounds.WAIT_LIMIT.meaning
     )
     catchup: CatchUpRequest | None = Field(
         None, description="Which occurrences fire after an outage made them late: an object."
@@ -161,28 +152,10 @@ class JobRequest(Timing):
     delete_after_completion: bool | None = Field(
         None, description="Whether Sweephand deletes the job once its last run is over; false by default."
     )
-    labels: (
-        dict[
-            Annotated[
-                str,
-                Field(
-                    min_length=1, max_length=limits.LABEL_LENGTH_MAX, json_schema_extra={"pattern": "^[^:]*$"}
-                ),
-            ],
-            Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)],
-        ]
-        | None
-    ) = Field(
-        None,
-        max_length=limits.LABELS_MAX,
-        description=f"Up to {limits.LABELS_MAX} names with a text each, of up to {limits.LABEL_LENGTH_MAX} "
-        "characters; a name has no colon.",
+    labels: Annotated[dict[str, str], WithJsonSchema(LABELS_SCHEMA)] | None = Field(
+        None, description=LABELS_MEANING
     )
-    description: str | None = Field(
-        None,
-        max_length=limits.DESCRIPTION_LENGTH_MAX,
-        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
-    )
+    description: DescriptionText | None = Field(None, description=field_bounds.DESCRIPTION.meaning)
 
 
 class JobPatchRequest(JobRequest):

@@ -3,8 +3,9 @@
 from pydantic import Field
 
 from sweephand.base import limits
+from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.formats import DurationText, NameOrAll
+from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 
 
@@ -21,8 +22,4 @@ class KeyRequest(RequestBody):
         description=f"How long the key works; by default without end, at most {limits.KEY_DAYS_MAX}d. "
         f"{DURATION_RULE}",
     )
-    description: str | None = Field(
-        None,
-        max_length=limits.DESCRIPTION_LENGTH_MAX,
-        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
-    )
+    description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)

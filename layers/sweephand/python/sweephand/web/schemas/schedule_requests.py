@@ -5,7 +5,15 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from sweephand.base import limits
-from sweephand.web.schemas.formats import INSTANT, DurationText, InstantText, TimePointText, ZoneText
+from sweephand.jobs import field_bounds
+from sweephand.web.schemas.formats import (
+    INSTANT,
+    DurationText,
+    InstantText,
+    TimePointText,
+    ZoneText,
+    bounded,
+)
 from sweephand.web.schemas.request_body import RequestBody
 
 _SCHEDULE = (
@@ -65,22 +73,12 @@ Schedule = Annotated[
         }
     ),
 ]
-_TIMEZONE = "An IANA time zone such as Europe/Paris; UTC by default."
-_DUE_TIME = (
-    "When a one-off fires, or the earliest due time of a recurring job: RFC 3339 with an offset, or a "
-    "duration from now (10s, PT2H)."
-)
-_TTL = "The latest due time: RFC 3339 with an offset, or a duration from dueTime. Without dueTime, from now."
-_REPEATS = f"How many occurrences the series has in all; a whole number from 1 to {limits.REPEATS_MAX}."
 _DST = (
     "What happens to a fixed local time on a day when the clock changes: an object. It has no effect on an "
     "expression whose minute or hour begins with a star, since such an expression follows real time."
 )
-_JITTER = (
-    "Delays the whole series by one offset within this window, so that jobs of the same schedule do not "
-    "fire at once. A job always has the same offset, which is made from its namespace and name. A duration "
-    f"of more than 0, at most {limits.JITTER_S_MAX} s."
-)
+
+_Repeats = Annotated[int, bounded("integer", field_bounds.REPEATS)]
 
 
 class Dst(RequestBody):
@@ -102,12 +100,12 @@ class Timing(RequestBody):
     """The fields that say when a job is due."""
 
     schedule: Schedule = Field(None, description=_SCHEDULE)
-    timezone: ZoneText | None = Field(None, max_length=64, description=_TIMEZONE)
-    due_time: TimePointText | None = Field(None, max_length=64, description=_DUE_TIME)
-    ttl: TimePointText | None = Field(None, max_length=64, description=_TTL)
-    repeats: int | None = Field(None, ge=1, le=limits.REPEATS_MAX, description=_REPEATS)
+    timezone: ZoneText | None = Field(None, description=field_bounds.TIMEZONE.meaning)
+    due_time: TimePointText | None = Field(None, description=field_bounds.DUE_TIME.meaning)
+    ttl: TimePointText | None = Field(None, description=field_bounds.TTL.meaning)
+    repeats: _Repeats | None = Field(None, description=field_bounds.REPEATS.meaning)
     dst: Dst | None = Field(None, description=_DST)
-    jitter: DurationText | None = Field(None, max_length=64, description=_JITTER)
+    jitter: DurationText | None = Field(None, description=field_bounds.JITTER.meaning)
 
 
 #: A preview needs a due time. Unlike a stored job, it cannot fire on demand.

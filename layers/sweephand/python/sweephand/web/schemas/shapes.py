@@ -1,16 +1,17 @@
 """Checks the shape of a body against its model.
 
 pydantic finds the errors. This module turns them into violations with sentences of its own.
-jobs/validation.py checks the rules between fields.
+jobs/validation.py checks the rules of a job: the bounds of its fields, and the rules between them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import Violation, pointer
+from sweephand.base.field_bounds import TextBounds
 from sweephand.base.spelling import suggestion
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,22 +41,48 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
-#: The default of `check`: no name has a sentence of its own.
+#: The defaults of `check`: no name has a sentence of its own, and no text has bounds.
 NO_SENTENCES: Final[Mapping[str, str]] = {}
+NO_BOUNDS: Final[Mapping[str, TextBounds]] = {}
 
 
 def check(
-    model: type[Model], document: Mapping[str, Any], *, sentences: Mapping[str, str] = NO_SENTENCES
+    model: type[Model],
+    document: Mapping[str, Any],
+    *,
+    sentences: Mapping[str, str] = NO_SENTENCES,
+    bounds: Mapping[str, TextBounds] = NO_BOUNDS,
 ) -> tuple[Model | None, list[Violation]]:
     """The model made from a body, or the violations of the body.
 
     `sentences` maps names that are not fields of the model to a sentence of their own. Any other unknown name
-    counts as a slip, and its violation suggests the most similar field.
+    counts as a slip, and its violation suggests the most similar field. `bounds` are the bounds of texts, by
+    the name of the field.
     """
+    too_long: list[Violation] = []
+    for name, each in bounds.items():
+        too_long += each.violations(pointer(name), document.get(name))
     try:
-        return model.model_validate(document), []
+        found = model.model_validate(document)
     except ValidationError as error:
-        return None, [_violation(model, found, sentences) for found in error.errors(include_url=False)]
+        shapes = [_violation(model, found, sentences) for found in error.errors(include_url=False)]
+        return None, in_order(model, shapes + too_long)
+    return (None, too_long) if too_long else (found, [])
+
+
+def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
+    """The violations in the order in which the model has their fields. Unknown fields come last."""
+
+    def places(violation: Violation) -> list[int]:
+        found: list[int] = []
+        holder: type[BaseModel] | None = model
+        for name in violation.pointer.split("/")[1:]:
+            names = [] if holder is None else list(_names(holder))
+            found.append(names.index(name) if name in names else len(names))
+            holder = None if holder is None else _model(holder, (name,))
+        return found
+
+    return sorted(violations, key=places)
 
 
 def _violation(model: type[BaseModel], found: Any, sentences: Mapping[str, str]) -> Violation:

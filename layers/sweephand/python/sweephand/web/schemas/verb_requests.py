@@ -1,23 +1,21 @@
 """The bodies of the calls that pause, resume, trigger or backfill a job, and of callbacks."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from sweephand.base import limits
+from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.model.definition import CatchUpMode
-from sweephand.web.schemas.formats import InstantText
+from sweephand.runs.callback_rules import FAILURE_REASON
+from sweephand.web.schemas.formats import DescriptionText, InstantText, bounded
 from sweephand.web.schemas.request_body import RequestBody
 
 
 class PauseRequest(RequestBody):
     """The reason of a pause."""
 
-    reason: str | None = Field(
-        None,
-        max_length=limits.DESCRIPTION_LENGTH_MAX,
-        description=f"For people: up to {limits.DESCRIPTION_LENGTH_MAX} characters.",
-    )
+    reason: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
 
 
 class ResumeRequest(RequestBody):
@@ -64,10 +62,8 @@ class CompletionRequest(RequestBody):
 class FailureRequest(RequestBody):
     """The callback that fails an attempt."""
 
-    reason: str | None = Field(
-        None,
-        max_length=limits.REASON_LENGTH_MAX,
-        description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters.",
+    reason: Annotated[str, bounded("string", FAILURE_REASON)] | None = Field(
+        None, description=FAILURE_REASON.meaning
     )
     retry: bool | None = Field(
         None,
