@@ -208,6 +208,33 @@ def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_pause
     assert delivered(world) == [0, 0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("kind", ["by hand", "redriven"])
+def test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash(kind: str) -> None:
+    world = World()
+    if kind == "by hand":
+        triggers(world, "wait")
+        world.trigger()
+    else:
+        (first,) = triggers(world, "wait", 0, retry={"maxAttempts": 1}, history="full")
+        world.consumers.answering = alone(world, iter([FAILED]))
+        handle(world, first)
+        world.redriver().redrive(key_of(), f"{NOON}-0")
+    world.pause()
+    ((_, message),) = waiting(world)
+    world.queue.waiting.clear()
+    before = delivered(world)
+    # A function took the line for the message and crashed. The queue shows the message again later.
+    job = stored(world)
+    assert world.lines.put(StoredLine(job.key, job.uid, "taken", Line(Holder(message, NOON))), None)
+    world.clock.time = NOON + 5_000
+    world.trigger()
+    world.run_until(NOON + 2 * ATTEMPT_CLAIM_MS)
+    assert delivered(world) == before
+    world.queue.send([(message, 0)])
+    world.run_until(world.clock.time + MINUTE)
+    assert delivered(world) == [*before, 0, 5]
+
+
 def slot_of(world: World) -> StoredLine:
     stored_line = world.lines.get(key_of())
     assert stored_line is not None

@@ -122,9 +122,11 @@ def gives_up_at(holder: Holder, run: Run | None, job: Job) -> Instant:
 def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
     """When a holder that a pause holds back makes way for a trigger that was requested by hand.
 
-    None if it does not make way. By that time, any delivery that began just before the pause is over.
+    None if it does not make way. By that time, any delivery that began just before the pause is over. A
+    holder that was requested by hand or redriven runs during a pause too, so it never makes way.
     """
-    if job.paused_at is None:
+    is_exempt = holder.message.redrive is not None or is_exempt_from_pause(holder.message.trigger.demand)
+    if job.paused_at is None or is_exempt:
         return None
     if run is None or run.attempts < holder.message.attempt:
         return holder.since + ATTEMPT_CLAIM_MS
