@@ -200,7 +200,8 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         goes_on = False
     reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
     is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
-    is_same = timing.schedule == former.schedule and timing.due_at == former.due_at
+    # A new dueTime is the beginning of other times. Without its dueTime, a schedule names the same times.
+    is_same = timing.schedule == former.schedule and timing.due_at in {None, former.due_at}
     # Where the times are counted from the beginning, a new series names others; from one dueTime, the same.
     names_others = timing.counts_from_start and timing.due_at is None
     if not goes_on and is_same and is_moved and not names_others:

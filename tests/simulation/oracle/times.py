@@ -69,6 +69,9 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
         # By another zone or rule, the times up to there have been those of the writes before.
         before = writes[first - 1]
         begins = max(begins, max(writes[first].asked_at, before.since) - before.jitter_ms)
+    elif not timing.counts_from_start:
+        # The first time of a schedule is its next match after the request (semantics.md, `schedule`).
+        begins = max(begins, writes[first].asked_at - writes[first].jitter_ms)
     if last + 1 < len(writes):
         ends = min(writes[last].paused_at or writes[last + 1].asked_at, writes[last + 1].asked_at)
     else:

@@ -1,0 +1,86 @@
+"""The oracle on the times of a schedule: which ones a series has after its request and after an update."""
+
+from typing import Any, Final
+
+import pytest
+from tests.simulation.oracle.lives import lives_of
+from tests.simulation.traces.doctored import changed, complaints, of, with_, without
+from tests.simulation.traces.stories import NOON, delivered, every_minute, in_order, written
+from tests.simulation.traces.trace import Event, Requested, Written
+
+_CRON: Final[dict[str, Any]] = {"schedule": "* * * * *", "data": '"x"'}
+
+_LEFT_OUT: Final = "of its schedule is no revision's"
+
+
+def created_at_a_match() -> list[Event]:
+    """The story every_minute(), by cron. The request that creates the job comes at 12:00:00.000."""
+    return changed(of(Written), definition=_CRON)(every_minute())
+
+
+def test_a_schedule_that_is_created_at_one_of_its_matches_begins_with_the_next_one() -> None:
+    assert complaints(created_at_a_match()) == []
+
+
+def test_a_later_match_that_no_revision_fires_is_named() -> None:
+    moved = written(
+        "patch",
+        "2-b",
+        375,
+        definition={**_CRON, "jitter": "1m"},
+        jitter_ms=30_000,
+        since=NOON + 450_000,
+    )
+    found = complaints(with_(moved)(created_at_a_match()))
+    assert any("12:07:00.000" in each and _LEFT_OUT in each for each in found)
+
+
+def test_the_first_match_after_the_creation_is_owed() -> None:
+    first = of(Requested, due_at=NOON + 60_000)
+    found = complaints(without(first)(created_at_a_match()))
+    assert any("owed 2026-11-21T12:01:00.000Z" in each for each in found)
+
+
+def _without_its_due_time(since_s: float) -> list[Event]:
+    """A job with a `dueTime` and 90 s of jitter. A PATCH at 375 s removes the one and shortens the other.
+
+    The time 12:04:00 fired at 12:05:30. The time 12:05:00 would have fired at 12:06:30, and now is due at
+    12:05:30. `since_s` is the beginning of the new revision.
+    """
+    due_time = {"dueTime": "2026-11-21T12:00:30Z", "jitter": "5m"}
+    return in_order(
+        written("create", "1-a", 0, definition={**_CRON, **due_time}, jitter_ms=90_000),
+        (event for due_s in range(30, 331, 60) for event in delivered(due_s, sequence=due_s // 60 + 1)),
+        written(
+            "patch",
+            "2-b",
+            375,
+            definition={**_CRON, "jitter": "1m"},
+            jitter_ms=30_000,
+            since=NOON + round(since_s * 1_000),
+        ),
+    )
+
+
+def _named(events: list[Event]) -> list[str]:
+    """Complaints about the times that fired, and about the beginning of a revision."""
+    return [each for each in complaints(events) if "nothing left" not in each and "no timer" not in each]
+
+
+def test_a_schedule_that_loses_its_due_time_goes_on_where_it_was() -> None:
+    story = _without_its_due_time(since_s=315.005)
+    [life] = lives_of(story).values()
+    due_at, sequence = life.occurrences[-1].between(NOON, NOON + 600_000)[0]
+    assert ((due_at - NOON) // 1_000, sequence) == (330, 7)
+    assert _named(with_(*delivered(330, "2-b", late_ms=46_000, sequence=7))(story)) == []
+
+
+@pytest.mark.parametrize("since_s", [300.005, 375.005])
+def test_a_wrong_beginning_after_the_loss_of_a_due_time_is_named(since_s: float) -> None:
+    assert any("2-b rules since" in each for each in _named(_without_its_due_time(since_s)))
+
+
+def test_a_time_of_a_schedule_that_lost_its_due_time_bears_the_next_number() -> None:
+    story = _without_its_due_time(since_s=315.005)
+    found = _named(with_(*delivered(330, "2-b", late_ms=46_000, sequence=8))(story))
+    assert any("bears the number 8 and is occurrence 7" in each for each in found)
