@@ -8,6 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sweephand.runs.outcome import METRICS
+from sweephand.runs.received import unsettled
 from sweephand.runtime.delivery import deliver
 
 logger = Logger()
@@ -29,5 +30,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
             logger.error("fault", outcome=each.outcome.name, exc_info=each.error)
     counts: dict[str, int | None] = {str(outcome): count for outcome, count in outcomes.items()}
     logger.info("delivered", extra={**counts, "lateness_ms": max(lateness, default=None)})
-    failures = [{"itemIdentifier": each.received.id} for each in handled if not each.is_done]
-    return {"batchItemFailures": failures}
+    return {"batchItemFailures": [{"itemIdentifier": each.id} for each in unsettled(handled)]}

@@ -12,8 +12,9 @@ from tests.fakes.sqs_client import queue_over
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import (
+    BundleMessage,
     DeadLetter,
-    Message,
+    Readable,
     Trigger,
     TriggerMessage,
 )
@@ -32,7 +33,7 @@ class Case:
     """A queue, and what a consumer of it sees: messages with their receipts, and reasons of letters."""
 
     queue: Queue
-    receive: Callable[[], Sequence[tuple[Message, str]]]
+    receive: Callable[[], Sequence[tuple[Readable, str]]]
     reasons: Callable[[], list[str]]
     reappear: Callable[[], Any]
 
@@ -52,7 +53,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         url, dead = sqs.queue("delivery"), sqs.queue("dead")
         shown: list[str] = []
 
-        def receive() -> list[tuple[Message, str]]:
+        def receive() -> list[tuple[Readable, str]]:
             found = sqs.messages(url)
             shown.extend(each["ReceiptHandle"] for each in found)
             return [(decode(each["Body"]), each["ReceiptHandle"]) for each in found]
@@ -76,13 +77,19 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         )
 
 
-def by_due(received: Sequence[tuple[Message, str]]) -> list[Message]:
+def by_due(received: Sequence[tuple[Readable, str]]) -> list[Readable]:
     return sorted((each for each, _ in received), key=encode)
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 25])
 def test_every_message_that_was_sent_is_received(case: Case, count: int) -> None:
     sent = [message(number) for number in range(count)]
+    case.queue.send([(each, 0) for each in sent])
+    assert by_due(case.receive()) == sorted(sent, key=encode)
+
+
+def test_a_bundle_is_received_as_it_was_sent(case: Case) -> None:
+    sent: list[Readable] = [BundleMessage(tuple(message(number) for number in range(25))), message(1)]
     case.queue.send([(each, 0) for each in sent])
     assert by_due(case.receive()) == sorted(sent, key=encode)
 

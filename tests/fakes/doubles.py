@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from sweephand.base.instants import Instant
-from sweephand.model.trigger import DeadLetter, Message, Sendable
+from sweephand.model.trigger import DeadLetter, Readable, Sendable
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.intake import Received
@@ -94,7 +94,7 @@ class Letterbox:
             batch.append(Received(receipt, receipt, receives, encode(each[1])))
         return batch
 
-    def decode(self, body: str) -> Message:
+    def decode(self, body: str) -> Readable:
         """runs.intake.Decoder."""
         return decode(body)
 

@@ -265,10 +265,11 @@ def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
         assert consumer.accepted == 2
 
 
+@pytest.mark.parametrize("limit", ["HOSTS_MAX", "IDLE_CONNECTIONS_MAX"])
 def test_a_host_not_asked_for_longest_gives_its_connections_up(
-    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr("sweephand.delivery.http.connections.HOSTS_MAX", 2)
+    monkeypatch.setattr(f"sweephand.delivery.http.connections.{limit}", 2)
     with Consumer() as first, Consumer() as second, Consumer() as third:
         for consumer in (first, second, first, third, first, second):
             assert targets.deliver(attempt_of(consumer.spec())).succeeded

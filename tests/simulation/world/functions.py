@@ -28,7 +28,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received, settled
 from sweephand.runtime.app import App
 
 #: How many messages SQS hands over at once, at most (template.yaml: 10).
@@ -214,7 +214,7 @@ class Functions:
                 if each.error is not None:
                     self._complain(process, each.error)
             # What the function reports as done, SQS is told to delete.
-            self._sqs.delete([each.received.receipt for each in handled if each.is_done])
+            self._sqs.delete([each.receipt for each in settled(handled)])
             is_over()
 
         self._start(process, body)

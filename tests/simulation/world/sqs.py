@@ -15,8 +15,8 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.trigger import Message, RangeMessage
-from sweephand.model.wire import VERSION, decode
+from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
+from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.intake import Received
 
 #: As template.yaml sets them for the delivery queue (tests/simulation/world/test_platform.py).
@@ -70,7 +70,7 @@ class Sqs:
         self._heap: list[tuple[Instant, int, int, Envelope]] = []
         self._receipts: dict[str, Envelope] = {}
         self._number = 0
-        self._read: dict[str, Message] = {}
+        self._read: dict[str, Readable] = {}
         self._newer: list[str] = []
         self.seen: Callable[[Instant], None] = lambda _: None
 
@@ -109,7 +109,8 @@ class Sqs:
                 continue
             if envelope.receives >= RECEIVES_MAX:
                 envelope.is_deleted = True
-                self.bury(_trigger_id(envelope.body), f"received {RECEIVES_MAX} times", envelope.body)
+                for body in _singles(envelope.body):
+                    self.bury(_trigger_id(body), f"received {RECEIVES_MAX} times", body)
                 continue
             envelope.receives += 1
             envelope.turn += 1
@@ -155,10 +156,11 @@ class Sqs:
         return self.readable(waiting)
 
     def readable(self, entries: Iterable[Envelope | Received]) -> Iterator[Message]:
-        """The messages that can be read."""
+        """The messages that can be read, and of bundles each trigger."""
         for each in entries:
             with suppress(PoisonError, NewerError):
-                yield self.decode(each.body)
+                message = self.decode(each.body)
+                yield from message.triggers if isinstance(message, BundleMessage) else (message,)
 
     def next_at(self) -> Instant | None:
         """When there is something to receive."""
@@ -167,7 +169,7 @@ class Sqs:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def decode(self, body: str) -> Message:
+    def decode(self, body: str) -> Readable:
         """runs.intake.Decoder: what is put back unchanged is read once."""
         message = self._read.get(body)
         if message is None:
@@ -186,11 +188,22 @@ class Sqs:
         self.seen(at)
 
 
+def _singles(body: str) -> Iterator[str]:
+    """The body of a message, or those that the triggers of a bundle would have alone."""
+    with suppress(PoisonError, NewerError):
+        message = decode(body)
+        if isinstance(message, BundleMessage):
+            yield from map(encode, message.triggers)
+            return
+    yield body
+
+
 def _trigger_id(body: str) -> str | None:
     try:
         message = decode(body)
     except (PoisonError, NewerError):
         return None
+    assert not isinstance(message, BundleMessage), "each of its triggers is buried by itself"
     return None if isinstance(message, RangeMessage) else message.trigger.id
 
 

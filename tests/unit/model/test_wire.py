@@ -263,16 +263,16 @@ def test_what_is_no_message_is_poison(text: str) -> None:
     assert len(str(caught.value)) < 1_000
 
 
-@pytest.mark.parametrize("newer", [{"v": 2}, {"v": 3, "kind": "pack", "items": [1]}])
+@pytest.mark.parametrize("newer", [{"v": 3}, {"v": 4, "kind": "pack", "items": [1]}])
 def test_a_message_of_a_newer_version_is_kept_for_it_whatever_it_holds(newer: dict[str, Any]) -> None:
-    with pytest.raises(NewerError, match="this code reads version 1"):
+    with pytest.raises(NewerError, match="this code reads versions 1 to 2"):
         decode(json.dumps(newer))
     with pytest.raises(NewerError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | newer))
 
 
 def test_a_message_of_a_newer_version_is_sent_again_as_it_is() -> None:
-    body = '{"v": 2, "what": "\u00fc"}'
+    body = '{"v": 3, "what": "\u00fc"}'
     assert encode(NewerMessage(body)) == body
 
 

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 import pytest
 
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.base.errors import StoreError
-from sweephand.runtime.threads import DELIVERIES_AT_ONCE, deliver_concurrently, write_concurrently
+from sweephand.runtime.threads import deliver_concurrently, write_concurrently
 
 
 def run(tasks: list[Callable[[], Any]]) -> list[Any]:
@@ -17,7 +18,7 @@ def run(tasks: list[Callable[[], Any]]) -> list[Any]:
 def test_every_message_is_begun_while_all_others_take_long() -> None:
     everybody = threading.Barrier(DELIVERIES_AT_ONCE, timeout=10)
 
-    assert sorted(run([everybody.wait] * DELIVERIES_AT_ONCE)) == list(range(10))
+    assert sorted(run([everybody.wait] * DELIVERIES_AT_ONCE)) == list(range(DELIVERIES_AT_ONCE))
 
 
 def test_the_outcomes_of_deliveries_are_returned_in_order() -> None:

@@ -1,7 +1,12 @@
 """How tasks that do not depend on each other are run. A use case is told how, and starts no thread itself."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol, TypeVar
+from concurrent.futures import Future
+from typing import Final, Generic, Protocol, TypeVar
+
+#: Triggers that one delivery function delivers at once. Each waits for its due time and for its consumer in
+#: a thread of its own. More threads would need more memory, and more connections than the clients keep.
+DELIVERIES_AT_ONCE: Final = 32
 
 #: Records of skipped ranges that a sweeper writes at once. Each is a request of its own: it has a condition.
 RECORDS_AT_ONCE: Final = 16
@@ -20,3 +25,27 @@ class Concurrently(Protocol):
 def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
     """Runs the tasks in the calling thread, one after the other. An error ends the run at once."""
     return [task() for task in tasks]
+
+
+class Once(Generic[Result]):
+    """A value that is made when it is first asked for. All callers, in any thread, get that one value.
+
+    An error of `make` is raised to all of them.
+    """
+
+    def __init__(self, make: Callable[[], Result]) -> None:
+        self._make = make
+        self._made: dict[str, Future[Result]] = {}
+
+    def __call__(self) -> Result:
+        """The value. The first caller makes it, and the others wait for it."""
+        mine: Future[Result] = Future()
+        # setdefault() of a dict is atomic: it keeps the future of one caller.
+        made = self._made.setdefault("value", mine)
+        if made is mine:
+            try:
+                mine.set_result(self._make())
+            except BaseException as error:
+                mine.set_exception(error)
+                raise
+        return made.result()

@@ -54,6 +54,10 @@ QUEUE_DELAY_MAX_MS: Final = 900 * SECOND_MS
 #: The delivery function waits for less than this by itself, because SQS counts delays in whole seconds.
 EARLY_WAIT_MAX_MS: Final = SECOND_MS
 
+#: The triggers of a bundle fall due within this. The delivery function waits for each of them, and AWS bills
+#: the time.
+BUNDLE_SPAN_MAX_MS: Final = 2 * SECOND_MS
+
 #: Before an attempt, the delivery function reads the job again if its copy is older than this (promise 3).
 JOB_READ_AGE_MAX_MS: Final = SECOND_MS
 

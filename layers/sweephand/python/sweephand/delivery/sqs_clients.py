@@ -15,6 +15,7 @@ from botocore.awsrequest import (
 from botocore.config import Config
 
 from sweephand import __version__
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.sockets import has_application_data
 from sweephand.delivery.preflight import check
 
@@ -33,8 +34,8 @@ TRIES_MAX = 2
 #: the SDK waits up to a second. The rest is for resolving the name.
 SEND_S_MAX = 35
 
-#: As many as threads send at once: the delivery queue's, and ten deliveries.
-CONNECTIONS_MAX = 20
+#: As many as threads send at once: the deliveries, and the eight that send to the delivery queue.
+CONNECTIONS_MAX = DELIVERIES_AT_ONCE + 8
 
 
 class UnsentError(CancelledError):

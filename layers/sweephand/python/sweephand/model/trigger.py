@@ -228,6 +228,25 @@ def end_id(trigger: Trigger, attempts: int) -> str:
 Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage
 
 
+class BundleMessage(NamedTuple):
+    """First attempts of one namespace that fall due within a short time, in the order of their due times.
+
+    Each is a message of its own in every other respect: it is judged, delivered and counted by itself. A
+    trigger that has to wait leaves the bundle and travels alone.
+    """
+
+    triggers: tuple[TriggerMessage, ...]
+
+    @property
+    def not_before(self) -> Instant:
+        """The due time of the first trigger."""
+        return self.triggers[0].not_before
+
+
+#: Every message that this version can read.
+Readable: TypeAlias = Message | BundleMessage
+
+
 class NewerMessage(NamedTuple):
     """A message that a newer version wrote. It is sent again unchanged."""
 
@@ -235,7 +254,7 @@ class NewerMessage(NamedTuple):
 
 
 #: Every message that the queue can send.
-Sendable: TypeAlias = Message | NewerMessage
+Sendable: TypeAlias = Readable | NewerMessage
 
 
 class DeadLetter(NamedTuple):

@@ -9,6 +9,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
+    BundleMessage,
     DeadLetter,
     DeadlineMessage,
     FailureMessage,
@@ -16,29 +17,43 @@ from sweephand.model.trigger import (
     NewerMessage,
     NotifyMessage,
     RangeMessage,
+    Readable,
     Sendable,
     Trigger,
     TriggerMessage,
 )
+from sweephand.model.wire_bundles import bundle_to_json, read_bundle
 from sweephand.model.wire_fields import Fields
 from sweephand.model.wire_parts import demand_to_json, failure_to_json, redrive_to_json
 from sweephand.schedules import Occurrence, Series
 
-#: Raised for a new kind of message, and when a message changes its meaning. After an upgrade, messages of the
-#: old version wait for minutes, so the new version reads them. After a rollback, messages of the new version
-#: wait; the old version keeps them until the new version runs again.
-VERSION: Final = 1
+#: The newest version of a message that this code reads. It is raised for a new kind of message, and when a
+#: message changes its meaning. After an upgrade, messages of the old version wait for minutes, so the new
+#: version reads them. After a rollback, messages of the new version wait; the old version keeps them until
+#: the new version runs again.
+VERSION: Final = 2
+
+#: The versions as which messages are written. Each kind keeps the version in which it came, so that the
+#: version of Sweephand before reads all kinds that it knows.
+_VERSION_WRITTEN: Final = 1
+_VERSION_OF_BUNDLES: Final = 2
 
 _POISON_EXCERPT_MAX: Final = 80
 
 
 def encode(message: Sendable) -> str:
     """The message as compact JSON in ASCII, which every queue accepts unchanged."""
+    if isinstance(message, NewerMessage):
+        return message.body
+    if isinstance(message, BundleMessage):
+        return _compact({"v": _VERSION_OF_BUNDLES, "kind": "bundle", **bundle_to_json(message)})
+    return _compact({"v": _VERSION_WRITTEN, **_of_message(message)})
+
+
+def _of_message(message: Message) -> dict[str, Any]:
     match message:
-        case NewerMessage():
-            return message.body
         case TriggerMessage():
-            fields = _of_trigger_message(message)
+            return _of_trigger_message(message)
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
@@ -73,10 +88,10 @@ def encode(message: Sendable) -> str:
             for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
                 if is_set:
                     fields[name] = True
-    return _compact({"v": VERSION, **fields})
+    return fields
 
 
-def decode(text: str) -> Message:
+def decode(text: str) -> Readable:
     """The message that the text holds.
 
     Raises NewerError if a newer version wrote it, and PoisonError if it is no message. A text counts as a
@@ -99,7 +114,7 @@ def encode_letter(letter: DeadLetter) -> str:
     trigger = letter.trigger
     return _compact(
         {
-            "v": VERSION,
+            "v": _VERSION_WRITTEN,
             "reason": letter.reason,
             "triggerId": trigger and trigger.id,
             "namespace": trigger and trigger.key.namespace,
@@ -114,12 +129,12 @@ def encode_letter(letter: DeadLetter) -> str:
     )
 
 
-def _read(fields: Fields) -> Message:
+def _read(fields: Fields) -> Readable:
     version = fields.number("v")
     if version > VERSION:
-        raise NewerError(f"This message has version {version}, and this code reads version {VERSION} only.")
-    if version != VERSION:
-        raise PoisonError(f"This message has version {version}, and this code reads version {VERSION} only.")
+        raise NewerError(f"This message has version {version}, and this code reads versions 1 to {VERSION}.")
+    if version < 1:
+        raise PoisonError(f"This message has version {version}, and this code reads versions 1 to {VERSION}.")
     match fields.text("kind"):
         case "trigger":
             return TriggerMessage(
@@ -135,6 +150,8 @@ def _read(fields: Fields) -> Message:
                 had_token=fields.is_set("hadToken"),
                 last_failure=fields.failure(),
             )
+        case "bundle":
+            return read_bundle(fields)
         case "deadline":
             return DeadlineMessage(
                 trigger=fields.trigger(),

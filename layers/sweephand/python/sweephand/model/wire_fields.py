@@ -49,6 +49,15 @@ class Fields:
             raise PoisonError(f"`{name}` in a message is a pair of numbers.")
         return _whole(value[0], name), _whole(value[1], name)
 
+    def rows(self, name: str, *columns: str) -> list["Fields"]:
+        """The rows of a table. A row is a list of one value for each column; the last may be absent."""
+        value = self._fields.get(name)
+        if not isinstance(value, list) or not value:
+            raise PoisonError(f"`{name}` in a message is a list of rows.")
+        if any(not isinstance(row, list) or len(row) > len(columns) for row in value):
+            raise PoisonError(f"`{name}` in a message has rows of {', '.join(columns)}.")
+        return [Fields(dict(zip(columns, row, strict=False))) for row in value]
+
     def sentence(self, name: str) -> str:
         """A sentence for people, such as the reason of a failure; it may be empty."""
         value = self._fields.get(name)

@@ -1,14 +1,17 @@
 """Handling received messages separately, so that a failure of one message does not affect the others."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
-from sweephand.base.concurrency import Concurrently
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently
 from sweephand.base.errors import NewerError, PoisonError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.timing import (
+    BUNDLE_SPAN_MAX_MS,
     EARLY_WAIT_MAX_MS,
     NEWER_MS,
     QUEUE_DELAY_MAX_MS,
@@ -16,11 +19,13 @@ from sweephand.base.timing import (
 )
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import (
+    BundleMessage,
     DeadLetter,
     DeadlineMessage,
     Message,
     NewerMessage,
     RangeMessage,
+    Readable,
     Sendable,
     TriggerMessage,
 )
@@ -28,6 +33,11 @@ from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Intake takes and returns these
+from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
+from sweephand.runs.received import settled
+from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
+from sweephand.runs.turns import Turns
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
 #: before.
@@ -41,45 +51,36 @@ CRASHES_MAX = 5
 #: takes about half a day.
 FAULTS_MAX = 60
 
-#: A job read that is too old to be used. The handler that needs the job reads it again.
-UNREAD = JobRead(None, 0)
-
 #: The time that the longest attempt and the writes after it take. A message that is handled alone is not
 #: started with less time left.
 ALONE_RESERVE_MS = TARGET_TIMEOUT_S_MAX * SECOND_MS + SETTLING_MS
 
 
-class Received(NamedTuple):
-    """A message as SQS delivered it: the SQS message id, the receipt, and how often SQS has delivered it."""
-
-    id: str
-    receipt: str
-    receives: int
-    body: str
-
-
-class Handled(NamedTuple):
-    """What became of a received message.
-
-    If `is_done`, the message may be acknowledged. `error` is for the log.
-    """
-
-    received: Received
-    outcome: Outcome
-    is_done: bool = True
-    error: Exception | None = None
-
-
 class Decoder(Protocol):
     """Decodes the body of a message."""
 
-    def __call__(self, text: str, /) -> Message:
+    def __call__(self, text: str, /) -> Readable:
         """The message in that text.
 
         Raises NewerError if a newer version of Sweephand wrote the text, and PoisonError if the text is no
         message.
         """
         ...
+
+
+class _Taken(NamedTuple):
+    """A message that is to be handled in this invocation; of a bundle, one of its triggers.
+
+    If it may begin within `wait_max_ms`, the function waits for that. Otherwise the message is sent again.
+    """
+
+    received: Received
+    message: Message
+    wait_max_ms: int = EARLY_WAIT_MAX_MS
+
+    def is_awaited(self, now: Instant) -> bool:
+        """Whether it is a trigger that the function delivers, after it has waited if need be."""
+        return isinstance(self.message, TriggerMessage) and self.message.not_before - now < self.wait_max_ms
 
 
 class Intake:
@@ -105,52 +106,108 @@ class Intake:
     def handle(self, messages: Sequence[Received], *, deadline: Instant) -> list[Handled]:
         """Handle every message, in no particular order. No message's failure raises.
 
-        The caller must report the messages that are not done as failed, so that SQS delivers them again.
+        The caller must report the messages that are not `settled()` as failed, so that SQS delivers them
+        again.
         """
         handled: list[Handled] = []
-        readable: list[tuple[Received, Message]] = []
+        readable: list[_Taken] = []
         for received in messages:
             try:
-                readable.append((received, _with_crashes(self._decode(received.body), received)))
+                message = self._decode(received.body)
             except NewerError:
                 handled.append(self._put_back_newer(received, NewerMessage(received.body)))
             except PoisonError as error:
                 handled.append(self._bury_unreadable(received, error))
-        alone = [each for each in readable if _receives(*each) >= ALONE_FROM_RECEIVES and len(messages) > 1]
+            else:
+                if not isinstance(message, BundleMessage):
+                    readable.append(_Taken(received, _with_crashes(message, received)))
+                elif (whole := self._whole(received, message)) is not None:
+                    handled.append(whole)
+                else:
+                    wait_max_ms = EARLY_WAIT_MAX_MS + BUNDLE_SPAN_MAX_MS
+                    readable += [_Taken(received, each, wait_max_ms) for each in message.triggers]
+        alone = [each for each in readable if _receives(each) >= ALONE_FROM_RECEIVES and len(messages) > 1]
         together = [each for each in readable if each not in alone]
+        if together and any(each.outcome.name == "split" for each in handled):
+            # One of the others may crash the function. The bundle would come again and be split again.
+            self._acknowledge(handled)
         handled += self._handle_together(together, deadline)
         if alone:
             # The next message may crash the function. So acknowledge first what is done.
-            self._queue.acknowledge([each.received.receipt for each in handled if each.is_done])
-        for received, message in alone:
-            handled.append(self._handle_alone(received, message, deadline))
+            self._acknowledge(handled)
+        for each in alone:
+            handled.append(self._handle_alone(each.received, each.message, deadline))
         return handled
 
-    def _handle_together(
-        self, pairs: Sequence[tuple[Received, Message]], deadline: Instant
-    ) -> Iterable[Handled]:
-        if not pairs:
-            return []
-        reads = self._read_jobs([message for _, message in pairs])
+    def _acknowledge(self, handled: Iterable[Handled]) -> None:
+        self._queue.acknowledge([each.receipt for each in settled(handled)])
 
-        def task(received: Received, message: Message) -> Callable[[], Handled]:
-            return lambda: self._handle_one(received, message, reads[_key(message)], deadline)
+    def _whole(self, received: Received, bundle: BundleMessage) -> Handled | None:
+        """What became of a bundle that is not opened here; None if its triggers are to be delivered now.
 
-        return self._concurrently([task(received, message) for received, message in pairs])
+        A bundle that comes again may have crashed the function before. Each of its triggers is sent alone,
+        with the crash, so that one of them that crashes functions ends alone.
+        """
+        if received.receives > 1:
+            failure = self._send_singles(singles_of(bundle, received.receives))
+            return Handled(received, Outcome("split"), is_done=failure is None, error=failure)
+        early_ms = bundle.not_before - self._clock.now()
+        if early_ms < EARLY_WAIT_MAX_MS:
+            return None
+        return self._resend(received, bundle, Outcome("early"), min(early_ms, QUEUE_DELAY_MAX_MS), None)
 
-    def _read_jobs(self, messages: Sequence[Message]) -> Mapping[JobKey, JobRead]:
-        """The jobs of the messages.
+    def _handle_together(self, taken: Sequence[_Taken], deadline: Instant) -> Iterable[Handled]:
+        """Handle the messages, each in a thread of its own if there are enough, by their due times.
 
-        Messages that have to wait anyway get no read: their handlers read their jobs later.
+        If slow consumers hold all threads, what waits for one too long is sent alone to another function.
         """
         now = self._clock.now()
-        keys = {_key(message) for message in messages}
-        needed = {_key(message) for message in messages if _is_near(message, now)}
+        # What is not awaited begins at once: it is only sent again, or needs no particular instant.
+        others = [(now, (each, None)) for each in taken if not each.is_awaited(now)]
+        turns = Turns([*others, *self._awaited(taken, now)], self._clock)
+
+        def work() -> list[Handled]:
+            return [self._handle_turn(each, group, deadline) for each, group in turns]
+
+        def send_late() -> list[Handled]:
+            return [each for late in turns.late() for each in self._send_late([taken for taken, _ in late])]
+
+        tasks = [work] * min(len(taken), DELIVERIES_AT_ONCE)
+        if len(taken) > DELIVERIES_AT_ONCE:
+            tasks[-1] = send_late
+        return chain.from_iterable(self._concurrently(tasks))
+
+    def _awaited(
+        self, taken: Iterable[_Taken], now: Instant
+    ) -> Iterable[tuple[Instant, tuple[_Taken, ReadGroup | None]]]:
+        """The triggers that the function waits for, by their due times, each with the read of its job."""
+        due = [(max(now, _not_before(each.message, now)), each) for each in taken if each.is_awaited(now)]
+        due.sort(key=itemgetter(0))
+        wanted = ((due_at, _key(each.message)) for due_at, each in due)
+        groups = read_groups(wanted, jobs=self._jobs, clock=self._clock)
+        # All triggers are in their groups before the first group is read.
+        return [(due_at, (each, group)) for (due_at, each), group in zip(due, groups, strict=True)]
+
+    def _handle_turn(self, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
+        read = UNREAD if group is None else group.read_of(_key(taken.message))
+        return self._handle_one(taken.received, taken.message, read, deadline)
+
+    def _send_late(self, late: Sequence[_Taken]) -> list[Handled]:
+        failure = self._send_singles([taken.message for taken in late])
+        return [Handled(taken.received, Outcome("postponed"), failure is None, failure) for taken in late]
+
+    def _send_singles(self, messages: Iterable[Message]) -> Exception | None:
+        """Send each message alone, to be received when it may be handled; return the error if that failed."""
+        now = self._clock.now()
+        delayed = [
+            (message, min(max(_not_before(message, now) - now, 0), QUEUE_DELAY_MAX_MS))
+            for message in messages
+        ]
         try:
-            jobs = self._jobs.get_many(sorted(needed)) if needed else {}
-        except Exception:  # noqa: BLE001 - one job may be the cause, so each handler reads its own
-            return dict.fromkeys(keys, UNREAD)
-        return {key: JobRead(jobs.get(key), now) if key in needed else UNREAD for key in keys}
+            self._queue.send(delayed)
+        except Exception as error:  # noqa: BLE001 - SQS shows the messages again after its time-out
+            return error
+        return None
 
     def _handle_alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
@@ -261,6 +318,11 @@ class Intake:
         return Handled(received, Outcome("buried"), error=error)
 
 
+def singles_of(bundle: BundleMessage, receives: int) -> list[TriggerMessage]:
+    """The triggers of a bundle that was received so often, each with the crashes that this may stand for."""
+    return [message._replace(crashes=message.crashes + receives - 1) for message in bundle.triggers]
+
+
 def _with_crashes(message: Message, received: Received) -> Message:
     """The message with the crashes that SQS has counted, so that copies of the message carry them."""
     if received.receives > 1 and isinstance(message, TriggerMessage):
@@ -268,17 +330,19 @@ def _with_crashes(message: Message, received: Received) -> Message:
     return message
 
 
-def _receives(received: Received, message: Message) -> int:
+def _receives(taken: _Taken) -> int:
     """How many functions have received the message, this one included.
 
     All others ended without handling it.
     """
-    return message.crashes + 1 if isinstance(message, TriggerMessage) else received.receives
+    message = taken.message
+    return message.crashes + 1 if isinstance(message, TriggerMessage) else taken.received.receives
 
 
 def _key(message: Message) -> JobKey:
     return message.key if isinstance(message, RangeMessage) else message.trigger.key
 
 
-def _is_near(message: Message, now: Instant) -> bool:
-    return isinstance(message, TriggerMessage) and message.not_before - now < EARLY_WAIT_MAX_MS
+def _not_before(message: Message, now: Instant) -> Instant:
+    """When the message may be handled. A range may be split at any time."""
+    return now if isinstance(message, RangeMessage) else message.not_before

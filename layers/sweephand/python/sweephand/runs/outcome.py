@@ -27,7 +27,7 @@ OutcomeName = Literal[
     "overtaken",
     "postponed",
     "newer",
-    # The message carried no trigger.
+    # The message carried no trigger, or several that were sent again alone.
     "split",
     "watched",
     "notified",

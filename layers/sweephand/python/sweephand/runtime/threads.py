@@ -6,15 +6,12 @@ from functools import cache
 from operator import itemgetter
 from typing import TypeVar
 
-from sweephand.base.concurrency import RECORDS_AT_ONCE
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE, RECORDS_AT_ONCE
 
 Result = TypeVar("Result")
 
 #: Jobs of one bulk request that are written at once: a write waits for its stores most of its time.
 WRITES_AT_ONCE = 8
-
-#: Messages that are delivered at once: all that one invocation receives, since SQS hands over ten at most.
-DELIVERIES_AT_ONCE = 10
 
 
 @cache

@@ -9,6 +9,7 @@ import boto3
 from botocore.config import Config
 
 from sweephand import __version__
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.storage import time_limit
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ _CONFIG: Final = Config(
     connect_timeout=2,
     read_timeout=4,
     retries={"mode": "standard", "total_max_attempts": 4},
-    max_pool_connections=32,
+    # As many as threads ask at once.
+    max_pool_connections=DELIVERIES_AT_ONCE,
     tcp_keepalive=True,
     # storage.table makes requests in a few forms, and the contract tests send them to real engines. Comparing
     # each item with the service's model again takes a seventh of boto3's time.

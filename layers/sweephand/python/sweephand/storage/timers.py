@@ -23,7 +23,7 @@ from sweephand.model.timer import (
     bucket_key,
     instant_at,
 )
-from sweephand.model.trigger import DeadlineMessage, Message, TriggerMessage
+from sweephand.model.trigger import DeadlineMessage, Readable, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage.former_timers import read_former
@@ -204,7 +204,7 @@ def _read(raw: RawItem, shard: int) -> Timer:
     )
 
 
-def _of_message(message: Message, shard: int) -> Timer:
+def _of_message(message: Readable, shard: int) -> Timer:
     match message:
         case TriggerMessage():
             return RetryTimer(shard, message)

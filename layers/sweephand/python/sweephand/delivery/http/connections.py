@@ -8,15 +8,18 @@ from threading import Lock
 from time import monotonic, time
 from typing import Final
 
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
 from sweephand.targets.url import Url
 
-#: SQS hands over up to ten messages at once, and each is delivered in a thread of its own.
-CONNECTIONS_PER_HOST_MAX: Final = 10
+#: All triggers that a function delivers at once may go to one host.
+CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
 
-#: How many hosts idle connections are kept for. The host that was used least recently makes room.
+#: How many hosts idle connections are kept for, and how many in all. The host that was used least recently
+#: makes room. A function of Lambda has 1,024 file descriptors (AWS's quota).
 HOSTS_MAX: Final = 64
+IDLE_CONNECTIONS_MAX: Final = 640
 
 #: After so long, a load balancer or firewall on the way may have dropped the connection.
 IDLE_MAX_S: Final = 60
@@ -117,7 +120,8 @@ class Connections:
             self._kept.move_to_end(place)
             if len(idle) > CONNECTIONS_PER_HOST_MAX:
                 given_up.append(idle.pop(0))
-            if len(self._kept) > HOSTS_MAX:
+            idle_connections = sum(map(len, self._kept.values()))
+            if len(self._kept) > HOSTS_MAX or idle_connections > IDLE_CONNECTIONS_MAX:
                 given_up += self._kept.popitem(last=False)[1]
         for each in given_up:
             each.close()

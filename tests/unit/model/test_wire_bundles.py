@@ -1,0 +1,121 @@
+"""Bundles: every trigger is read as it was written, in a small message that an older version keeps."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweephand.base.errors import PoisonError
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
+from sweephand.model.trigger import BundleMessage, Failure, Redrive, Trigger, TriggerMessage
+from sweephand.model.wire import decode, encode
+from sweephand.model.wire_bundles import fits_bundle
+
+NOON = 1_795_262_400_000
+
+names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
+counts = st.integers(0, 10**9)
+instants = st.integers(0, 253_402_300_799_999)
+
+
+def attempt(trigger: Trigger, *, is_owed: bool = False) -> TriggerMessage:
+    return TriggerMessage(trigger, not_before=trigger.due_at, is_owed=is_owed)
+
+
+def trigger(number: int = 0, **fields: Any) -> Trigger:
+    job = f"nightly-report-{number:03}"
+    first = Trigger(JobKey("team", job), f"{number:016}", f"12-{number:016}", NOON + number, number, NOON)
+    return replace(first, **fields)
+
+
+triggers = st.builds(
+    Trigger, st.builds(JobKey, st.just("team"), names), names, names, instants, counts, instants, counts
+)
+
+
+@given(st.lists(st.tuples(triggers, st.booleans()), min_size=1, max_size=30))
+def test_a_bundle_is_read_as_it_was_written(drawn: list[tuple[Trigger, bool]]) -> None:
+    drawn.sort(key=lambda pair: pair[0].due_at)
+    bundle = BundleMessage(tuple(attempt(each, is_owed=is_owed) for each, is_owed in drawn))
+    assert decode(encode(bundle)) == bundle
+
+
+def test_a_bundle_stays_as_it_is_written_since_old_messages_wait_in_queues() -> None:
+    first = trigger(1)
+    second = replace(first, due_at=first.due_at + 250, sequence=2)
+    bundle = BundleMessage(
+        (attempt(first), attempt(second, is_owed=True), attempt(trigger(700, index=3, armed_at=NOON - 5)))
+    )
+    assert encode(bundle) == (
+        '{"v":2,"kind":"bundle","ns":"team","at":1795262400001,'
+        '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000],'
+        '["nightly-report-700","0000000000000700","12-0000000000000700",1795262399995]],'
+        '"due":[[0,0,1],[0,250,2,0,true],[1,699,700,3]]}'
+    )
+
+
+def test_twenty_five_triggers_take_about_two_kilobytes_and_never_much_more_than_ten() -> None:
+    assert len(encode(BundleMessage(tuple(attempt(trigger(each)) for each in range(25))))) < 2_800
+    longest = [
+        trigger(each, key=JobKey("n" * 128, f"{each:03}" + "j" * 125), due_at=NOON + each)
+        for each in range(25)
+    ]
+    assert len(encode(BundleMessage(tuple(map(attempt, longest))))) < 6_000
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"not_before": NOON + 1},
+        {"attempt": 2},
+        {"first_attempt_at": NOON},
+        {"faults": 1},
+        {"redrive": Redrive(2, None)},
+        {"payload": Payload.of("{}")},
+        {"crashes": 1},
+        {"had_token": True},
+        {"last_failure": Failure(1, "Response 503.", 503)},
+        {"trigger": trigger(demand=Demand("manual", "token"))},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_only_a_first_attempt_that_nothing_happened_to_fits_a_bundle(other: dict[str, Any]) -> None:
+    assert fits_bundle(attempt(trigger()))
+    assert fits_bundle(attempt(trigger(index=7), is_owed=True))
+    assert not fits_bundle(attempt(trigger())._replace(**other))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"due": []},
+        {"due": None},
+        {"due": [[0, 0]]},
+        {"due": [[1, 0, 1]]},
+        {"due": [[-1, 0, 1]]},
+        {"due": [[0, -1, 1]]},
+        {"due": [[0, 0, 1, 0, True, 5]]},
+        {"due": [[0, 0, 1, 0, 1]]},
+        {"due": [{"revision": 0}]},
+        {"revs": []},
+        {"revs": [["job"]]},
+        {"revs": ["job"]},
+        {"ns": 5},
+        {"at": None},
+    ],
+    ids=json.dumps,
+)
+def test_a_bundle_that_is_damaged_is_poison(broken: dict[str, Any]) -> None:
+    text = encode(BundleMessage((attempt(trigger()),)))
+    with pytest.raises(PoisonError):
+        decode(json.dumps(json.loads(text) | broken))
+
+
+def test_a_bundle_of_a_later_version_may_be_larger_than_those_of_this_one() -> None:
+    large = BundleMessage(tuple(attempt(trigger(each)) for each in range(500)))
+    assert decode(encode(large)) == large

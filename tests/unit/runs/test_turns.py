@@ -1,0 +1,41 @@
+"""Each entry is taken once, in order, and what waits too long for a thread is given away."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.fakes.doubles import NOON, HandClock
+
+from sweephand.base.instants import Instant
+from sweephand.runs.turns import THREAD_WAIT_MAX_MS, Turns
+
+
+def test_the_entries_are_taken_in_their_order() -> None:
+    turns = Turns([(NOON, "a"), (NOON + 1, "b"), (NOON + 1, "c")], HandClock())
+    assert next(iter(turns)) == "a"
+    assert list(turns) == ["b", "c"]
+    assert list(turns) == []
+
+
+def test_many_threads_take_each_entry_once() -> None:
+    turns = Turns([(NOON, number) for number in range(1_000)], HandClock())
+    with ThreadPoolExecutor(8) as pool:
+        taken = [each.result() for each in [pool.submit(lambda: list(turns)) for _ in range(8)]]
+    assert sorted(number for some in taken for number in some) == list(range(1_000))
+
+
+def test_what_waits_too_long_is_given_away_and_nothing_else() -> None:
+    clock = HandClock()
+    turns = Turns([(NOON, "a"), (NOON + 100, "b"), (NOON + 3_000, "c")], clock)
+    given: list[tuple[Instant, list[str]]] = [(clock.time, late) for late in turns.late()]
+    assert given == [
+        (NOON + THREAD_WAIT_MAX_MS, ["a"]),
+        (NOON + THREAD_WAIT_MAX_MS + 100, ["b"]),
+        (NOON + THREAD_WAIT_MAX_MS + 3_000, ["c"]),
+    ]
+
+
+def test_nobody_waits_when_all_have_been_taken() -> None:
+    clock = HandClock()
+    turns = Turns([(NOON, "a")], clock)
+    assert list(turns) == ["a"]
+    assert list(turns.late()) == []
+    assert clock.time == NOON
