@@ -1,7 +1,7 @@
 """Checks of what follows the end of a run: who is told, what is chained, cancelled, redriven, paused."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.simulation.oracle.chains import (
@@ -81,8 +81,34 @@ def what_was_asked_with_stays(tale: Tale) -> Iterator[str]:
         elif CHAINED in request.trigger_id:
             carried[request.trigger_id].add(end_in(request) or request.data)
     for trigger_id, things in carried.items():
+        ends = {each for each in things if isinstance(each, End)}
+        if ends == things and _are_of_copies(tale, ends):
+            continue
         if len(things) > 1 or (CHAINED in trigger_id and not all(isinstance(each, End) for each in things)):
             yield f"{trigger_id} left with {' and '.join(sorted(map(str, things)))}"
+
+
+def _are_of_copies(tale: Tale, ends: set[End]) -> bool:
+    """Whether the ends are those of two deliveries of one first attempt that was not claimed.
+
+    The consumer accepted one delivery, and its job keeps no record of successes. A copy of the message was
+    delivered later, and that delivery ended otherwise. Both ends are told under one id, since they are of one
+    attempt. So whoever keeps to the id follows the first end that was told.
+    """
+    attempts = {(each.uid, each.trigger_id, each.attempts) for each in ends}
+    if len(attempts) != 1 or "succeeded" not in {each.state for each in ends}:
+        return False
+    [(uid, trigger_id, attempt)] = attempts
+    made = [each for each in tale.requests_of.get(trigger_id, []) if each.attempt == attempt]
+    stored = tale.runs_of.get((uid, trigger_id.removeprefix(f"{uid}-")), [])
+    is_unrecorded = not any((each.state, each.attempts) == ("succeeded", attempt) for each in stored)
+    is_unclaimed = attempt == 1 and any(not _is_claimed(stored, each) for each in made)
+    return is_unrecorded and is_unclaimed and len(made) > 1
+
+
+def _is_claimed(stored: Sequence[RunStored], request: Requested) -> bool:
+    """Whether the run of a request was stored, or its consumer was to report, when the request left."""
+    return request.token is not None or any(each.at <= request.at for each in stored)
 
 
 def every_end_is_told(tale: Tale) -> Iterator[str]:
