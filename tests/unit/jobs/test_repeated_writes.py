@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.fakes.deliveries import change, meanwhile
 from tests.fakes.world import World, key_of
 
 from sweephand.base.errors import PreconditionError
@@ -35,6 +36,19 @@ def update_before_deletion(world: World) -> None:
         return delete(job, in_time)
 
     world.jobs.delete = beaten  # type: ignore[method-assign]
+
+
+def patch_repeated_after(world: World, between: Callable[[], object]) -> None:
+    """The next write of a job is made twice, with something else between the two."""
+    put = world.jobs.put
+
+    def repeated(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
+        world.jobs.put = put  # type: ignore[method-assign]
+        assert put(job, replacing, in_time)
+        between()
+        return put(job, replacing, in_time)
+
+    world.jobs.put = repeated  # type: ignore[method-assign]
 
 
 def creation(world: World) -> Callable[[], object]:
@@ -76,3 +90,40 @@ def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job() -> 
     with pytest.raises(PreconditionError):
         world.delete(if_match=first.rev)
     assert world.jobs.get(key_of()) is not None
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgotten(
+    *, is_forgotten: bool
+) -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+
+    def updated() -> None:
+        world.patch(description="another client's")
+        if is_forgotten:
+            change(world, earlier=())
+
+    patch_repeated_after(world, updated)
+    written = world.patch(description="mine").job
+    job = world.jobs.get(key_of())
+    assert job is not None
+    assert written.rev.startswith("2-")
+    assert (job.rev[:2], job.definition.written["description"]) == ("3-", "another client's")
+
+
+def test_a_patch_that_is_repeated_after_a_deletion_is_not_told_that_there_is_no_job() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    patch_repeated_after(world, world.delete)
+    assert world.patch(description="mine").job.rev.startswith("2-")
+    assert world.jobs.get(key_of()) is None
+
+
+def test_a_patch_that_another_client_beats_is_made_on_top_of_that_one() -> None:
+    world = World()
+    world.put(schedule="@every 1h")
+    meanwhile(world, "before jobs.put", lambda: world.patch(description="another client's"))
+    written = world.patch(labels={"by": "me"}).job
+    assert written.rev.startswith("3-")
+    assert written.definition.written["description"] == "another client's"

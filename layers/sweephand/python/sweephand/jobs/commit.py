@@ -77,6 +77,9 @@ class Commits:
         if self._jobs.put(job, over.version if over else None, within_time_limit(self._clock, requested_at)):
             self.discard_unused_payload(over, job)
             return job
+        if self._was_committed(job):
+            self.discard_unused_payload(over, job)
+            return job
         self.discard_unused_payload(job, stored)
         return None
 
@@ -96,6 +99,19 @@ class Commits:
         with suppress(StoreError):
             if not refers(self._jobs.get(loser.key), loser.uid, payload.ref):
                 self._payloads.discard(loser.uid, payload.ref)
+
+    def _was_committed(self, job: Job) -> bool:
+        """Whether a refused version was stored before, and was followed by others.
+
+        The SDK repeats a write whose answer was lost. By then, the stored job may have forgotten the revision
+        of the first try. The writer of the next version has filed the change of this one before its own
+        commit, and every filed change was committed (model/change.py).
+        """
+        change = job.change
+        if change is None:
+            return False
+        latest = self._changes.page(job.key, f"{change.position}~", 1).items
+        return any(each.version == change.version for each in latest)
 
     def _discard(self, loser: Job, winner: Job | None) -> None:
         payload = loser.definition.payload
