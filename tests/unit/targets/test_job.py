@@ -3,9 +3,18 @@
 from typing import Any
 
 import pytest
-from tests.fakes.targets import SECURE
+from tests.fakes.targets import HTTP, SECURE, SQS
 
-from sweephand.targets.registry import attempt_ms_max, end_target_types, target_types, target_violations
+from sweephand.targets.registry import (
+    attempt_ms_max,
+    end_target_types,
+    target_types,
+    target_violations,
+    triggered_job,
+    triggers_job,
+)
+
+ENDS = ("succeeded", "failed", "skipped", "cancelled")
 
 
 def pointers(spec: dict[str, Any]) -> list[str]:
@@ -32,6 +41,28 @@ def test_an_end_that_there_is_not_is_refused(when: object) -> None:
 def test_it_follows_ends_and_takes_no_triggers_of_a_schedule() -> None:
     assert "job" in end_target_types()
     assert "job" not in target_types()
+
+
+@pytest.mark.parametrize(
+    ("when", "states"),
+    [
+        ({}, ["succeeded"]),
+        ({"when": "succeeded"}, ["succeeded"]),
+        ({"when": "failed"}, ["failed"]),
+        ({"when": "always"}, ["succeeded", "failed", "skipped", "cancelled"]),
+    ],
+)
+def test_it_triggers_its_job_after_the_ends_that_it_names(when: dict[str, Any], states: list[str]) -> None:
+    spec = {"type": "job", "name": "next", **when}
+    assert triggers_job(spec)
+    assert [state for state in ENDS if triggered_job(spec, state) == "next"] == states
+    assert {triggered_job(spec, state) for state in ENDS} <= {"next", None}
+
+
+@pytest.mark.parametrize("spec", [HTTP, SQS, {"type": "newer", "name": "next"}])
+def test_a_target_of_another_type_triggers_no_job(spec: dict[str, Any]) -> None:
+    assert not triggers_job(spec)
+    assert triggered_job(spec, "succeeded") is None
 
 
 def test_it_takes_no_time_since_no_request_is_made() -> None:

@@ -25,8 +25,7 @@ from sweephand.runs.notification import body_of, is_recorded
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retry import GiveUp, after_failure
-from sweephand.targets.job import WHEN, WHEN_DEFAULT
-from sweephand.targets.registry import attempt_ms_max
+from sweephand.targets.registry import attempt_ms_max, triggered_job, triggers_job
 
 #: Notifications use the default retry policy. The job's own policy is for its triggers.
 _POLICY: Final = RetryPolicy()
@@ -88,7 +87,7 @@ class Notifier:
         if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
             self._requeue.put_back(message, sent_at + POSTPONED_MS)
             return Outcome("postponed")
-        if spec["type"] == "job":
+        if triggers_job(spec):
             answer = self._trigger(message, spec)
         else:
             answer = self._deliver(message, spec, read, sent_at)
@@ -123,14 +122,15 @@ class Notifier:
         )
 
     def _trigger(self, message: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
-        """Trigger another job of the namespace, if `when` names the state in which the run ended."""
-        if message.state not in WHEN[spec.get("when", WHEN_DEFAULT)]:
+        """Trigger the job that the target names for the state in which the run ended, if it names one."""
+        name = triggered_job(spec, message.state)
+        if name is None:
             return Answer(succeeded=True)
         link = 1 if message.trigger.demand is None else message.trigger.demand.link + 1
         if link > CHAIN_LENGTH_MAX:
             error = f"Its chain has {CHAIN_LENGTH_MAX} links, as many as one may have (chainLengthMax)."
             return Answer(succeeded=False, error=error, is_final=True)
-        key = JobKey(message.trigger.key.namespace, spec["name"])
+        key = JobKey(message.trigger.key.namespace, name)
         job = self._job_reads.fresh(key, JobRead(None, 0)).job
         if job is None:
             return Answer(succeeded=False, error=f"There is no job {key.name}.")

@@ -28,6 +28,11 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     return found
 
 
+def _triggered_job(spec: Mapping[str, Any], state: str) -> str | None:
+    name: str = spec["name"]
+    return name if state in WHEN[spec.get("when", WHEN_DEFAULT)] else None
+
+
 #: runs/notify.py sends the trigger to the delivery queue by itself, so this type has no adapter.
 TYPE: Final = TargetType(
     name="job",
@@ -45,5 +50,6 @@ TYPE: Final = TargetType(
     rules=_violations,
     attempt_ms_max=lambda _: 0,
     delivery=None,
+    triggered_job=_triggered_job,
     takes_triggers=False,
 )

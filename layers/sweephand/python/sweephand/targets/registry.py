@@ -54,6 +54,20 @@ def attempt_ms_max(spec: Mapping[str, Any]) -> int:
     return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.attempt_ms_max(spec)
 
 
+def triggers_job(spec: Mapping[str, Any]) -> bool:
+    """Whether a target is another job of the namespace, which the end of a run triggers."""
+    target_type = _TYPES.get(spec.get("type", ""))
+    return target_type is not None and target_type.triggered_job is not None
+
+
+def triggered_job(spec: Mapping[str, Any], state: str) -> str | None:
+    """The name of the job that a run triggers which ended in `state`; None if it triggers none."""
+    target_type = _TYPES.get(spec.get("type", ""))
+    if target_type is None or target_type.triggered_job is None:
+        return None
+    return target_type.triggered_job(spec, state)
+
+
 def with_hidden_values(spec: Mapping[str, Any], hidden: str) -> dict[str, Any]:
     """A target as a caller sees it who may only read: `hidden` stands in place of values that can be secrets.
 

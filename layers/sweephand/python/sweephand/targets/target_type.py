@@ -47,6 +47,9 @@ class TargetType:
     - `delivery` names the module in `delivery/` that makes the type's adapter. It is a name and no import:
       this room lies below `delivery/`, and only the delivery function loads that module. It is None for a
       type that no adapter delivers to.
+    - `triggered_job` returns the name of the job that the end of a run triggers, from the fields of the
+      target and the state in which the run ended; None if that end triggers none. A type has either this or
+      an adapter.
     - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
       `onComplete`.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
@@ -60,9 +63,13 @@ class TargetType:
     rules: Rules
     attempt_ms_max: Callable[[Mapping[str, Any]], int]
     delivery: str | None
+    triggered_job: Callable[[Mapping[str, Any], str], str | None] | None = None
     takes_triggers: bool = True
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
+
+    def __post_init__(self) -> None:
+        assert (self.delivery is None) == (self.triggered_job is not None), "an end has one way to be told"
 
     @property
     def field_names(self) -> tuple[str, ...]:
