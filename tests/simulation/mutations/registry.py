@@ -88,6 +88,8 @@ class Instead:
     """A port of which some methods are others."""
 
     def __init__(self, port: object, **methods: Callable[..., object]) -> None:
+        for name in methods:
+            assert hasattr(port, name), f"{type(port).__name__} has no {name}"
         self._port = port
         vars(self).update(methods)
 
