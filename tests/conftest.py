@@ -25,20 +25,28 @@ ROOMS = ("unit", "template", "contract", "integration", "simulation", "e2e")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by folder.
+    """Order the tests by folder, and those that wait for what takes minutes last.
 
-    An end-to-end test that begins something which takes minutes comes before all others. The test that looks
-    at the result comes last.
+    The fixtures of tests/e2e/conftest.py begin what takes minutes when the first end-to-end test is set up.
+    If a test waits for such a thing, that first one comes before all tests of other folders.
     """
     items.sort(key=_place)
+    if any(_comes_last(item) for item in items):
+        first = next(item for item in items if _room(item) == "e2e")
+        items.remove(first)
+        items.insert(0, first)
 
 
 def _place(item: pytest.Item) -> int:
-    if item.get_closest_marker("comes_first") is not None:
-        return -1
-    if item.get_closest_marker("comes_last") is not None:
-        return len(ROOMS)
-    return ROOMS.index(item.path.relative_to(HERE).parts[0])
+    return len(ROOMS) if _comes_last(item) else ROOMS.index(_room(item))
+
+
+def _comes_last(item: pytest.Item) -> bool:
+    return item.get_closest_marker("comes_last") is not None
+
+
+def _room(item: pytest.Item) -> str:
+    return item.path.relative_to(HERE).parts[0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
