@@ -28,6 +28,7 @@ from tests.fakes.memory import (
 from tests.fakes.ports import FakePorts
 
 from sweephand.base.concurrency import one_by_one
+from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change_history import ChangeHistory
@@ -171,6 +172,20 @@ class World:
 
     def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
         return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
+
+    def stored(self, name: str = "job") -> Job:
+        """The job as the store holds it. Asserts that there is one."""
+        job = self.jobs.get(key_of(name))
+        assert job is not None, f"there is no job {name}"
+        return job
+
+    def has_job(self, name: str = "job") -> bool:
+        """Whether the API shows the job."""
+        try:
+            self.app(self.api_clock).reader.get(key_of(name), self.api_clock.now())
+        except NotFoundError:
+            return False
+        return True
 
     def bulk(self) -> Bulk:
         return self.app(self.api_clock).bulk

@@ -5,21 +5,15 @@ from itertools import pairwise
 
 import pytest
 from tests.fakes.faults import calls_of, failing, kill_everywhere
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.earlier_revisions import may_be_filed
-from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision, RevisionName
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Revision, RevisionName
 
 FULL = EARLIER_REVISIONS_MAX
-
-
-def stored(world: World) -> Job:
-    job = world.jobs.get(key_of())
-    assert job is not None
-    return job
 
 
 def hammered(world: World, updates: int, *, apart_ms: int = SECOND_MS, repeats: int = 100) -> list[str]:
@@ -40,7 +34,7 @@ def test_what_a_job_has_no_room_for_is_filed_with_its_span() -> None:
     revs = hammered(world, FULL + 15)
     forgotten = revs[: -1 - FULL]
     assert list(filed(world)) == forgotten
-    spans = [filed(world)[rev] for rev in forgotten] + list(stored(world).earlier)
+    spans = [filed(world)[rev] for rev in forgotten] + list(world.stored().earlier)
     assert all(former.until == latter.since for former, latter in pairwise(spans))
 
 
@@ -70,12 +64,12 @@ def test_a_revision_is_filed_before_the_write_that_forgets_it() -> None:
 def test_a_write_is_not_committed_if_what_it_forgets_cannot_be_filed() -> None:
     world = World()
     hammered(world, FULL)
-    before = stored(world)
+    before = world.stored()
     world.clock.time += SECOND_MS
     failing(world, "jobs.file")
     with pytest.raises(StoreError):
         world.patch(description="one too many")
-    assert stored(world) == before
+    assert world.stored() == before
 
 
 def test_filing_that_takes_long_does_not_date_the_cut_back() -> None:
@@ -96,7 +90,7 @@ def test_filing_that_takes_long_does_not_date_the_cut_back() -> None:
 def test_what_ended_so_long_ago_that_no_trigger_of_it_is_left_is_not_filed() -> None:
     world = World()
     hammered(world, FULL + 2, apart_ms=REVISION_RETENTION_MS // FULL, repeats=2**40)
-    assert len(stored(world).earlier) == FULL
+    assert len(world.stored().earlier) == FULL
     assert not filed(world)
 
 
@@ -127,7 +121,7 @@ def test_a_forgotten_revision_is_asked_for_only_where_it_may_owe(
 ) -> None:
     world = World()
     world.put(schedule="@every 1s")
-    job = replace(stored(world), current=Revision("5-e", since=NOON + HOUR_MS), earlier=EARLIER)
+    job = replace(world.stored(), current=Revision("5-e", since=NOON + HOUR_MS), earlier=EARLIER)
     assert may_be_filed(job, job.uid, rev, due_at) is may_be
     assert not may_be_filed(job, "another", rev, due_at)
 
@@ -180,6 +174,6 @@ def test_whatever_dies_in_a_write_that_forgets_a_revision_every_time_fires() -> 
 def test_a_filed_revision_of_one_job_is_not_that_of_another_of_its_name() -> None:
     world = World()
     revs = hammered(world, FULL + 1)
-    job = stored(world)
+    job = world.stored()
     assert world.jobs.filed([RevisionName(job.key, job.uid, revs[0])])
     assert not world.jobs.filed([RevisionName(job.key, "another", revs[0])])

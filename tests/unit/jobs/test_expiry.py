@@ -1,37 +1,24 @@
 """Jobs that want to go with their last run: they do, and lose nothing by it."""
 
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import ConflictError, NotFoundError
-from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs.read import Reader
+from sweephand.base.errors import ConflictError
 from sweephand.model.run import Run
 from sweephand.ports import Answer, Attempt
 
 MINUTE = 60_000
 
 
-def is_there(world: World) -> bool:
-    reader = Reader(jobs=world.jobs, runs=world.runs, payloads=world.payloads)
-    try:
-        reader.get(key_of(), world.clock.time)
-    except NotFoundError:
-        return False
-    return True
-
-
 def test_a_one_off_goes_with_its_run() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.run_until(NOON + 9_000)
-    assert is_there(world)
+    assert world.has_job()
     world.run_until(NOON + 11_000)
-    assert not is_there(world)
+    assert not world.has_job()
     assert len(world.runs.page(key_of(), None, "", 10).items) == 1
     assert world.put(dueTime="10s").outcome == "created"
 
@@ -42,16 +29,16 @@ def test_a_series_goes_with_its_last_run_and_not_before(history: str) -> None:
     world.put(schedule="@every 10s", repeats=3, deleteAfterCompletion=True, history=history)
     for number in (1, 2):
         world.run_until(NOON + number * 10_000 + 1_000)
-        assert is_there(world)
+        assert world.has_job()
     world.run_until(NOON + 31_000)
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_without_being_asked_to_a_job_stays_for_its_retention() -> None:
     world = World()
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
-    assert is_there(world)
+    assert world.has_job()
 
 
 def test_a_run_that_is_retried_is_not_over_and_one_that_is_given_up_is() -> None:
@@ -59,10 +46,10 @@ def test_a_run_that_is_retried_is_not_over_and_one_that_is_given_up_is() -> None
     world.put(dueTime="10s", deleteAfterCompletion=True, retry={"maxAttempts": 2, "initialDelay": "60s"})
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     world.run_until(NOON + 20_000)
-    assert is_there(world)
+    assert world.has_job()
     world.run_until(NOON + 3 * MINUTE)
     assert len(world.consumers.ids) == 2
-    assert not is_there(world)
+    assert not world.has_job()
     assert world.queue.buried
 
 
@@ -73,10 +60,10 @@ def test_an_earlier_run_that_is_still_retried_keeps_the_job_until_it_is_over() -
         succeeded=attempt.trigger.sequence == 2 or attempt.number > 1, code=503
     )
     world.run_until(NOON + 21_000)
-    assert is_there(world)
+    assert world.has_job()
     world.run_until(NOON + 3 * MINUTE)
     assert len(world.consumers.ids) == 3
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing() -> None:
@@ -85,10 +72,10 @@ def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing()
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
     world.deliver([second])
-    assert is_there(world)
+    assert world.has_job()
     world.deliver([first])
     assert {each.trigger.sequence for each in world.consumers.attempts} == {1, 2}
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_where_successes_leave_no_record_the_last_one_does_and_the_job_goes_after_a_retry() -> None:
@@ -104,9 +91,9 @@ def test_where_successes_leave_no_record_the_last_one_does_and_the_job_goes_afte
         succeeded=attempt.trigger.sequence == 2 or attempt.number > 1, code=503
     )
     world.run_until(NOON + 21_000)
-    assert is_there(world)
+    assert world.has_job()
     world.run_until(NOON + 3 * MINUTE)
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along() -> None:
@@ -115,9 +102,9 @@ def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along()
     world.clock.time = NOON + 21_000
     (first, second) = world.queue.take()
     world.deliver([first])
-    assert is_there(world)
+    assert world.has_job()
     world.deliver([second])
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
@@ -129,7 +116,7 @@ def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
             if run.expires_at is not None and run.expires_at <= world.clock.time:
                 del world.runs._runs[place]
     assert len(world.consumers.ids) == 4
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_of_two_runs_that_end_at_once_the_later_record_takes_the_job_along() -> None:
@@ -148,7 +135,7 @@ def test_of_two_runs_that_end_at_once_the_later_record_takes_the_job_along() -> 
 
     world.consumers.answering = end_the_other
     world.deliver([first])
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_paused_job_stays() -> None:
@@ -158,10 +145,10 @@ def test_a_paused_job_stays() -> None:
     world.pause()
     world.trigger()
     world.run_until(NOON + MINUTE)
-    assert is_there(world)
+    assert world.has_job()
     world.resume()
     world.run_until(NOON + 20 * MINUTE)
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_trigger_by_hand_that_ends_first_does_not_take_the_job_along() -> None:
@@ -171,9 +158,9 @@ def test_a_trigger_by_hand_that_ends_first_does_not_take_the_job_along() -> None
     world.trigger()
     (scheduled, manual) = world.queue.take()
     world.deliver([manual])
-    assert is_there(world)
+    assert world.has_job()
     world.deliver([scheduled])
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
@@ -182,7 +169,7 @@ def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
     world.clock.time = NOON + 10_000
     world.consumers.connecting = lambda: world.patch(dueTime="1h")
     world.run_until(NOON + 11_000)
-    assert is_there(world)
+    assert world.has_job()
 
 
 def test_a_job_that_was_replaced_meanwhile_goes_with_the_run_of_what_it_is_by_then() -> None:
@@ -196,68 +183,10 @@ def test_a_job_that_was_replaced_meanwhile_goes_with_the_run_of_what_it_is_by_th
 
     world.consumers.connecting = replace_it
     world.deliver(world.queue.take())
-    assert is_there(world)
+    assert world.has_job()
     world.consumers.connecting = lambda: None
     world.run_until(NOON + 20_000)
-    assert not is_there(world)
-
-
-def test_a_job_that_cannot_be_written_now_is_left_to_its_retention() -> None:
-    world = World()
-    world.put(dueTime="10s", deleteAfterCompletion=True)
-    world.clock.time = NOON + 10_000
-    failing(world, "jobs.put")
-    world.run_until(NOON + 11_000)
-    assert len(world.consumers.ids) == 1
-    assert is_there(world)
-
-
-def test_a_delivery_that_is_killed_anywhere_comes_again_and_the_job_goes() -> None:
-    def prepared() -> World:
-        world = World()
-        world.put(dueTime="10s", deleteAfterCompletion=True)
-        world.clock.time = NOON + 10_000
-        return world
-
-    trial = prepared()
-    calls = calls_of(trial, lambda: trial.deliver(trial.queue.take()))
-    assert "before jobs.put" in calls
-    for number in range(len(calls)):
-        world = prepared()
-        killed_at(world, number, lambda: world.deliver(world.queue.take()))  # noqa: B023 - called within this turn
-        world.queue.reappear()
-        world.run_until(NOON + MINUTE)
-        assert len(set(world.consumers.ids)) == 1, calls[number]
-        assert not is_there(world), calls[number]
-
-
-@pytest.mark.parametrize("report", ["complete", "cancel"])
-def test_a_report_that_is_killed_anywhere_is_made_again_and_the_job_goes(report: str) -> None:
-    run_id = f"{NOON + 10_000}-0"
-
-    def prepared() -> World:
-        world = World()
-        world.put(dueTime="10s", deleteAfterCompletion=True, completion="async")
-        world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
-        world.run_until(NOON + 11_000)
-        return world
-
-    def end(world: World) -> None:
-        reporter = world.callbacks()
-        if report == "complete":
-            reporter.complete(key_of(), run_id, None)
-        else:
-            reporter.cancel(key_of(), run_id, "test")
-
-    trial = prepared()
-    calls = calls_of(trial, lambda: end(trial))
-    for number in range(len(calls)):
-        world = prepared()
-        killed_at(world, number, lambda: end(world))  # noqa: B023 - called within this turn
-        # Cancelled twice, it is refused; what follows the end is done all the same.
-        with suppress(ConflictError):
-            end(world)
-        assert not is_there(world), calls[number]
+    assert not world.has_job()
 
 
 def test_a_report_that_is_not_taken_does_not_take_the_job_along() -> None:
@@ -278,7 +207,7 @@ def test_a_report_that_is_not_taken_does_not_take_the_job_along() -> None:
     world.runs.move = beaten  # type: ignore[method-assign]
     with pytest.raises(ConflictError):
         reporter.complete(key_of(), run_id, None)
-    assert is_there(world)
+    assert world.has_job()
 
 
 @pytest.mark.parametrize("report", ["complete", "fail", "cancel"])
@@ -287,7 +216,7 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="1h")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     world.run_until(NOON + 20_000)
-    assert is_there(world)
+    assert world.has_job()
     run_id, reporter = f"{NOON + 10_000}-0", world.callbacks()
     if report == "complete":
         reporter.complete(key_of(), run_id, None)
@@ -296,73 +225,7 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
     else:
         reporter.cancel(key_of(), run_id, "test")
     world.run_until(NOON + 30_000)
-    assert not is_there(world)
-
-
-def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
-    world = World()
-    retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
-    world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
-    world.consumers.answering = lambda made: Answer(
-        succeeded=made.trigger.sequence > 1 or made.number > 1, code=503
-    )
-    world.run_until(NOON + 2 * MINUTE)
-    assert len(world.consumers.attempts) == 90
-    assert is_there(world)
-    world.run_until(NOON + 12 * MINUTE)
-    assert not is_there(world)
-
-
-@pytest.mark.parametrize("older", [999, 1_500])
-def test_a_run_that_goes_on_behind_more_runs_than_are_read_at_once_keeps_the_job(older: int) -> None:
-    world = World()
-    world.put(
-        schedule=f"R{older + 1}/PT1S", deleteAfterCompletion=True, completion="async", heartbeatTimeout="5h"
-    )
-    token = []
-
-    def answering(attempt: Attempt) -> Answer:
-        is_first = attempt.trigger.sequence == 1
-        token.extend([attempt.run_token] * is_first)
-        return Answer(succeeded=True, code=202 if is_first else 200)
-
-    world.consumers.answering = answering
-    world.run_until(NOON + (older + 60) * 1_000)
-    assert len(world.consumers.attempts) == older + 1
-    assert is_there(world)
-    world.callbacks().complete(key_of(), f"{NOON}-0", token[0])
-    assert not is_there(world)
-
-
-def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again() -> None:
-    world = World()
-    world.put(schedule="R2500/PT1S")
-    world.run_until(NOON + 2_600_000)
-    world.delete()
-    world.clock.time += 10 * MINUTE
-    world.put(dueTime="10s", deleteAfterCompletion=True)
-    pages = [0]
-
-    def announce(call: str) -> None:
-        pages[0] += call == "before runs.page"
-
-    world.announce = announce
-    world.run_until(world.clock.time + 11_000)
-    assert not is_there(world)
-    assert pages[0] == 1
-
-
-def test_reading_many_runs_for_too_long_leaves_the_job_to_its_retention() -> None:
-    world = World()
-    world.put(schedule="R1001/PT1S", deleteAfterCompletion=True)
-    world.run_until(NOON + 999_000)
-
-    def announce(call: str) -> None:
-        world.clock.time += BULK_TIME_LIMIT_MS * (call == "after runs.page")
-
-    world.announce = announce
-    world.run_until(NOON + 1_100_000)
-    assert is_there(world)
+    assert not world.has_job()
 
 
 @pytest.mark.parametrize("mode", ["none", "latest"])
@@ -373,7 +236,7 @@ def test_a_job_whose_last_occurrences_a_sweep_skips_goes(mode: str) -> None:
     world.run_until(NOON + MINUTE)
     world.run_until(NOON + 120 * MINUTE, ticking=False)
     world.run_until(NOON + 125 * MINUTE)
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_job_of_which_some_was_skipped_stays_until_what_goes_on_is_over() -> None:
@@ -385,9 +248,9 @@ def test_a_job_of_which_some_was_skipped_stays_until_what_goes_on_is_over() -> N
     world.clock.time += 60 * MINUTE
     world.resume()
     world.run_until(world.clock.time + MINUTE)
-    assert is_there(world)
+    assert world.has_job()
     world.callbacks().complete(key_of(), f"{NOON}-0", None)
-    assert not is_there(world)
+    assert not world.has_job()
 
 
 def test_a_job_whose_last_run_ended_during_its_pause_goes_with_the_resume() -> None:
@@ -397,26 +260,6 @@ def test_a_job_whose_last_run_ended_during_its_pause_goes_with_the_resume() -> N
     world.run_until(NOON + MINUTE)
     world.pause()
     world.callbacks().complete(key_of(), f"{NOON + 10_000}-0", None)
-    assert is_there(world)
+    assert world.has_job()
     world.resume()
-    assert not is_there(world)
-
-
-def test_a_resume_that_is_killed_anywhere_is_made_again_and_the_job_goes() -> None:
-    def prepared() -> World:
-        world = World()
-        world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup={"mode": "none"})
-        world.run_until(NOON + MINUTE)
-        world.pause()
-        world.clock.time += 60 * MINUTE
-        return world
-
-    trial = prepared()
-    calls = calls_of(trial, trial.resume)
-    for number in range(len(calls)):
-        world = prepared()
-        killed_at(world, number, world.resume)
-        with suppress(NotFoundError):
-            world.resume()
-        world.run_until(world.clock.time + 5 * MINUTE)
-        assert not is_there(world), calls[number]
+    assert not world.has_job()

@@ -7,11 +7,6 @@ from tests.fakes.world import NOON, World, key_of
 MINUTE = 60_000
 
 
-def is_there(world: World) -> bool:
-    job = world.jobs.get(key_of())
-    return job is not None and not job.is_gone(world.clock.time)
-
-
 def crash_before_claim(call: str) -> None:
     """An announcement handler that ends the process before the claim of an attempt."""
     if call == "before runs.claim":
@@ -32,8 +27,8 @@ def test_a_job_whose_last_occurrence_is_skipped_stays_until_the_run_that_holds_t
     world.queue.waiting = [timed]
     world.run_until(NOON + MINUTE + 1_000, ticking=False)
     assert [each.reason for each in world.runs.page(key_of(), None, "", 10).items] == ["overlap"]
-    assert is_there(world)
+    assert world.has_job()
     world.queue.reappear()
     world.run_until(NOON + 10 * MINUTE, ticking=False)
     assert len(world.consumers.attempts) == 1
-    assert not is_there(world)
+    assert not world.has_job()

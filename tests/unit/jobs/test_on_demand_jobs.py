@@ -18,12 +18,6 @@ def shown(world: World, job: Job) -> tuple[str, int | None]:
     return seen.state, seen.next_run_at
 
 
-def stored(world: World) -> Job:
-    job = world.jobs.get(key_of())
-    assert job is not None
-    return job
-
-
 def is_unarmed(world: World) -> bool:
     return not world.queue.waiting and not world.timers.everything()
 
@@ -34,7 +28,7 @@ def test_it_is_active_for_ever_has_nothing_to_come_and_arms_nothing() -> None:
     assert (shown(world, job), job.expires_at) == (("active", None), None)
     assert is_unarmed(world)
     world.clock.time += 4_000 * DAY_MS
-    assert shown(world, stored(world)) == ("active", None)
+    assert shown(world, world.stored()) == ("active", None)
 
 
 def test_it_fires_by_hand_as_often_as_somebody_asks() -> None:
@@ -44,7 +38,7 @@ def test_it_fires_by_hand_as_often_as_somebody_asks() -> None:
     world.run_until(NOON + SECOND_MS)
     assert [each.body for each in world.consumers.attempts] == [b"1", b"2"]
     assert {each.trigger for each in world.consumers.attempts} == set(triggers)
-    assert shown(world, stored(world)) == ("active", None)
+    assert shown(world, world.stored()) == ("active", None)
 
 
 def test_it_follows_another_job_and_another_follows_it() -> None:
@@ -110,7 +104,7 @@ def test_a_pause_holds_what_is_chained_and_not_what_is_asked_for_by_hand() -> No
     fired = [each.trigger for each in world.consumers.attempts if each.trigger.key == key_of()]
     assert [each.demand and each.demand.kind for each in fired] == ["manual"]
     resumed = world.resume()
-    assert (shown(world, resumed), resumed.expires_at) == (("active", None), stored(world).expires_at)
+    assert (shown(world, resumed), resumed.expires_at) == (("active", None), world.stored().expires_at)
     assert resumed.expires_at is not None
     world.run_until(NOON + 2 * HOUR_MS)
     fired = [each.trigger for each in world.consumers.attempts if each.trigger.key == key_of()]
@@ -137,7 +131,7 @@ def test_a_put_without_a_time_stops_a_schedule_from_then_on() -> None:
     world.put()
     world.run_until(NOON + HOUR_MS)
     assert len(world.consumers.attempts) == 1
-    assert shown(world, stored(world)) == ("active", None)
+    assert shown(world, world.stored()) == ("active", None)
 
 
 def test_there_is_nothing_to_backfill() -> None:

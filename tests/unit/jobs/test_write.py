@@ -1,6 +1,5 @@
 """Writing jobs: what is armed, committed and answered, whoever else writes at the same time."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -18,30 +17,9 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.timing import PAYLOAD_GRACE_MS, REQUEST_TIME_LIMIT_MS
-from sweephand.model.job import EARLIER_REVISIONS_MAX, Job
+from sweephand.model.job import EARLIER_REVISIONS_MAX
 
 LARGE = '"' + "x" * 3_000 + '"'
-
-
-def stored(world: World, name: str = "job") -> Job:
-    job = world.jobs.get(key_of(name))
-    assert job is not None
-    return job
-
-
-def at_call(world: World, call: str, action: Callable[[], object], *, times: int = 1) -> None:
-    """Do something at the first announcements of a call (`before jobs.put`), from outside."""
-    left = times
-
-    def announce(announced: str) -> None:
-        nonlocal left
-        if announced == call and left:
-            left -= 1
-            before, world.announce = world.announce, lambda _: None
-            action()
-            world.announce = before
-
-    world.announce = announce
 
 
 def slow(world: World, call: str, ms: int) -> None:
@@ -194,50 +172,6 @@ def test_a_write_that_takes_too_long_is_given_up_and_nothing_is_committed(call: 
     assert world.payloads.discarded == set(world.payloads._payloads)
 
 
-def test_no_commit_comes_later_than_the_patience_after_its_request_however_many_compete() -> None:
-    world = World()
-    world.put(schedule="@every 100s")
-
-    def compete() -> None:
-        world.clock.time += 3_000
-        job = stored(world)
-        assert world.jobs.put(replace(job, version=world.ids.token()), job.version)
-
-    at_call(world, "before jobs.put", compete, times=100)
-    with pytest.raises(StoreError, match="too late"):
-        world.put(schedule="@every 101s")
-    assert world.clock.time <= NOON + REQUEST_TIME_LIMIT_MS + 3_000
-    assert stored(world).definition.schedule == "@every 100s"
-
-
-def test_of_two_who_write_one_job_the_loser_starts_over_from_what_the_winner_wrote() -> None:
-    world = World()
-    first = world.put(schedule="@every 10s", data="0").job
-    at_call(world, "before jobs.put", lambda: world.put(schedule="@every 10s", data="1"))
-    last = world.put(schedule="@every 10s", data="2").job
-    assert stored(world) == last
-    revs = [each.rev for each in last.earlier]
-    assert revs[0] == first.rev
-    assert [rev.partition("-")[0] for rev in (*revs, last.rev)] == ["1", "2", "3"]
-
-
-def test_two_who_create_one_job_make_one() -> None:
-    world = World()
-    at_call(world, "before jobs.put", lambda: world.put(dueTime="1h", data="1"))
-    written = world.put(dueTime="1h", data="2")
-    assert written.outcome == "replaced"
-    assert len(written.job.earlier) == 1
-
-
-def test_a_revision_loses_its_precondition_where_another_wrote_first() -> None:
-    world = World()
-    rev = world.put(dueTime="1h").job.rev
-    at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))
-    with pytest.raises(PreconditionError):
-        world.put(dueTime="3h", if_match=rev)
-    assert stored(world).definition.due_time == "2h"
-
-
 def test_preconditions_are_those_of_http() -> None:
     world = World()
     for wrong in ("*", "1-a"):
@@ -252,39 +186,6 @@ def test_preconditions_are_those_of_http() -> None:
         world.delete(if_match="9-z")
     assert world.put(dueTime="2h", if_match=rev).outcome == "replaced"
     assert world.put(dueTime="3h", if_match="*").outcome == "replaced"
-
-
-def test_a_put_that_a_delete_overtakes_makes_a_new_job() -> None:
-    world = World()
-    old = world.put(dueTime="1h").job
-    at_call(world, "before jobs.put", world.delete)
-    written = world.put(dueTime="2h")
-    assert written.outcome == "created"
-    assert written.job.uid != old.uid
-    assert not written.job.earlier
-
-
-def test_a_delete_that_an_update_overtakes_deletes_what_is_there_then() -> None:
-    world = World()
-    world.put(dueTime="1h")
-    at_call(world, "before jobs.delete", lambda: world.put(dueTime="2h"))
-    world.delete()
-    assert world.jobs.get(key_of()) is None
-
-
-def test_a_delete_gives_up_when_others_keep_writing() -> None:
-    world = World()
-    world.put(dueTime="1h")
-
-    def compete() -> None:
-        world.clock.time += 3_000
-        job = stored(world)
-        assert world.jobs.put(replace(job, version=world.ids.token()), job.version)
-
-    at_call(world, "before jobs.delete", compete, times=100)
-    with pytest.raises(StoreError, match="too late"):
-        world.delete()
-    assert stored(world).definition.due_time == "1h"
 
 
 def test_there_is_nothing_to_delete_where_nothing_is_or_all_is_over() -> None:
@@ -332,7 +233,7 @@ def test_the_last_earlier_revisions_are_kept() -> None:
     for number in range(30):
         revs.append(world.put(schedule="@every 10s", data=str(number)).job.rev)
         world.clock.time += 10_000
-    assert [each.rev for each in stored(world).earlier] == revs[-1 - EARLIER_REVISIONS_MAX : -1]
+    assert [each.rev for each in world.stored().earlier] == revs[-1 - EARLIER_REVISIONS_MAX : -1]
 
 
 def test_a_revision_under_which_something_fell_due_is_not_forgotten_for_those_that_owe_nothing() -> None:
@@ -342,7 +243,7 @@ def test_a_revision_under_which_something_fell_due_is_not_forgotten_for_those_th
     for number in range(1, 3 * EARLIER_REVISIONS_MAX):
         world.patch(description=str(number))
         world.clock.time += 5_000
-    assert owing in [each.rev for each in stored(world).earlier]
+    assert owing in [each.rev for each in world.stored().earlier]
 
 
 def test_an_update_of_a_paused_job_keeps_it_paused_and_the_old_revision_owes_up_to_the_pause() -> None:
@@ -356,18 +257,6 @@ def test_an_update_of_a_paused_job_keeps_it_paused_and_the_old_revision_owes_up_
     before = updated.revision(job.rev)
     assert before is not None
     assert before.until == NOON + 30_000
-
-
-def test_a_loser_lets_go_of_its_own_data_alone() -> None:
-    world = World()
-    world.put(dueTime="1h", data=LARGE)
-    at_call(world, "before jobs.put", lambda: world.put(dueTime="2h", data=LARGE.upper()))
-    world.put(dueTime="3h", data=LARGE)
-    payload = stored(world).definition.payload
-    assert payload is not None
-    world.payloads.expire()
-    assert payload.ref is not None
-    assert world.payloads.get(stored(world).uid, payload.ref) == LARGE
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
@@ -390,7 +279,7 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
     world.clock.time += 1_000
     with pytest.raises(InvalidError):
         world.put(schedule="@every 100s", ttl="30s")
-    assert stored(world) == before
+    assert world.stored() == before
     assert definition(schedule="@every 100s").equals(before.definition)
 
 

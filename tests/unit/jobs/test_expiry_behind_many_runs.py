@@ -1,0 +1,75 @@
+"""Jobs that go with their last run, and have more runs than are read at once."""
+
+import pytest
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.ports import Answer, Attempt
+
+MINUTE = 60_000
+
+
+def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
+    world = World()
+    retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
+    world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
+    world.consumers.answering = lambda made: Answer(
+        succeeded=made.trigger.sequence > 1 or made.number > 1, code=503
+    )
+    world.run_until(NOON + 2 * MINUTE)
+    assert len(world.consumers.attempts) == 90
+    assert world.has_job()
+    world.run_until(NOON + 12 * MINUTE)
+    assert not world.has_job()
+
+
+@pytest.mark.parametrize("older", [999, 1_500])
+def test_a_run_that_goes_on_behind_more_runs_than_are_read_at_once_keeps_the_job(older: int) -> None:
+    world = World()
+    world.put(
+        schedule=f"R{older + 1}/PT1S", deleteAfterCompletion=True, completion="async", heartbeatTimeout="5h"
+    )
+    token = []
+
+    def answering(attempt: Attempt) -> Answer:
+        is_first = attempt.trigger.sequence == 1
+        token.extend([attempt.run_token] * is_first)
+        return Answer(succeeded=True, code=202 if is_first else 200)
+
+    world.consumers.answering = answering
+    world.run_until(NOON + (older + 60) * 1_000)
+    assert len(world.consumers.attempts) == older + 1
+    assert world.has_job()
+    world.callbacks().complete(key_of(), f"{NOON}-0", token[0])
+    assert not world.has_job()
+
+
+def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again() -> None:
+    world = World()
+    world.put(schedule="R2500/PT1S")
+    world.run_until(NOON + 2_600_000)
+    world.delete()
+    world.clock.time += 10 * MINUTE
+    world.put(dueTime="10s", deleteAfterCompletion=True)
+    pages = [0]
+
+    def announce(call: str) -> None:
+        pages[0] += call == "before runs.page"
+
+    world.announce = announce
+    world.run_until(world.clock.time + 11_000)
+    assert not world.has_job()
+    assert pages[0] == 1
+
+
+def test_reading_many_runs_for_too_long_leaves_the_job_to_its_retention() -> None:
+    world = World()
+    world.put(schedule="R1001/PT1S", deleteAfterCompletion=True)
+    world.run_until(NOON + 999_000)
+
+    def announce(call: str) -> None:
+        world.clock.time += BULK_TIME_LIMIT_MS * (call == "after runs.page")
+
+    world.announce = announce
+    world.run_until(NOON + 1_100_000)
+    assert world.has_job()
