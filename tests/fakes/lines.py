@@ -15,6 +15,9 @@ from sweephand.ports import Answer, Attempt
 SUCCESS = Answer(succeeded=True, code=200)
 FAILED = Answer(succeeded=False, code=503, text="busy")
 
+#: The rules by which the runs of a job take turns.
+MODES = ("skip", "wait", "waitLatest")
+
 #: A minute, in ms.
 MINUTE = 60_000
 
@@ -45,14 +48,8 @@ def triggers(world: World, mode: str, *dues_s: int, **written: Any) -> list[Trig
     """
     world.put(schedule="@every 1s", dueTime="0s", ttl="60s", overlap=mode, **written)
     world.queue.waiting.clear()
-    job = stored(world)
+    job = world.stored()
     return [message_of(job, due_s) for due_s in dues_s]
-
-
-def stored(world: World) -> Job:
-    job = world.jobs.get(key_of())
-    assert job is not None
-    return job
 
 
 def message_of(job: Job, due_s: int) -> TriggerMessage:

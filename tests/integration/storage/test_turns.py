@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.fakes.engines import Dynamo
-from tests.fakes.lines import FAILED, MINUTE, SUCCESS, message_of, stored, triggers
+from tests.fakes.lines import FAILED, MINUTE, SUCCESS, message_of, triggers
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer, Attempt
@@ -50,7 +50,7 @@ def test_threads_that_deliver_one_job_s_triggers_call_its_consumer_one_at_a_time
     consumer = Alone()
     world.consumers.answering = consumer
     world.clock.time = NOON + MINUTE
-    job = stored(world)
+    job = world.stored()
     # Each comes twice, as SQS may have it.
     world.queue.send([(message_of(job, due_s), 0) for due_s in range(TRIGGERS) for _ in range(2)])
     lock = threading.Lock()

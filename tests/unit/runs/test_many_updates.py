@@ -2,7 +2,7 @@
 
 import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
-from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
+from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import REVISION_RETENTION_MS
@@ -120,7 +120,7 @@ def test_a_trigger_that_waits_is_not_owed_any_more_when_its_job_is_deleted() -> 
     for message in (first, second):
         world.clock.time = message.not_before
         handle(world, message)
-    waits = message_of(stored(world), 1)._replace(is_owed=True)
+    waits = message_of(world.stored(), 1)._replace(is_owed=True)
     world.delete()
     world.clock.time += 2 * MINUTE
     assert handle(world, waits).name == "dropped"

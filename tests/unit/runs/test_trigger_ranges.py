@@ -1,7 +1,6 @@
 """Spans of triggers that nobody could deliver are not split into what would come round by the million."""
 
 from tests.fakes.deliveries import UNREAD
-from tests.fakes.lines import stored
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
@@ -99,7 +98,7 @@ def hammered() -> tuple[World, RangeMessage]:
     for number in range(EARLIER_REVISIONS_MAX + 1):
         world.clock.time += SECOND_MS
         world.patch(description=str(number))
-    assert span.rev not in [each.rev for each in stored(world).earlier]
+    assert span.rev not in [each.rev for each in world.stored().earlier]
     world.queue.waiting.clear()
     return world, span
 

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from tests.fakes.deliveries import FAILED, answers, handle
-from tests.fakes.lines import MINUTE, message_of, states, stored, triggers
+from tests.fakes.lines import MINUTE, message_of, states, triggers
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_MAX
@@ -70,14 +70,14 @@ def test_what_the_schedule_makes_due_finds_room_beside_what_was_asked_for() -> N
     crowded(world, 60, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     for due_s in range(1, 20):
         world.clock.time = NOON + due_s * 1_000
-        assert handle(world, message_of(stored(world), due_s)).name == "waiting"
+        assert handle(world, message_of(world.stored(), due_s)).name == "waiting"
     assert sum(each.trigger.demand is None for each in slot_of(world).line.waiting) == 19
 
 
 def test_a_line_of_as_many_as_may_wait_fits_into_an_item_beside_all_that_was_asked_for() -> None:
     world = World()
     crowded(world, 100, QUOTES, waitLimit=WAIT_LIMIT_MAX)
-    line, job = slot_of(world).line, stored(world)
+    line, job = slot_of(world).line, world.stored()
     numbers = count(1)
     while len(line.waiting) < WAIT_LIMIT_MAX:
         line = line.joined_by(message_of(job, next(numbers)))

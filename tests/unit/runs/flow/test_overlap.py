@@ -9,6 +9,7 @@ from tests.fakes.faults import calls_of
 from tests.fakes.lines import (
     FAILED,
     MINUTE,
+    MODES,
     SLOW,
     SUCCESS,
     alone,
@@ -17,14 +18,11 @@ from tests.fakes.lines import (
     runs_of,
     scene,
     states,
-    stored,
     triggers,
 )
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.runs.job_reads import JobRead
-
-MODES = ("skip", "wait", "waitLatest")
 
 
 def test_where_runs_may_overlap_no_line_is_looked_at() -> None:
@@ -87,7 +85,7 @@ def test_what_comes_beyond_the_wait_limit_is_skipped() -> None:
 
 def test_who_waits_and_comes_round_again_waits_once() -> None:
     world = scene("wait", 0, 1, waitLimit=1)
-    again = message_of(stored(world), 1)
+    again = message_of(world.stored(), 1)
     assert handle(world, again).name == "waiting"
     stored_line = world.lines.get(key_of())
     assert stored_line is not None
@@ -97,7 +95,7 @@ def test_who_waits_and_comes_round_again_waits_once() -> None:
 def test_a_trigger_older_than_those_that_wait_goes_before_them() -> None:
     world = scene("wait", 0, 2)
     world.run_until(NOON + 20_000)
-    handle(world, message_of(stored(world), 1))
+    handle(world, message_of(world.stored(), 1))
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 1, 2]
 
@@ -108,7 +106,7 @@ def test_a_duplicate_of_what_is_over_takes_nobody_s_turn(mode: str) -> None:
     world.run_until(NOON + 30 * MINUTE)
     before = delivered(world)
     for due_s in (0, 1):
-        assert handle(world, message_of(stored(world), due_s)).name == "repeated"
+        assert handle(world, message_of(world.stored(), due_s)).name == "repeated"
     assert delivered(world) == before
     assert world.lines.get(key_of()) is None
 
@@ -117,8 +115,8 @@ def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
     world = scene("wait", 0)
     world.run_until(NOON + MINUTE)
     world.consumers.answering = alone(world, iter([FAILED]))
-    handle(world, message_of(stored(world), 30))
-    assert handle(world, message_of(stored(world), 0)).name == "repeated"
+    handle(world, message_of(world.stored(), 30))
+    assert handle(world, message_of(world.stored(), 0)).name == "repeated"
     stored_line = world.lines.get(key_of())
     assert stored_line is not None
     assert stored_line.line.waiting == ()
@@ -149,7 +147,7 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
     world.put(dueTime="0s", overlap=mode)
     world.run_until(NOON + 2_000)
     assert delivered(world) == [0, 0]
-    assert world.consumers.attempts[1].trigger.uid == stored(world).uid
+    assert world.consumers.attempts[1].trigger.uid == world.stored().uid
     assert world.lines.get(key_of()) is None
 
 
@@ -157,7 +155,7 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
 def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_name(mode: str) -> None:
     world = World()
     (old,) = triggers(world, mode, 0)
-    read = JobRead(stored(world), world.clock.time)
+    read = JobRead(world.stored(), world.clock.time)
     # Whoever has read the job is stopped, and goes on within the second for which a read is good.
     world.delete()
     world.put(dueTime="0s", overlap=mode, **SLOW)
@@ -182,7 +180,7 @@ def test_those_that_wait_come_after_a_change_to_allow() -> None:
 
 def test_those_that_wait_go_on_waiting_after_a_change_to_skip() -> None:
     world = scene("wait", 0, 1)
-    job = stored(world)
+    job = world.stored()
     written = {**job.definition.written, "overlap": "skip"}
     change(world, definition=replace(job.definition, written=written))
     world.clock.time += 1_000
@@ -221,7 +219,7 @@ def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
 def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one_asked_for() -> None:
     world = scene("waitLatest", 0, 1)
     asked_for = world.trigger()
-    handle(world, message_of(stored(world), 2))
+    handle(world, message_of(world.stored(), 2))
     world.run_until(NOON + 40 * MINUTE)
     (skipped,) = world.runs.page(key_of(), "skipped", "", 10).items
     assert skipped.run_id == f"{NOON + 1_000}-0"

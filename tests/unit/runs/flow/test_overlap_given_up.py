@@ -1,7 +1,7 @@
 """Jobs whose runs took turns and may run beside each other from now on, for as long as that lasts."""
 
 from tests.fakes.deliveries import answers, handle
-from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, stored, triggers
+from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers
 from tests.fakes.world import NOON, World, key_of
 
 
@@ -31,7 +31,7 @@ def test_what_was_delivered_meanwhile_is_not_called_when_runs_take_turns_again()
     world.patch(overlap="wait")
     world.queue.waiting.clear()
     world.clock.time = NOON + 7_300_000
-    handle(world, message_of(stored(world), 7_300))
+    handle(world, message_of(world.stored(), 7_300))
     world.run_until(NOON + 140 * MINUTE, ticking=False)
     assert delivered(world)[len(before) :] == [7_300]
     assert states(world)[7_300] == "succeeded"

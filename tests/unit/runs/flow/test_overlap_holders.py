@@ -10,6 +10,7 @@ from tests.fakes.faults import Killed
 from tests.fakes.lines import (
     FAILED,
     MINUTE,
+    MODES,
     SLOW,
     SUCCESS,
     alone,
@@ -18,7 +19,6 @@ from tests.fakes.lines import (
     runs_of,
     scene,
     states,
-    stored,
     triggers,
 )
 from tests.fakes.memory import MemoryRuns
@@ -31,8 +31,6 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer
 from sweephand.runs.flow.overlap import ABANDONED_MS
 
-MODES = ("skip", "wait", "waitLatest")
-
 ACCEPTED = Answer(succeeded=True, code=202)
 
 #: The consumer accepts, and works on it for minutes.
@@ -44,13 +42,13 @@ def test_a_holder_of_whom_nothing_is_seen_for_an_hour_is_not_waited_for(mode: st
     world = scene(mode, 0)
     # Its retry went to the dead-letter queue: it crashed whoever received it.
     world.queue.waiting.clear()
-    later = message_of(stored(world), 1)
+    later = message_of(world.stored(), 1)
     run = runs_of(world)[0]
     world.clock.time = max(run.next_attempt_at or 0, run.claimed_until or 0) + ABANDONED_MS - 1
     expected = "skipped" if mode == "skip" else "waiting"
     assert handle(world, later).name == expected
     world.clock.time += 1
-    assert handle(world, message_of(stored(world), 2)).name == ("succeeded" if mode == "skip" else "waiting")
+    assert handle(world, message_of(world.stored(), 2)).name == ("succeeded" if mode == "skip" else "waiting")
     world.run_until(world.clock.time + 30 * MINUTE)
     assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
 
@@ -59,7 +57,7 @@ def test_a_holder_of_whom_nothing_is_seen_for_an_hour_is_not_waited_for(mode: st
 def test_a_holder_is_given_up_after_an_hour_though_its_job_is_written_more_often(mode: str) -> None:
     world = scene(mode, 0)
     world.queue.waiting.clear()
-    first, second = (message_of(stored(world), due_s) for due_s in (1, 2))
+    first, second = (message_of(world.stored(), due_s) for due_s in (1, 2))
     run = runs_of(world)[0]
     given_up_at = max(run.next_attempt_at or 0, run.claimed_until or 0) + ABANDONED_MS
     written = 0
@@ -82,7 +80,7 @@ def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> No
     world.queue.waiting.clear()
     world.clock.time += 2 * ABANDONED_MS
     world.consumers.answering = alone(world, iter([FAILED]))
-    assert handle(world, message_of(stored(world), 5)).name == "retrying"
+    assert handle(world, message_of(world.stored(), 5)).name == "retrying"
     world.queue.send([(retry, 0)])
     world.run_until(world.clock.time + 30 * MINUTE)
     assert delivered(world) == [0, 5, 5, 0]
@@ -92,7 +90,7 @@ def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> No
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
 def test_one_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
     world = scene(mode, 0, 1)
-    second = message_of(stored(world), 1)
+    second = message_of(world.stored(), 1)
     take_back(world, NOON + 500)
     assert handle(world, second).name == "dropped"
     assert waiting_in(world) == []
@@ -134,10 +132,10 @@ def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_li
 
 def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_message_is_dropped() -> None:
     world = scene("wait", 0, 1)
-    earlier = message_of(stored(world), 1)
+    earlier = message_of(world.stored(), 1)
     take_back(world, NOON + 500, owes=1)
     world.clock.time = NOON + 2_000
-    later = message_of(stored(world), 1)
+    later = message_of(world.stored(), 1)
     assert handle(world, later).name == "waiting"
     assert handle(world, earlier).name == "dropped"
     assert waiting_in(world) == [1]
@@ -153,12 +151,12 @@ def waiting_in(world: World) -> list[int]:
 
 def take_back(world: World, cut: int, *, owes: int | None = None) -> None:
     """Replace the job as of a moment before a trigger was due; the new revision owes what comes from then."""
-    job = stored(world)
+    job = world.stored()
     since = NOON + (owes * 1_000 - 1 if owes is not None else 24 * 60 * MINUTE)
     earlier = job.current._replace(until=cut)
     change(world, current=Revision("2-x", since), earlier=(earlier,), cut=cut)
     if owes is not None:
-        world.queue.send([(message_of(stored(world), owes), 0)])
+        world.queue.send([(message_of(world.stored(), owes), 0)])
 
 
 def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_from_beginning() -> None:
@@ -224,7 +222,7 @@ def test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash(k
     world.queue.waiting.clear()
     before = delivered(world)
     # A function took the line for the message and crashed. The queue shows the message again later.
-    job = stored(world)
+    job = world.stored()
     assert world.lines.put(StoredLine(job.key, job.uid, "taken", Line(Holder(message, NOON))), None)
     world.clock.time = NOON + 5_000
     world.trigger()
@@ -243,7 +241,7 @@ def slot_of(world: World) -> StoredLine:
 
 def take_line_just_before(world: World, due_at: int) -> None:
     """Let a trigger hold the line whose delivery function died before it claimed the run."""
-    job = stored(world)
+    job = world.stored()
     message = message_of(job, (due_at - NOON) // 1_000)
     stored_line = StoredLine(job.key, job.uid, "taken", Line(Holder(message, world.clock.time)))
     assert world.lines.put(stored_line, None)
@@ -318,17 +316,17 @@ def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None
     for _ in range(20):
         world.clock.time += 29 * MINUTE
         world.callbacks().heartbeat(key_of(), f"{NOON}-0", runs_of(world)[0].token)
-    assert handle(world, message_of(stored(world), 1)).name == "skipped"
+    assert handle(world, message_of(world.stored(), 1)).name == "skipped"
 
 
 def test_a_run_whose_deadline_nobody_looks_at_is_not_waited_for_forever() -> None:
     world = working("skip", 0)
     world.queue.waiting.clear()
     world.clock.time = runs_of(world)[0].deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS - 1
-    assert handle(world, message_of(stored(world), 1)).name == "skipped"
+    assert handle(world, message_of(world.stored(), 1)).name == "skipped"
     world.clock.time += 1
     world.consumers.answering = lambda _: ACCEPTED
-    assert handle(world, message_of(stored(world), 2)).name == "running"
+    assert handle(world, message_of(world.stored(), 2)).name == "running"
 
 
 def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:

@@ -12,12 +12,12 @@ from tests.fakes.interleave import Action, every_interleaving, shuffled
 from tests.fakes.lines import (
     FAILED,
     MINUTE,
+    MODES,
     SUCCESS,
     alone,
     delivered,
     message_of,
     states,
-    stored,
     triggers,
 )
 from tests.fakes.world import NOON, World, key_of
@@ -26,15 +26,13 @@ from sweephand.base.errors import StoreError
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
 
-MODES = ("skip", "wait", "waitLatest")
-
 #: The first attempt fails, and the second comes half a minute later.
 SLOW: dict[str, Any] = {"retry": {"initialDelay": "40s", "multiplier": 1}}
 
 
 def arriving(due_s: int) -> Action:
     """A delivery function that receives a trigger."""
-    return lambda world: handle(world, message_of(stored(world), due_s))
+    return lambda world: handle(world, message_of(world.stored(), due_s))
 
 
 def ending(world: World) -> None:
@@ -173,7 +171,7 @@ def test_whoever_dies_holding_the_line_its_trigger_and_those_behind_it_come_to_t
     def prepare(world: World) -> None:
         triggers(world, mode, **SLOW)
         world.consumers.answering = alone(world, iter([first]))
-        world.queue.send([(message_of(stored(world), 1), 0)])
+        world.queue.send([(message_of(world.stored(), 1), 0)])
         world.clock.time = NOON + 20_000
 
     def check(world: World) -> None:
@@ -227,7 +225,7 @@ def test_whoever_dies_joining_the_line_has_joined_it_or_comes_again(mode: str) -
         for message in messages:
             world.clock.time = message.not_before
             handle(world, message)
-        world.queue.send([(message_of(stored(world), 2), 0)])
+        world.queue.send([(message_of(world.stored(), 2), 0)])
         world.clock.time = NOON + 20_000
 
     def check(world: World) -> None:

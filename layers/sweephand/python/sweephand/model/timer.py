@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from sweephand.base.instants import Instant, from_datetime, rfc3339
 from sweephand.base.timing import BUCKET_MS
@@ -10,6 +10,8 @@ from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
+
+_Message = TypeVar("_Message", TriggerMessage, DeadlineMessage)
 
 #: The length of `2026-11-21T01:08`, and of the same text with `#42.000`.
 _MINUTE_LENGTH: Final = 16
@@ -94,11 +96,11 @@ class OccurrenceTimer(NamedTuple):
         return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
 
 
-class RetryTimer(NamedTuple):
-    """The promise that an attempt too far ahead for the queue's delay is sent when it is due."""
+class _MessageTimer(NamedTuple, Generic[_Message]):
+    """The promise that a message too far ahead for the queue's delay is sent when it is due."""
 
     shard: int
-    message: TriggerMessage
+    message: _Message
     stored_key: str | None = None
 
     @property
@@ -108,8 +110,14 @@ class RetryTimer(NamedTuple):
 
     @property
     def due_at(self) -> Instant:
-        """When the attempt may begin, or a later instant if an older version put the timer off."""
+        """When the message is due, or a later instant if an older version put the timer off."""
         return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
+
+
+class RetryTimer(_MessageTimer[TriggerMessage]):
+    """The promise that an attempt is sent when it may begin."""
+
+    __slots__ = ()
 
     @property
     def sort_key(self) -> str:
@@ -117,22 +125,10 @@ class RetryTimer(NamedTuple):
         return self.stored_key or _attempt_key("retry", self.message)
 
 
-class DeadlineTimer(NamedTuple):
+class DeadlineTimer(_MessageTimer[DeadlineMessage]):
     """The promise that a run is checked at the instant by which its consumer must have reported."""
 
-    shard: int
-    message: DeadlineMessage
-    stored_key: str | None = None
-
-    @property
-    def key(self) -> JobKey:
-        """The job of the run."""
-        return self.message.trigger.key
-
-    @property
-    def due_at(self) -> Instant:
-        """When the run is checked, or a later instant if an older version put the timer off."""
-        return self.message.not_before if self.stored_key is None else instant_at(self.stored_key)
+    __slots__ = ()
 
     @property
     def sort_key(self) -> str:

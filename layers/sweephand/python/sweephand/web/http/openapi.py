@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -215,13 +215,7 @@ def statuses(operation: Operation[Any, Any]) -> list[int]:
 
 def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     return [
-        {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": meaning,
-            "schema": formats.PATH[name],
-        }
+        _parameter("path", name, meaning, formats.PATH[name])
         for name, meaning in _PATH_PARAMETERS.items()
         if f"{{{name}}}" in each.path
     ]
@@ -236,15 +230,7 @@ def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     for name, schema in properties.items():
         kept = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         default = {"default": schema["default"]} if schema.get("default") else {}
-        found.append(
-            {
-                "name": name,
-                "in": "query",
-                "required": False,
-                "description": schema["description"],
-                "schema": _without_null(kept) | default,
-            }
-        )
+        found.append(_parameter("query", name, schema["description"], _without_null(kept) | default))
     return found
 
 
@@ -255,16 +241,20 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "in": "header",
-            "required": False,
-            "description": text,
-            "schema": formats.HEADERS[name],
-        }
-        for name, text in each.headers.items()
-    ]
+    return [_parameter("header", name, text, formats.HEADERS[name]) for name, text in each.headers.items()]
+
+
+def _parameter(
+    place: Literal["path", "query", "header"], name: str, meaning: str, schema: dict[str, Any]
+) -> dict[str, Any]:
+    """A parameter of an operation. Only those in a path are required."""
+    return {
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": meaning,
+        "schema": schema,
+    }
 
 
 def _answer(gives: Returns, schemas: _Schemas) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from sweephand.web.schemas.shapes import check
 Model = TypeVar("Model", bound=BaseModel)
 
 _CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
+_LABEL = "Only jobs with this label, as name:value. Of several labels, a job must have all."
 _LIMIT = f"How many entries the call looks at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} by default."
 
 
@@ -55,46 +56,34 @@ _Label = Annotated[
     str, AfterValidator(_check_label), WithJsonSchema({"type": "string", "pattern": "^[^:]+:"})
 ]
 _Whole = Annotated[int, BeforeValidator(_check_digits)]
+_Prefix = Annotated[
+    str, Field(pattern=PREFIX_PATTERN, max_length=NAME_LENGTH_MAX, description=PREFIX_MEANING)
+]
+_Limit = Annotated[int, Field(ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT), BeforeValidator(_check_digits)]
 
 
 class JobsQuery(QueryParameters):
     """Selects the jobs to list."""
 
-    prefix: str = Field(
-        "",
-        pattern=PREFIX_PATTERN,
-        max_length=NAME_LENGTH_MAX,
-        description=PREFIX_MEANING,
-    )
+    prefix: _Prefix = ""
     state: JobState | None = Field(None, description="Only jobs in this state. A page may be short or empty.")
-    label: list[_Label] = Field(
-        [],
-        description="Only jobs with this label, as name:value. Of several labels, a job must have all.",
-    )
-    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    label: list[_Label] = Field([], description=_LABEL)
+    limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
 
 
 class DeleteQuery(QueryParameters):
     """Selects the jobs to delete. A prefix or a label is required."""
 
-    prefix: str = Field(
-        "",
-        pattern=PREFIX_PATTERN,
-        max_length=NAME_LENGTH_MAX,
-        description=PREFIX_MEANING,
-    )
-    label: list[_Label] = Field(
-        [],
-        description="Only jobs with this label, as name:value. Of several labels, a job must have all.",
-    )
+    prefix: _Prefix = ""
+    label: list[_Label] = Field([], description=_LABEL)
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "delete"))] = Field("", description=_CURSOR)
 
 
 class ChangesQuery(QueryParameters):
     """Selects the changes to list."""
 
-    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
 
 
@@ -104,14 +93,14 @@ class RunsQuery(QueryParameters):
     state: Literal[State, "waiting"] | None = Field(
         None, description="Only runs in this state. A page may be short or empty."
     )
-    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 
 
 class KeysQuery(QueryParameters):
     """Selects the keys to list."""
 
-    limit: _Whole = Field(PAGE_ITEMS_DEFAULT, ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT)
+    limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: CursorText = Field("", min_length=1, description=_CURSOR)
 
 
