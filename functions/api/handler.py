@@ -1,10 +1,13 @@
 """The API function. The gateway invokes it for every request."""
 
-from typing import Any
+from sweephand.runtime.start import starting
 
-from aws_lambda_powertools.utilities.typing import LambdaContext
+with starting():
+    from typing import Any
 
-from sweephand.runtime.api import api
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from sweephand.runtime.api import api
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """The authorizer function. The gateway asks it who sent a request."""
 
-from typing import Any
+from sweephand.runtime.start import starting
 
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
+with starting():
+    from typing import Any
 
-from sweephand.access.run_token import sent_run_token
-from sweephand.runtime.authorizer import caller_of
+    from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
-logger = Logger()
+    from sweephand.access.run_token import sent_run_token
+    from sweephand.runtime.authorizer import caller_of
+
+    logger = Logger()
 
 
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:

@@ -1,18 +1,21 @@
 """The delivery function. SQS invokes it with up to ten messages of the delivery queue."""
 
-from collections import Counter
-from typing import Any
+from sweephand.runtime.start import starting
 
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.typing import LambdaContext
+with starting():
+    from collections import Counter
+    from typing import Any
 
-from sweephand.runs.outcome import METRICS
-from sweephand.runs.received import unsettled
-from sweephand.runtime.delivery import deliver
+    from aws_lambda_powertools import Logger, Metrics
+    from aws_lambda_powertools.metrics import MetricUnit
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
-logger = Logger()
-metrics = Metrics()
+    from sweephand.runs.outcome import METRICS
+    from sweephand.runs.received import unsettled
+    from sweephand.runtime.delivery import deliver
+
+    logger = Logger()
+    metrics = Metrics()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:

@@ -1,13 +1,16 @@
 """The sweep function. Tick invokes it when one sweeper does not suffice."""
 
-from typing import Any
+from sweephand.runtime.start import starting
 
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
+with starting():
+    from typing import Any
 
-from sweephand.runtime import wheel
+    from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
-logger = Logger()
+    from sweephand.runtime import wheel
+
+    logger = Logger()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
