@@ -10,7 +10,8 @@ from sweephand.schedules import ScheduleError, Series
 from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.notations.cron import MACROS
-from sweephand.schedules.notations.parsing import Schedule, ScheduleInput, read_schedule
+from sweephand.schedules.notations.parsing import read_schedule
+from sweephand.schedules.schedule import Schedule, ScheduleInput
 
 #: Zones with transitions of half an hour, at midnight, of a whole day, of three hours, twice within a month.
 ZONES = (

@@ -28,7 +28,7 @@ from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.notations.repetition import AnchoredTimeline
-from sweephand.schedules.series import timeline_of
+from sweephand.schedules.timelines import timeline_of
 
 START = at("2027-01-01T02:30:00")
 

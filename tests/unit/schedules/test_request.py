@@ -162,6 +162,37 @@ def test_no_function_imports_a_library_for_schedules_as_it_starts(function: str)
     )
 
 
+#: What calculates the occurrences of a schedule. A delivery needs none of them.
+_CALCULATING = "{'clock.zones', 'jitter', 'notations.cron', 'notations.parsing', 'timelines'}"
+_CALCULATING_LOADED = (
+    f"print(sorted(each for each in {_CALCULATING} if f'sweephand.schedules.{{each}}' in sys.modules))"
+)
+
+
+def test_the_delivery_function_starts_without_what_calculates_occurrences() -> None:
+    assert answer_of("import sweephand.runtime.delivery", _CALCULATING_LOADED) == "[]\n"
+
+
+def test_a_one_off_is_calculated_without_the_notations() -> None:
+    assert (
+        answer_of(
+            "from sweephand.schedules import Series",
+            "one_off = Series(None, 'Europe/Paris', start_at=0, due_at=1_000)",
+            "print(one_off.next_after(999), one_off.next_after(1_000), one_off.last_at())",
+            _CALCULATING_LOADED,
+        )
+        == "Occurrence(due_at=1000, sequence=1) None 1000\n[]\n"
+    )
+
+
+@pytest.mark.parametrize("function", ["wheel", "api"])
+def test_what_calculates_occurrences_is_imported_as_a_function_starts_that_needs_it(function: str) -> None:
+    assert (
+        answer_of(f"import sweephand.runtime.{function}", _CALCULATING_LOADED)
+        == "['clock.zones', 'jitter', 'notations.cron', 'notations.parsing', 'timelines']\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("schedule", "expected"),
     [

@@ -13,7 +13,7 @@ from sweephand.schedules import Occurrence, ScheduleError, Series
 from sweephand.schedules.clock.wall_pattern import WallPattern
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import Zone
-from sweephand.schedules.series import timeline_of
+from sweephand.schedules.timelines import timeline_of
 
 NOW = at("2026-11-21T07:00:00Z")
 

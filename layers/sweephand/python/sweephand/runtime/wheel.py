@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.sqs_queue
 import sweephand.delivery.sweepers
+import sweephand.schedules.timelines
 import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.runs

@@ -2,7 +2,7 @@
 
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.notations.parsing import ScheduleInput
+from sweephand.schedules.schedule import ScheduleInput
 from sweephand.schedules.series import Occurrence, Series
 
 __all__ = [

@@ -11,14 +11,11 @@ from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
-from sweephand.schedules.notations.parsing import (
-    Schedule,
-    ScheduleInput,
-    parse,
-    read_schedule,
-)
-from sweephand.schedules.series import Series, timeline_of
+from sweephand.schedules.notations.parsing import parse, read_schedule
+from sweephand.schedules.schedule import Schedule, ScheduleInput
+from sweephand.schedules.series import Series
 from sweephand.schedules.time_points import parse_time_point
+from sweephand.schedules.timelines import timeline_of
 
 #: The reason to refuse a field about occurrences on a job that has none.
 IDLE_ON_DEMAND: Final = (

@@ -6,7 +6,6 @@ computes the same occurrences from it, wherever it begins.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -17,10 +16,8 @@ from sweephand.schedules.clock.dst import (
     DstRule,
     HasClockEffects,
 )
-from sweephand.schedules.clock.zones import zone_named
-from sweephand.schedules.jitter import MovedTimeline
-from sweephand.schedules.notations.parsing import Schedule, parse, schedule_of_item
-from sweephand.schedules.timeline import Beginning, FixedInstants, Timeline
+from sweephand.schedules.schedule import Schedule, schedule_of_item
+from sweephand.schedules.timeline import FixedInstants, Timeline
 
 #: All months of the calendar.
 _MONTHS_MAX: Final = 12 * 10_000
@@ -240,6 +237,12 @@ class Series:
         return begun_at if self.counted_at is None else max(begun_at, self.counted_at)
 
     def _timeline(self) -> Timeline:
+        if self.schedule is None and not self.jitter_ms:
+            return FixedInstants(() if self.due_at is None else (self.due_at,))
+        # The delivery function reads every job's series and hardly ever calculates with one. So it starts
+        # without the notations and the zones.
+        from sweephand.schedules.timelines import timeline_of  # noqa: PLC0415
+
         return timeline_of(
             self.schedule,
             self.timezone,
@@ -248,23 +251,3 @@ class Series:
             dst=self.dst,
             jitter_ms=self.jitter_ms,
         )
-
-
-@lru_cache(maxsize=4096)
-def timeline_of(
-    schedule: Schedule | None,
-    timezone: str,
-    start_at: Instant,
-    due_at: Instant | None,
-    *,
-    dst: DstRule = DEFAULT,
-    jitter_ms: int = 0,
-) -> Timeline:
-    """The timeline of a series, without ttl and repeats. Raises ScheduleError if it cannot be read."""
-    timeline: Timeline
-    if schedule is None:
-        timeline = FixedInstants(() if due_at is None else (due_at,))
-    else:
-        beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
-        timeline = parse(schedule).notation.timeline(beginning)
-    return MovedTimeline(timeline, jitter_ms) if jitter_ms else timeline

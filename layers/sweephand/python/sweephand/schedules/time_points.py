@@ -7,12 +7,14 @@ time, as are Go durations and `7d`.
 
 import datetime as dt
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules.clock.zones import Zone
 from sweephand.schedules.durations import MS_NS, Duration, parse_duration
 from sweephand.schedules.errors import ScheduleError, quoted
+
+if TYPE_CHECKING:
+    from sweephand.schedules.clock.zones import Zone
 
 #: An instant up to this long ago means now, because the request may have been on its way for so long.
 PAST_MAX_MS: Final = 60_000
@@ -62,7 +64,7 @@ _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 
 
 def parse_time_point(
-    text: str, *, requested_at: Instant, counted_from: Instant, zone: Zone, round_up: bool = True
+    text: str, *, requested_at: Instant, counted_from: Instant, zone: "Zone", round_up: bool = True
 ) -> Instant:
     """The instant that a text names. A duration counts from `counted_from`.
 
@@ -113,7 +115,7 @@ def parse_local(text: str) -> int | None:
     return (time - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
-def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: Zone) -> Instant:
+def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: "Zone") -> Instant:
     if not duration.is_calendar:
         return from_at
     # Imported with the first such duration: the import takes several milliseconds.

@@ -5,11 +5,13 @@ correction of the calendar. No night is lost in it, so nothing in it is made up.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from sweephand.base.instants import Instant
-from sweephand.schedules.clock.zones import OffsetPeriod
 from sweephand.schedules.errors import ScheduleError, quoted
+
+if TYPE_CHECKING:
+    from sweephand.schedules.clock.zones import OffsetPeriod
 
 Gap = Literal["shift", "skip"]
 RepeatedTime = Literal["first", "last", "both"]
@@ -24,7 +26,7 @@ class DstRule(NamedTuple):
     gap: Gap = "shift"
     overlap: RepeatedTime = "first"
 
-    def walls_of(self, period: OffsetPeriod) -> tuple[int, int]:
+    def walls_of(self, period: "OffsetPeriod") -> tuple[int, int]:
         """The wall times between which fixed times fire in a period: from the first, before the second."""
         begin_s, end_s = period.start_s + period.offset_s, period.end_s + period.offset_s
         return (
@@ -32,7 +34,7 @@ class DstRule(NamedTuple):
             min(end_s, period.repeated_s) if self.overlap == "last" else end_s,
         )
 
-    def makes_up_gap_before(self, period: OffsetPeriod) -> bool:
+    def makes_up_gap_before(self, period: "OffsetPeriod") -> bool:
         """Whether the first instant of a period stands for the local times in the gap before it."""
         gap_s = period.start_s + period.offset_s - period.covered_s
         return self.gap == "shift" and 0 < gap_s < GAP_MADE_UP_BELOW_S

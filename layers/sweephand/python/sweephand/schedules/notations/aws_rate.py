@@ -11,7 +11,8 @@ from typing import Final
 
 from sweephand.schedules.durations import NS_MAX
 from sweephand.schedules.errors import ScheduleError, quoted
-from sweephand.schedules.timeline import Beginning, Periodic
+from sweephand.schedules.periodic import Periodic
+from sweephand.schedules.timeline import Beginning
 
 _MINUTE_NS: Final = 60_000_000_000
 _UNITS_NS: Final = {"minute": _MINUTE_NS, "hour": 60 * _MINUTE_NS, "day": 1_440 * _MINUTE_NS}

@@ -4,7 +4,8 @@ from typing import Final, NamedTuple
 
 from sweephand.schedules.durations import MS_NS, parse_go_duration_ns
 from sweephand.schedules.errors import ScheduleError, quoted
-from sweephand.schedules.timeline import Beginning, Periodic
+from sweephand.schedules.periodic import Periodic
+from sweephand.schedules.timeline import Beginning
 
 PREFIX: Final = "@every"
 PERIOD_MIN_NS: Final = 1_000 * MS_NS

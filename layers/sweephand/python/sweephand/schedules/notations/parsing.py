@@ -8,7 +8,7 @@ met, because the functions that fire triggers must start fast.
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
+from typing import Final, NamedTuple
 
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.base.spelling import suggestion
@@ -16,17 +16,8 @@ from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import MACROS, parse_cron
 from sweephand.schedules.notations.every import PREFIX as EVERY
 from sweephand.schedules.notations.every import parse_every
+from sweephand.schedules.schedule import Schedule
 from sweephand.schedules.timeline import Notation
-
-if TYPE_CHECKING:
-    from sweephand.schedules.notations.instant_list import InstantList
-    from sweephand.schedules.notations.named_fields import NamedFields
-
-#: A schedule as its user wrote it: a text, fields by name, or a list of instants.
-ScheduleInput: TypeAlias = str | Mapping[str, Any] | list[Any]
-
-#: A schedule as a series keeps it. It can be compared and stored. A text stays as it was written.
-Schedule: TypeAlias = Union[str, "NamedFields", "InstantList"]
 
 # re compiles these when they are first used, so that importing this module stays cheap.
 # As in robfig/cron, a space ends the zone and a tab does not.
@@ -67,21 +58,6 @@ def read_schedule(written: object) -> Schedule:
                 f"{quoted(str(written))} is no schedule; expected text such as '30 2 * * *', an object of "
                 "cron fields by name, or a list of instants"
             )
-
-
-def schedule_of_item(item: Any) -> Schedule:
-    """The schedule of a stored item or a message: a text, a map of fields, or a list of numbers."""
-    match item:
-        case str():
-            return item
-        case Mapping():
-            from sweephand.schedules.notations.named_fields import NamedFields  # noqa: PLC0415 - rare, as above
-
-            return NamedFields.from_item(item)
-        case _:
-            from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - same
-
-            return InstantList.from_item(item)
 
 
 def parse(schedule: Schedule) -> ParsedSchedule:

@@ -30,8 +30,9 @@ from sweephand.schedules.clock.zones import (
 from sweephand.schedules.durations import MS_NS, SECOND_NS, Duration, parse_iso_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron
+from sweephand.schedules.periodic import Periodic
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local
-from sweephand.schedules.timeline import Beginning, Periodic, Timeline
+from sweephand.schedules.timeline import Beginning, Timeline
 
 # re compiles these when they are first used, so that importing this module stays cheap.
 _NUMBER: Final = r"R([0-9]{1,16})?"

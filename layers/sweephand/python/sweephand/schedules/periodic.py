@@ -1,0 +1,59 @@
+"""The timeline of a fixed period of elapsed time: every answer is a division."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.schedules.durations import MS_NS
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """The multiples of a period after an anchor, in elapsed time, from multiple `first` on (0 is the anchor).
+
+    There are `number` multiples; without `number` they go on. Every answer is a division. The period is exact
+    and only each instant is cut to a millisecond, so that no drift adds up.
+    """
+
+    anchor_at: Instant
+    period_ns: int
+    first: int = 1
+    number: int | None = None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the multiples have a number."""
+        return self.number is not None
+
+    def instants(self, after: Instant) -> Iterator[Instant]:
+        """From the first instant after `after` on, up to the year 9999."""
+        for place in count(self._up_to(after) + 1):
+            instant = self._at(place)
+            if instant is None:
+                return
+            yield instant
+
+    def count(self, after: Instant, through: Instant) -> int:
+        """The difference of two places in the series."""
+        return max(0, self._up_to(through) - self._up_to(after))
+
+    def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
+        """The instant; None if it lies behind the end or the year 9999."""
+        return self._at(self._up_to(after) + number)
+
+    def last_through(self, through: Instant) -> Instant | None:
+        """The last instant up to this one."""
+        return self._at(self._up_to(min(through, INSTANT_MAX)))
+
+    def _at(self, place: int) -> Instant | None:
+        """The instant at a place, counted from 1; None if there is none."""
+        if place < 1 or (self.number is not None and place > self.number):
+            return None
+        instant = self.anchor_at + (self.first + place - 1) * self.period_ns // MS_NS
+        return instant if instant <= INSTANT_MAX else None
+
+    def _up_to(self, instant: Instant) -> int:
+        """How many instants lie up to and including this one."""
+        come = ((instant - self.anchor_at + 1) * MS_NS - 1) // self.period_ns + 1 - self.first
+        return max(0, come if self.number is None else min(come, self.number))
