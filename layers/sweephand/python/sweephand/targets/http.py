@@ -47,7 +47,7 @@ _RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
 #: A server that hands headers to a program as variables keeps letters and digits, and writes one character
 #: for all others (CGI, RFC 3875, 4.1.18). To that program `sweephand_job` is `sweephand-job`. And `Proxy`
 #: sets the proxy of the program's own requests (CVE-2016-5385).
-_FOLDED: Final = re.compile(r"[^0-9a-z]")
+_FOLDED: Final = r"[^0-9a-z]"
 
 _HEADER_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token (RFC 9110, 5.6.2)
 _HEADER_VALUE: Final = r"[\t -~\x80-\xff]*"  # a field-value (RFC 9110, 5.5)
@@ -167,7 +167,7 @@ def _reserved_problem(lower: str) -> str | None:
 
 def _reserved_name(lower: str) -> str | None:
     """The reserved name that a server may read in place of a header's name; None if there is none."""
-    folded = _FOLDED.sub("-", lower)
+    folded = re.sub(_FOLDED, "-", lower)
     return folded if folded in _RESERVED or folded.startswith(_RESERVED_PREFIXES) else None
 
 

@@ -18,12 +18,12 @@ ESCAPES: Final = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
 
 #: The hosts of SQS in AWS's partitions (AWS, "Amazon SQS endpoints and quotas"): plain, FIPS, dual-stack, and
 #: the older form with `queue`.
-_AWS_HOST: Final = re.compile(
+_AWS_HOST: Final = (
     r"(?:sqs(?:-fips)?\.(?P<region>[a-z]{2,5}(?:-[a-z]+){1,3}-[0-9])|(?P<older>[a-z]{2}-[a-z]+-[0-9])\.queue)"
     r"\.(?:amazonaws\.com(?:\.cn)?|amazonaws\.eu|api\.aws|api\.amazonwebservices\.com\.cn)"
 )
-_AWS_PATH: Final = re.compile(r"/[0-9]{12}/(?P<name>[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)")
-_LOCAL_PATH: Final = re.compile(r"(?:/[A-Za-z0-9_.-]+)*/(?P<name>[A-Za-z0-9_-]{1,75}(?:\.fifo)?)")
+_AWS_PATH: Final = r"/[0-9]{12}/(?P<name>[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo)"
+_LOCAL_PATH: Final = r"(?:/[A-Za-z0-9_.-]+)*/(?P<name>[A-Za-z0-9_-]{1,75}(?:\.fifo)?)"
 
 _RULE: Final = (
     "Give the URL of an SQS queue, for instance https://sqs.eu-west-1.amazonaws.com/123456789012/name."
@@ -71,10 +71,10 @@ def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
     if not isinstance(text, str) or "://" not in text:
         raise UrlError(_RULE)
     url = read_url(text, allow_insecure=allow_insecure)
-    host = _AWS_HOST.fullmatch(url.host)
-    if host is not None and _AWS_PATH.fullmatch(url.target) and (url.scheme, url.port) == ("https", 443):
+    host = re.fullmatch(_AWS_HOST, url.host)
+    if host is not None and re.fullmatch(_AWS_PATH, url.target) and (url.scheme, url.port) == ("https", 443):
         return QueueUrl(text, host["region"] or host["older"])
-    if allow_insecure and host is None and _LOCAL_PATH.fullmatch(url.target):
+    if allow_insecure and host is None and re.fullmatch(_LOCAL_PATH, url.target):
         return QueueUrl(text, None)
     raise UrlError(_RULE)
 

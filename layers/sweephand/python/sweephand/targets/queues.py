@@ -10,7 +10,8 @@ from sweephand.targets.queue_url import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
 
 #: The ARN of a queue, with the wildcards of IAM: `*` stands for any characters, `?` for one.
-_ARN: Final = re.compile(r"\*|[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+")
+# re compiles it when it is first used, so that importing this module stays cheap.
+_ARN: Final = r"\*|[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+"
 
 _OWN: Final = "Give a queue of yours: this one is the stack's own."
 
@@ -84,7 +85,7 @@ def read_arns(text: str) -> tuple[str, ...]:
     """
     parts = [part.strip() for part in text.split(",")]
     arns = tuple(part for part in parts if part)
-    wrong = next((arn for arn in arns if not _ARN.fullmatch(arn)), None)
+    wrong = next((arn for arn in arns if not re.fullmatch(_ARN, arn)), None)
     if wrong is not None:
         raise ValueError(f"{wrong!r} is no ARN of a queue")
     return arns

@@ -18,14 +18,14 @@ URL_SCHEMA: Final[dict[str, Any]] = text_schema(
     r'^[Hh][Tt][Tt][Pp][Ss]?://[!"$-\[\]-~]+$', URL_LENGTH_MAX, format="uri"
 )
 
+# re compiles these when they are first used, so that importing this module stays cheap.
+
 #: Printable ASCII without the backslash: some programs read a backslash as a slash, others do not.
-_CHARACTERS: Final = re.compile(r"[\x21-\x5b\x5d-\x7e]*")
-_PARTS: Final = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?P<fragment>#.*)?"
-)
-_AUTHORITY: Final = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?")
-_LABEL: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
-_NUMBER: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+_CHARACTERS: Final = r"[\x21-\x5b\x5d-\x7e]*"
+_PARTS: Final = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?P<fragment>#.*)?"
+_AUTHORITY: Final = r"(?P<host>\[[^\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?"
+_LABEL: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_NUMBER: Final = r"[0-9]+|0[xX][0-9A-Fa-f]*"
 
 #: How many URLs stay in the cache: every attempt reads its URL again. The longest URLs take 2 MB.
 _KEPT_MAX: Final = 1_024
@@ -70,12 +70,12 @@ def read_url(text: object, *, allow_insecure: bool) -> Url:
 def _read(text: str, *, allow_insecure: bool) -> Url:
     if len(text) > URL_LENGTH_MAX:
         raise UrlError(f"Give a URL of at most {URL_LENGTH_MAX} characters (urlLengthMax).")
-    if not _CHARACTERS.fullmatch(text):
+    if not re.fullmatch(_CHARACTERS, text):
         raise UrlError(
             "Use ASCII without spaces, control characters and backslashes: percent-encode the rest, "
             "and write an international host in its xn-- form."
         )
-    parts = _PARTS.fullmatch(text)
+    parts = re.fullmatch(_PARTS, text)
     if parts is None:
         raise UrlError("Give a whole URL with scheme and host, for instance https://example.com/hook.")
     scheme = _scheme(parts["scheme"], allow_insecure=allow_insecure)
@@ -83,7 +83,7 @@ def _read(text: str, *, allow_insecure: bool) -> Url:
         raise UrlError("Leave out the fragment (#…): it is never sent.")
     if "@" in parts["authority"]:
         raise UrlError("Put no user or password into the URL: send them in a header.")
-    authority = _AUTHORITY.fullmatch(parts["authority"])
+    authority = re.fullmatch(_AUTHORITY, parts["authority"])
     if authority is None:
         raise UrlError("Give a host and, if need be, a port from 1 to 65535, as in example.com:8443.")
     port = int(authority["port"]) if authority["port"] else _DEFAULT_PORTS[scheme]
@@ -112,7 +112,7 @@ def _host(written: str, *, allow_loopback: bool) -> str:
             raise UrlError("Between the brackets, give an IPv6 address.") from None
         if address.scope_id is not None:
             raise UrlError("Leave out the zone of the IPv6 address: it means something on one machine only.")
-    elif _NUMBER.fullmatch(written.rstrip(".").rpartition(".")[2]):
+    elif re.fullmatch(_NUMBER, written.rstrip(".").rpartition(".")[2]):
         # Resolvers read a host that ends in a number as an IPv4 address, in one of many notations (WHATWG
         # URL, section 3.5). One notation is enough here.
         try:
@@ -130,6 +130,6 @@ def _host(written: str, *, allow_loopback: bool) -> str:
 def _name(written: str) -> str:
     name = written.lower()
     labels = name.removesuffix(".").split(".")
-    if len(name) > HOST_LENGTH_MAX or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(name) > HOST_LENGTH_MAX or not all(re.fullmatch(_LABEL, label) for label in labels):
         raise UrlError("Give a host name of letters, digits and hyphens, for instance example.com.")
     return name

@@ -20,7 +20,7 @@ FINAL_CODES: Final = frozenset({400, 410, 413, 422})
 #: How much of a response's body is kept with the run.
 TEXT_BYTES_MAX: Final = 512
 
-_SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+_SECONDS: Final = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 
 def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> Answer:
@@ -45,7 +45,7 @@ def retry_after_at(header: str | None, now: Instant) -> Instant | None:
     if header is None:
         return None
     written = header.strip()
-    if _SECONDS.fullmatch(written):
+    if re.fullmatch(_SECONDS, written):
         return min(now + ceil(float(written)) * SECOND_MS, INSTANT_MAX)
     try:
         moment = parsedate_to_datetime(written)
