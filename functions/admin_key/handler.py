@@ -1,13 +1,16 @@
 """The admin key function. An operator invokes it with rights of IAM. No route of the API leads to it."""
 
-from typing import Any
+from sweephand.runtime.start import starting
 
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
+with starting():
+    from typing import Any
 
-from sweephand.runtime import admin_keys
+    from aws_lambda_powertools import Logger
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
-logger = Logger()
+    from sweephand.runtime import admin_keys
+
+    logger = Logger()
 
 
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any] | None:
