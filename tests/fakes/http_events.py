@@ -15,7 +15,7 @@ import simplejson
 from tests.fakes.memory import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
-from sweephand.base.concurrency import one_by_one
+from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.model.api_key import Caller
 from sweephand.runtime.app import App, Options
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach
@@ -100,6 +100,7 @@ class Client:
         *,
         allow_insecure_targets: bool = False,
         queues: JobQueues = EVERY_QUEUE,
+        write_concurrently: Concurrently = one_by_one,
     ) -> None:
         self.world = world or World()
         self.keys = MemoryKeys()
@@ -108,7 +109,7 @@ class Client:
             replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
             Options(shards=self.world.shards, reach=Reach(allow_insecure_targets, queues)),
             shard_count=lambda: self.world.shards,
-            write_concurrently=one_by_one,
+            write_concurrently=write_concurrently,
         ).services
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 

@@ -11,13 +11,16 @@ from greenlet import greenlet
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 from tests.simulation.world.processes import Killed, Scheduler, Strand
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs import bulk
 from sweephand.jobs.bulk import Bulk, BulkResult, Filter
+from sweephand.jobs.commit import Commits, Draft
 from sweephand.model.job import Job
 from sweephand.ports import Page
 from sweephand.runtime import threads
+from sweephand.wheel.arm import Arming
 
 
 def _acting(act: Callable[..., bool]) -> Any:
@@ -186,4 +189,45 @@ def bulk_stops_at_first_failure() -> Iterator[None]:
         return BulkResult(counted, None)
 
     with patch.object(Bulk, "_handle", dealt_with):
+        yield
+
+
+@mutation("A bulk write commits its jobs before it arms them")
+def bulk_write_commits_first() -> Iterator[None]:
+    create = Commits.create
+
+    def commit_first(self: Commits, drafts: Sequence[Draft], concurrently: Concurrently) -> Any:
+        arming = Commits._arming
+        with patch.object(Commits, "_arming", lambda *_: Arming((), ())):
+            results = create(self, drafts, concurrently)
+        for draft in drafts:
+            late = arming(self, draft)
+            self._put_timers(late.timers)
+            self._send(late.messages)
+        return results
+
+    with patch.object(Commits, "create", commit_first):
+        yield
+
+
+@mutation("A bulk write says that it created a job which another call had created")
+def bulk_write_denies_the_other() -> Iterator[None]:
+    create_one = Commits._create_one
+
+    def create(self: Commits, draft: Draft) -> Any:
+        return create_one(self, draft) or draft.job
+
+    with patch.object(Commits, "_create_one", create):
+        yield
+
+
+@mutation("A bulk write leaves out the timers of the jobs that it creates")
+def bulk_write_leaves_out_timers() -> Iterator[None]:
+    create = Commits.create
+
+    def without(self: Commits, drafts: Sequence[Draft], concurrently: Concurrently) -> Any:
+        with patch.object(Commits, "_put_timers", lambda *_: None):
+            return create(self, drafts, concurrently)
+
+    with patch.object(Commits, "create", without):
         yield

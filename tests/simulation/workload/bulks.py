@@ -14,7 +14,7 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_at_margins, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs import bulk
+from sweephand.jobs import bulk, bulk_write
 
 #: In so many seeds clients ask in bulk.
 _BULKS: Final = 1 / 3
@@ -29,6 +29,9 @@ DELETE_MANY: Final = "delete many"
 
 #: More is resumed than paused, and little deleted, so that there is something to pause.
 _ASKED: Final = (*[PAUSE_MANY] * 4, *[RESUME_MANY] * 5, DELETE_MANY)
+
+#: So many jobs of such a seed are written in bulk. Each is the only job of its call.
+_WRITTEN_IN_BULK: Final = 1 / 2
 
 #: So often at most, for each minute of the seed.
 _ASKED_EACH_MINUTE: Final = 0.6
@@ -60,6 +63,10 @@ class Bulks:
         if not self.is_on:
             return written
         return {**written, "labels": {"team": stream(self.seed, f"bulks/{number}").choice(TEAMS)}}
+
+    def writes_in_bulk(self, number: int) -> bool:
+        """Whether step `number` writes its job in bulk, if it writes one."""
+        return self.is_on and stream(self.seed, f"bulks/{number}/write").random() < _WRITTEN_IN_BULK
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
         """When clients ask for which thing; the name is that of a job that is meant among others."""
@@ -93,11 +100,13 @@ class Bulks:
         In some seeds its patience is over before a page is. Where all jobs are written at once, nothing but
         time bounds it.
         """
-        if self.is_at_once:
-            yield
-            return
-        random = stream(self.seed, "bulks/bounds")
         with ExitStack() as stack:
+            # A call creates even a single job in the way in which it creates many.
+            stack.enter_context(patch.object(bulk_write, "_TOGETHER_MIN", 1))
+            if self.is_at_once:
+                yield
+                return
+            random = stream(self.seed, "bulks/bounds")
             stack.enter_context(patch.object(bulk, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
             stack.enter_context(patch.object(bulk, "_AT_ONCE", random.choice((1, 2, 16))))
             stack.enter_context(patch.object(bulk, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))

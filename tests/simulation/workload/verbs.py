@@ -58,6 +58,7 @@ from sweephand.base.instants import (
     Instant,
     rfc3339,
 )
+from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
@@ -151,7 +152,9 @@ class Request:
     def put(
         self, written: Definition, *, if_match: str | None = None, if_absent: bool = False
     ) -> WriteResult:
-        """PUT it."""
+        """PUT it, or write it in bulk as the only job of the call."""
+        if if_match is None and not if_absent and self.bulks.writes_in_bulk(self.number):
+            return self._put_in_bulk(written)
         return self.app.writer.put(
             self.key,
             written,
@@ -160,6 +163,14 @@ class Request:
             if_match=if_match,
             if_absent=if_absent,
         )
+
+    def _put_in_bulk(self, written: Definition) -> WriteResult:
+        self.chronicle.figures["bulk writes"] += 1
+        job = JobToWrite(self.key, written)
+        [result] = self.app.bulk_writer.put([job], caller=CLIENT, requested_at=self.at)
+        if isinstance(result, WriteResult):
+            return result
+        raise result
 
 
 #: Does what is asked, and returns the uid and revision that the client is told of, None if of none.

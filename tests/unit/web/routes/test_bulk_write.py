@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -11,7 +10,6 @@ from tests.fakes.http_events import JOB, Client
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import JobKey
-from sweephand.web.http.app import build_handler
 
 Result = TypeVar("Result")
 
@@ -112,14 +110,13 @@ def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.
 
 
 def test_results_stand_in_order_whoever_is_written_first() -> None:
-    client = Client()
     with ThreadPoolExecutor(4) as threads:
 
         def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
             found = [threads.submit(task) for task in reversed(tasks)]
             return [each.result() for each in reversed(found)]
 
-        client.handler = build_handler(replace(client.services, concurrently=concurrently))
+        client = Client(write_concurrently=concurrently)
         names = [f"job-{number}" if number % 3 else f"a/{number}" for number in range(30)]
         results = client.send("POST", URL, named(*names)).json["results"]
     assert [each["name"] for each in results] == names

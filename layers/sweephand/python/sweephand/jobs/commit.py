@@ -1,17 +1,22 @@
 """Committing a version of a job: first arm, then cut, then write. So every job that can be read is armed."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
+from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, refers
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
+from sweephand.model.timer import OccurrenceTimer
+from sweephand.model.trigger import Message
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
-from sweephand.wheel.arm import Armable, arm, delay_of, range_message
+from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 
 
@@ -83,6 +88,33 @@ class Commits:
         self.discard_unused_payload(job, stored)
         return None
 
+    def create(
+        self, drafts: Sequence[Draft], concurrently: Concurrently
+    ) -> Sequence[Job | StoreError | UnavailableError | None]:
+        """Commit the drafts of new jobs, whose data is stored in them. Returns the result of each, in order.
+
+        All are armed together, and then each is committed by itself. A result is the job, or None if there is
+        a job of its name by now, or the error of its commit: after a StoreError that commit may have been
+        applied. Raises UnavailableError and StoreError if the drafts could not be armed. Then nothing was
+        committed.
+        """
+        if not drafts:
+            return []
+        armings = [self._arming(draft) for draft in drafts]
+        self._put_timers([timer for arming in armings for timer in arming.timers])
+        self._send([message for arming in armings for message in arming.messages])
+        self.check_time_limit(drafts[0].job.updated_at)
+        return list(concurrently([partial(self._create_one, draft) for draft in drafts]))
+
+    def _create_one(self, draft: Draft) -> Job | StoreError | UnavailableError | None:
+        job, requested_at = self._cut(draft, None), draft.job.updated_at
+        try:
+            self.check_time_limit(requested_at)
+            is_written = self._jobs.put(job, None, within_time_limit(self._clock, requested_at))
+        except (StoreError, UnavailableError) as error:
+            return error
+        return job if is_written else None
+
     def discard_unused_payload(self, loser: Job | None, winner: Job | None) -> None:
         """Discard the data that `loser` refers to and `winner` does not, unless a job refers to it now.
 
@@ -134,16 +166,25 @@ class Commits:
             self._payloads.put(job.uid, payload.ref, payload.text)
 
     def _arm(self, draft: Draft) -> None:
+        arming = self._arming(draft)
+        self._put_timers(arming.timers)
+        self._send(arming.messages)
+
+    def _arming(self, draft: Draft) -> Arming:
         job = draft.job
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
         arming = arm(armable, after=draft.after, now=job.updated_at)
-        if arming.timers:
-            self._timers.put(arming.timers)
-        messages = arming.messages
-        if draft.skipped is not None:
-            # The record must follow the commit. The message makes it even if this function crashes in
-            # between.
-            messages += (range_message(armable, draft.skipped, job.updated_at, are_skipped=True),)
+        if draft.skipped is None:
+            return arming
+        # The record must follow the commit. The message makes it even if this function crashes in between.
+        record = range_message(armable, draft.skipped, job.updated_at, are_skipped=True)
+        return arming._replace(messages=(*arming.messages, record))
+
+    def _put_timers(self, timers: Sequence[OccurrenceTimer]) -> None:
+        if timers:
+            self._timers.put(timers)
+
+    def _send(self, messages: Sequence[Message]) -> None:
         if messages:
             # Delays count from the sending, so that slow writes before it make no trigger late.
             sent_at = self._clock.now()

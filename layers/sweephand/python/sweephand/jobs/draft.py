@@ -22,7 +22,7 @@ from sweephand.wheel.catchup import OccurrenceRange
 
 
 def draft_creation(
-    key: JobKey, definition: Definition, *, uid: str, token: str, shards: int, who: str, now: Instant
+    key: JobKey, definition: Definition, *, uid: str, token: str, shard: int, who: str, now: Instant
 ) -> Draft:
     """The draft of a new job; InvalidError for impossible times."""
     series = new_series(key, definition, now)
@@ -33,7 +33,7 @@ def draft_creation(
         current=Revision(f"1-{token}", since=now),
         cut=now,
         earlier=(),
-        shard=_shard(uid, shards),
+        shard=shard,
         definition=_with_ref(definition, key, None, token),
         series=series,
         created_at=now,
@@ -201,6 +201,7 @@ def _with_ref(definition: Definition, key: JobKey, stored: Job | None, token: st
     return replace(definition, payload=Payload(payload.digest, payload.size, payload.text, ref))
 
 
-def _shard(uid: str, shards: int) -> int:
-    # A uid is 16 random characters of base 36: its remainder spreads evenly over any number of shards.
-    return int(uid, 36) % shards
+def shard_of(token: str, shards: int) -> int:
+    """The shard of a new job. Random tokens spread jobs evenly over the shards."""
+    # A token is 16 random characters of base 36: its remainder spreads evenly over any number of shards.
+    return int(token, 36) % shards

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from sweephand.base.errors import PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement
+from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.jobs.series import is_over
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
@@ -83,7 +83,7 @@ class Writer:
                     definition,
                     uid=uid,
                     token=token,
-                    shards=self._shards(),
+                    shard=shard_of(uid, self._shards()),
                     who=caller,
                     now=requested_at,
                 )

@@ -14,6 +14,7 @@ from sweephand.runtime.threads import deliver_concurrently, record_concurrently,
 if TYPE_CHECKING:
     from sweephand.access.signing_keys import SigningKeys
     from sweephand.jobs.bulk import Bulk
+    from sweephand.jobs.bulk_write import BulkWriter
     from sweephand.jobs.change_history import ChangeHistory
     from sweephand.jobs.commit import Commits
     from sweephand.jobs.expiry import JobExpiry
@@ -154,6 +155,7 @@ class App:
         ports = self.ports
         return Services(
             writer=self.writer,
+            bulk_writer=self.bulk_writer,
             pauser=self.pauser,
             resumer=self.resumer,
             bulk=self.bulk,
@@ -170,7 +172,6 @@ class App:
             clock=ports.clock,
             ids=ports.ids,
             reach=Reach() if self.options.reach is None else self.options.reach,
-            concurrently=self._write_concurrently,
         )
 
     @cached_property
@@ -185,7 +186,21 @@ class App:
             commits=self._commits,
             clock=ports.clock,
             ids=ports.ids,
-            shards=self._shard_count or self._stored_shard_count(),
+            shards=self._shards,
+        )
+
+    @cached_property
+    def bulk_writer(self) -> "BulkWriter":
+        """Creates and replaces many jobs."""
+        from sweephand.jobs.bulk_write import BulkWriter
+
+        return BulkWriter(
+            jobs=self.ports.jobs,
+            writer=self.writer,
+            commits=self._commits,
+            ids=self.ports.ids,
+            shards=self._shards,
+            concurrently=self._write_concurrently,
         )
 
     @cached_property
@@ -376,7 +391,10 @@ class App:
             jobs=ports.jobs, runs=ports.runs, lines=ports.lines, clock=ports.clock, ids=ports.ids
         )
 
-    def _stored_shard_count(self) -> Callable[[], int]:
+    @cached_property
+    def _shards(self) -> Callable[[], int]:
+        if self._shard_count is not None:
+            return self._shard_count
         from sweephand.wheel.shards import ShardCount
 
         ports = self.ports

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.jobs.bulk import Bulk
+from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
@@ -26,13 +26,10 @@ from sweephand.targets.queues import Reach
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each use case and port.
-
-    `reach` says which resources the targets of jobs may reach. The API function runs bulk writes by
-    `concurrently`.
-    """
+    """One of each use case and port. `reach` says which resources the targets of jobs may reach."""
 
     writer: Writer
+    bulk_writer: BulkWriter
     pauser: Pauser
     resumer: Resumer
     bulk: Bulk
@@ -49,4 +46,3 @@ class Services:
     clock: Clock
     ids: Ids
     reach: Reach
-    concurrently: Concurrently = one_by_one

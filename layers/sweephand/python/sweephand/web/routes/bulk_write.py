@@ -1,8 +1,6 @@
 """The bulk write of jobs. The API validates and writes each job as if the caller had sent it alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import (
@@ -14,7 +12,7 @@ from sweephand.base.errors import (
 from sweephand.base.instants import Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.names import NAME_RULE, is_name
-from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
+from sweephand.jobs.bulk_write import JobToWrite, Written
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.web.http import problems
@@ -33,37 +31,36 @@ from sweephand.web.schemas.responses import BulkWriteResponse, BulkWriteResult
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
-
-@dataclass(frozen=True, slots=True)
-class _NamedJob:
-    """A valid job of the request, and its name."""
-
-    name: str
-    definition: Definition
+_NO_TIME: Final = "The other jobs of this request took too long. This job was not written. Send it again."
 
 
 def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
     """Create or replace jobs. A refused job does not stop the others."""
     seen: set[str] = set()
     entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
-    # Each name occurs once, so the jobs may be written in any order.
-    tasks = [partial(_write_job, services, request, each) for each in entries if isinstance(each, _NamedJob)]
-    results_of_writes = iter(services.concurrently(tasks))
-    results = [next(results_of_writes) if isinstance(each, _NamedJob) else each for each in entries]
+    # Each name occurs once, as BulkWriter asks.
+    jobs = [each for each in entries if isinstance(each, JobToWrite)]
+    written = iter(
+        services.bulk_writer.put(jobs, caller=request.caller.key_id, requested_at=request.requested_at)
+    )
+    results = [_result(each, next(written)) if isinstance(each, JobToWrite) else each for each in entries]
     response: BulkWriteResponse = {"results": results}
     return Reply(200, response)
 
 
 def _parse_or_refuse(
     services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
-) -> _NamedJob | BulkWriteResult:
+) -> JobToWrite | BulkWriteResult:
     try:
-        return _parse_entry(services, document, seen, request.requested_at)
+        name, definition = _parse_entry(services, document, seen, request.requested_at)
     except SweephandError as error:
         return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
+    return JobToWrite(JobKey(request.namespace, name), definition)
 
 
-def _parse_entry(services: Services, document: Any, seen: set[str], requested_at: Instant) -> _NamedJob:
+def _parse_entry(
+    services: Services, document: Any, seen: set[str], requested_at: Instant
+) -> tuple[str, Definition]:
     """The name and definition in one entry of the list. `seen` are the names of the entries before it.
 
     Adds the name to `seen`. Raises InvalidError with JSON pointers into the entry.
@@ -84,25 +81,16 @@ def _parse_entry(services: Services, document: Any, seen: set[str], requested_at
         raise InvalidError([*violations, *parsed.violations])
     assert isinstance(name, str), "is_name has accepted it"
     seen.add(name)
-    return _NamedJob(name, parsed.value)
+    return name, parsed.value
 
 
-def _write_job(services: Services, request: Request[NoQuery, list[Any]], each: _NamedJob) -> BulkWriteResult:
-    try:
-        if services.clock.now() - request.requested_at > REQUEST_TIME_LIMIT_MS:
-            raise UnavailableError(
-                "The other jobs of this request took too long. This job was not written. Send it again."
-            )
-        written = services.writer.put(
-            JobKey(request.namespace, each.name),
-            each.definition,
-            caller=request.caller.key_id,
-            requested_at=request.requested_at,
-        )
-    except SweephandError as error:
-        return _refusal(each.name, error)
+def _result(job: JobToWrite, written: Written) -> BulkWriteResult:
+    if isinstance(written, UnavailableError):
+        return _refusal(job.key.name, UnavailableError(_NO_TIME))
+    if isinstance(written, SweephandError):
+        return _refusal(job.key.name, written)
     status = 201 if written.outcome == "created" else 200
-    return {"name": each.name, "status": status, "rev": written.job.rev}
+    return {"name": job.key.name, "status": status, "rev": written.job.rev}
 
 
 def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:

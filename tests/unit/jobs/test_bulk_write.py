@@ -1,0 +1,215 @@
+"""Writing many jobs in one call: how many requests that takes, and what each job of the call may rely on."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from tests.fakes.world import NOON, World, definition, key_of
+
+from sweephand.base.errors import InvalidError, StoreError, UnavailableError
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
+from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.write import WriteResult
+from sweephand.model.timer import Cursor, UnreadTimer
+
+HOUR_MS = 3_600_000
+
+
+class Crash(BaseException):
+    """The function ends."""
+
+
+def job(name: str, **written: Any) -> JobToWrite:
+    return JobToWrite(key_of(name), definition(**(written or {"schedule": "@every 1h"})))
+
+
+def write(world: World, *jobs: JobToWrite) -> Sequence[Written]:
+    return world.app(world.api_clock).bulk_writer.put(jobs, caller="test", requested_at=world.api_clock.now())
+
+
+def outcomes(results: Sequence[Written]) -> list[str]:
+    return [each.outcome if isinstance(each, WriteResult) else type(each).__name__ for each in results]
+
+
+def counting(world: World) -> Counter[str]:
+    """The calls of the ports, counted from now on."""
+    calls: Counter[str] = Counter()
+
+    def announce(call: str) -> None:
+        when, _, name = call.partition(" ")
+        if when == "before":
+            calls[name] += 1
+
+    world.announce = announce
+    return calls
+
+
+def timers_of(world: World) -> set[str]:
+    """The names of the jobs that have a timer a day ahead."""
+    pages = [world.timers.page(each, Cursor(), NOON + 25 * HOUR_MS, 1_000) for each in range(world.shards)]
+    return {timer.key.name for page in pages for timer in page if not isinstance(timer, UnreadTimer)}
+
+
+def test_a_hundred_new_jobs_take_few_requests_and_one_commit_each() -> None:
+    world = World()
+    calls = counting(world)
+    results = write(world, *(job(f"job-{number}") for number in range(100)))
+    assert outcomes(results) == ["created"] * 100
+    assert calls == {"jobs.get_many": 1, "timers.put": 1, "jobs.put": 100}
+
+
+def test_jobs_that_are_due_soon_are_sent_together() -> None:
+    world = World()
+    calls = counting(world)
+    write(world, *(job(f"job-{number}", dueTime="10s") for number in range(20)))
+    assert calls == {"jobs.get_many": 1, "queue.send": 1, "jobs.put": 20}
+
+
+def test_all_new_jobs_of_a_call_share_a_shard() -> None:
+    world = World(shards=7)
+    results = write(world, *(job(f"job-{number}") for number in range(20)))
+    assert len({each.job.shard for each in results if isinstance(each, WriteResult)}) == 1
+
+
+def test_calls_spread_over_the_shards() -> None:
+    world = World(shards=7)
+    shards = set()
+    for call in range(40):
+        for each in write(world, job(f"a-{call}"), job(f"b-{call}")):
+            assert isinstance(each, WriteResult)
+            shards.add(each.job.shard)
+    assert shards == set(range(7))
+
+
+def test_a_single_new_job_is_written_as_by_put() -> None:
+    world = World()
+    calls = counting(world)
+    assert outcomes(write(world, job("a"))) == ["created"]
+    assert calls == {"jobs.get": 1, "timers.put": 1, "jobs.put": 1}
+
+
+def test_jobs_that_exist_are_replaced_or_left_beside_new_ones() -> None:
+    world = World()
+    write(world, job("a"), job("b"))
+    results = write(world, job("a"), job("b", schedule="@every 2h"), job("c"), job("d"))
+    assert outcomes(results) == ["unchanged", "replaced", "created", "created"]
+
+
+def test_a_job_with_data_of_its_own_object_is_written_beside_the_others() -> None:
+    world = World()
+    large = JobToWrite(key_of("large"), definition(data='"' + "x" * 3_000 + '"', schedule="@every 1h"))
+    assert outcomes(write(world, job("a"), large, job("b"))) == ["created"] * 3
+    stored = world.jobs.get(key_of("large"))
+    assert stored is not None
+    payload = stored.definition.payload
+    assert payload is not None
+    assert payload.ref is not None
+    assert world.payloads.get(stored.uid, payload.ref) is not None
+
+
+def test_a_job_with_impossible_times_does_not_stop_the_others() -> None:
+    world = World()
+    never = job("never", schedule="0 0 30 2 *")
+    assert outcomes(write(world, job("a"), never, job("b"))) == ["created", InvalidError.__name__, "created"]
+    assert world.jobs.get(key_of("never")) is None
+
+
+def test_a_job_that_somebody_else_creates_meanwhile_is_replaced() -> None:
+    world = World()
+
+    def create(call: str) -> None:
+        if call == "before timers.put":
+            world.announce = lambda _: None
+            world.put("b", schedule="@every 9h")
+
+    world.announce = create
+    results = write(world, job("a"), job("b"), job("c"))
+    assert outcomes(results) == ["created", "replaced", "created"]
+    stored = world.jobs.get(key_of("b"))
+    assert stored is not None
+    assert stored.definition.written["schedule"] == "@every 1h"
+
+
+def failing(world: World, call: str, times: int) -> None:
+    """Have the next calls of that name fail."""
+    left = [times]
+
+    def announce(announced: str) -> None:
+        if announced == f"before {call}" and left[0]:
+            left[0] -= 1
+            raise StoreError("no answer")
+
+    world.announce = announce
+
+
+@pytest.mark.parametrize("call", ["jobs.get_many", "timers.put"])
+def test_what_cannot_be_done_together_is_done_one_by_one(call: str) -> None:
+    world = World()
+    failing(world, call, 1)
+    assert outcomes(write(world, job("a"), job("b"))) == ["created", "created"]
+
+
+def test_a_store_that_fails_throughout_fails_each_job() -> None:
+    world = World()
+    failing(world, "timers.put", 100)
+    assert outcomes(write(world, job("a"), job("b"))) == [StoreError.__name__] * 2
+    assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
+
+
+def test_a_commit_that_fails_does_not_stop_the_others() -> None:
+    world = World()
+    failing(world, "jobs.put", 1)
+    results = write(world, job("a"), job("b"))
+    assert outcomes(results) == [StoreError.__name__, "created"]
+
+
+def thawed_late(call: str) -> Callable[[World], None]:
+    def arrange(world: World) -> None:
+        def announce(announced: str) -> None:
+            if announced == call:
+                world.announce = lambda _: None
+                world.clock.time += REQUEST_TIME_LIMIT_MS + 1
+
+        world.announce = announce
+
+    return arrange
+
+
+@pytest.mark.parametrize(
+    "call", ["before jobs.get_many", "after jobs.get_many", "before timers.put", "after timers.put"]
+)
+def test_a_call_that_is_thawed_late_commits_nothing(call: str) -> None:
+    world = World()
+    thawed_late(call)(world)
+    results = write(world, job("a"), job("b"))
+    assert outcomes(results) == [UnavailableError.__name__] * 2
+    assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
+
+
+def test_a_commit_that_is_thawed_late_is_not_sent() -> None:
+    world = World()
+    thawed_late("before jobs.put")(world)
+    results = write(world, job("a"), job("b"))
+    assert outcomes(results) == [StoreError.__name__, UnavailableError.__name__]
+    assert world.jobs.get_many([key_of("a"), key_of("b")]) == {}
+
+
+@pytest.mark.parametrize("at", range(1, 13))
+def test_each_job_that_can_be_read_after_a_crash_is_armed(at: int) -> None:
+    world = World()
+    left = [at]
+
+    def announce(_: str) -> None:
+        left[0] -= 1
+        if not left[0]:
+            world.announce = lambda _: None
+            raise Crash
+
+    world.announce = announce
+    jobs = [job("a", schedule="@every 24h"), job("b", schedule="@every 24h"), job("c", schedule="@every 24h")]
+    try:
+        write(world, *jobs)
+    except Crash:
+        stored = set(world.jobs.get_many([each.key for each in jobs]))
+        assert {key.name for key in stored} <= timers_of(world)
