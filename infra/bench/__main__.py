@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, deliveries, fuzz, lateness, schedules, slow, start
+from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -66,6 +66,10 @@ def _deliveries(_: argparse.Namespace) -> Report | str:
     return deliveries.measure()
 
 
+def _creation(_: argparse.Namespace) -> Report | str:
+    return creation.measure()
+
+
 def _slow(_: argparse.Namespace) -> Report | str:
     return slow.measure()
 
@@ -81,6 +85,7 @@ def _fuzz(arguments: argparse.Namespace) -> Report | str:
 _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "cost": _cost,
     "start": _start,
+    "creation": _creation,
     "deliveries": _deliveries,
     "slow": _slow,
     "lateness": _lateness,

@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import boto3
 from infra.bench.consumer import SLOW_PATH
+from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.instant_dynamodb import InstantDynamoDB
 
 from sweephand.model.definition import Definition, Payload
@@ -37,23 +38,6 @@ _JOBS: Final = 100
 
 _FOLDER: Final = Path(__file__).parents[2] / "functions" / "deliver"
 _CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
-_QUEUE: Final = "https://sqs.us-east-1.amazonaws.com/123456789012/"
-
-#: The environment that template.yaml gives the function. The keys open nothing.
-_ENVIRONMENT: Final = {
-    "AWS_ACCESS_KEY_ID": "bench",
-    "AWS_SECRET_ACCESS_KEY": "bench",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # nobody listens there: nothing leaves this machine
-    "JOBS_TABLE": "jobs",
-    "TIMERS_TABLE": "timers",
-    "PAYLOAD_BUCKET": "payloads",
-    "DELIVERY_QUEUE_URL": f"{_QUEUE}delivery",
-    "DEAD_LETTER_QUEUE_URL": f"{_QUEUE}dead",
-    "ALLOW_INSECURE_TARGETS": "true",
-    "POWERTOOLS_SERVICE_NAME": "deliver",
-    "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",
-}
 
 
 class Function:
@@ -67,7 +51,7 @@ class Function:
     def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
         self.dynamodb = InstantDynamoDB()
         self._sequence = 0
-        os.environ |= _ENVIRONMENT
+        os.environ |= ENVIRONMENT
         sys.path.insert(0, str(_FOLDER))
         with self._answering(has_boto3=has_boto3):
             self._handler = importlib.import_module("handler").handler
@@ -82,12 +66,7 @@ class Function:
         """Answer the requests that the function makes while it makes its clients."""
         if not has_boto3:
             return patch.object(boto3, "client", lambda *_, **__: self.dynamodb)
-        boto3.setup_default_session()
-        assert boto3.DEFAULT_SESSION is not None, "it has just been made"
-        boto3.DEFAULT_SESSION.events.register(
-            "before-send.dynamodb",
-            self.dynamodb.answer,  # type: ignore[arg-type] # its answer is taken
-        )
+        answer_beneath_boto3(self.dynamodb)
         return nullcontext()
 
     def batch(self, *, has_slow: bool = False) -> Sequence[TriggerMessage]:

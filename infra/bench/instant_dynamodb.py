@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -12,10 +13,10 @@ from botocore.exceptions import ClientError
 
 
 class InstantDynamoDB:
-    """Stands in for boto3's client in the calls of a delivery, and counts these by operation.
+    """Stands in for boto3's client in the calls of a delivery and of a write of jobs, and counts these.
 
-    Every write is granted. Runs are counted and not kept: keeping them would only make work for the garbage
-    collector.
+    Every write is granted. Runs and timers are counted and not kept: keeping them would only make work for
+    the garbage collector. Beneath boto3, each answer takes `latency_ms`.
     """
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ClientError)
@@ -23,9 +24,15 @@ class InstantDynamoDB:
     #: An event system without listeners' effects: registering does nothing.
     meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
 
-    def __init__(self) -> None:
+    def __init__(self, latency_ms: int = 0) -> None:
+        self._latency_s = latency_ms / 1_000
         self.calls: Counter[str] = Counter()
         self._items: dict[tuple[str, str], Any] = {}
+        self._listener: Callable[[str, Mapping[str, Any]], object] | None = None
+
+    def listen(self, listener: Callable[[str, Mapping[str, Any]], object] | None) -> None:
+        """Tell the listener of each request beneath boto3 from now on: its operation and parameters."""
+        self._listener = listener
 
     def get_item(self, **asked: Any) -> dict[str, Any]:
         """The item of a key, if it is kept."""
@@ -48,10 +55,26 @@ class InstantDynamoDB:
             self._items[pk, sk] = asked["Item"]
         return {}
 
+    def batch_write_item(self, **_: Any) -> dict[str, Any]:
+        """Write items. They are timers."""
+        self.calls["BatchWriteItem"] += 1
+        return {"UnprocessedItems": {}}
+
+    def query(self, **asked: Any) -> dict[str, Any]:
+        """The items of a partition that sort after the lower bound of the key condition."""
+        self.calls["Query"] += 1
+        partition, lower = (each["S"] for each in asked["ExpressionAttributeValues"].values())
+        return {"Items": [item for (pk, sk), item in self._items.items() if pk == partition and sk > lower]}
+
     def answer(self, request: Any, **_: Any) -> AWSResponse:
         """The answer to a request, for boto3's event `before-send`."""
         operation = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
-        said = _CALLS[operation](self, **json.loads(request.body))
+        asked = json.loads(request.body)
+        if self._listener is not None:
+            self._listener(operation, asked)
+        said = _CALLS[operation](self, **asked)
+        if self._latency_s:
+            time.sleep(self._latency_s)
         return AWSResponse(request.url, 200, HTTPHeaders(), _Raw(json.dumps(said).encode()))
 
 
@@ -67,6 +90,8 @@ _CALLS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "GetItem": InstantDynamoDB.get_item,
     "BatchGetItem": InstantDynamoDB.batch_get_item,
     "PutItem": InstantDynamoDB.put_item,
+    "BatchWriteItem": InstantDynamoDB.batch_write_item,
+    "Query": InstantDynamoDB.query,
 }
 
 

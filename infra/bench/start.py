@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.bench import engines
+from infra.bench.api_event import api_event
 from infra.bench.report import Report, against, is_within
 from infra.local.build import build
 from infra.local.places import BUILD, Place
@@ -106,30 +107,11 @@ def _calls(running: engines.Engines, url: str) -> Iterator[tuple[str, Sequence[M
         }
         for number in range(100)
     ]
-    yield "api", [_request("POST", "/v1/namespaces/bench/jobs", {"jobs": jobs})]
+    yield "api", [api_event("POST", "/v1/namespaces/bench/jobs", {"jobs": jobs})]
     yield "deliver", [{"Records": running.messages(_AT_ONCE)}]
 
 
 _AT_ONCE: Final = 10
-
-
-def _request(method: str, path: str, body: Any) -> dict[str, Any]:
-    """A request as an HTTP API hands it over, format 2.0, from the admin."""
-    return {
-        "version": "2.0",
-        "routeKey": "ANY /v1/{proxy+}",
-        "rawPath": path,
-        "rawQueryString": "",
-        "headers": {"content-type": "application/json"},
-        "requestContext": {
-            "authorizer": {"lambda": {"keyId": "admin", "namespace": "*", "role": "admin"}},
-            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
-            "requestId": "bench",
-            "stage": "$default",
-        },
-        "body": json.dumps(body),
-        "isBase64Encoded": False,
-    }
 
 
 def _check(name: str, answer: Any) -> None:
