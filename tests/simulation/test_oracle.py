@@ -6,9 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.simulation.oracle.lives import lives_of
 from tests.simulation.oracle.oracle import CHECKS, judge
-from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.runs import CRASHED
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS
@@ -368,25 +366,6 @@ def test_a_refused_write_is_not_expected_to_stand() -> None:
     assert complaints(in_order(every_minute(), refusal)) == []
 
 
-@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
-def test_another_schedule_has_times_of_its_own(schedule: str, *, is_again: bool) -> None:
-    definition = {"schedule": schedule, "jitter": "2m", "data": '"x"'}
-    patch = written("patch", "2-b", 375, definition=definition, jitter_ms=90_000)
-    found = complaints(with_(patch, *delivered(450, "2-b"))(every_minute()))
-    assert any("of its schedule fired at" in each for each in found) == is_again
-
-
-@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
-def test_a_schedule_that_comes_back_after_another_has_times_of_its_own(
-    schedule: str, *, is_again: bool
-) -> None:
-    between = written("patch", "2-b", 370, definition={"schedule": schedule, "data": '"x"'})
-    definition = {"schedule": "@every 60s", "jitter": "2m", "data": '"x"'}
-    back = written("patch", "3-c", 375, definition=definition, jitter_ms=90_000)
-    found = complaints(with_(between, back, *delivered(450, "3-c"))(every_minute()))
-    assert any("of its schedule fired at" in each for each in found) == is_again
-
-
 def test_no_number_of_updates_excuses_a_trigger_that_does_not_leave() -> None:
     writes = [written("patch", f"{number}-p", 899 + number / 100) for number in range(2, 24)]
     story = without(of(Requested, due_s=840), of(Concluded), of(TimerStored, due_s=1020))(every_minute())
@@ -394,25 +373,3 @@ def test_no_number_of_updates_excuses_a_trigger_that_does_not_leave() -> None:
         last = timer(1020, f"{number + 1}-p", at_s=900)
         found = complaints(in_order(story, writes[:number], last))
         assert any("nothing left for it" in each for each in found)
-
-
-def test_times_from_one_due_time_are_the_same_times_in_another_zone() -> None:
-    definition = {"schedule": "@every 60s", "dueTime": "2026-11-21T12:00:30Z", "data": '"x"'}
-    moved_to = {**definition, "timezone": "Europe/Riga", "jitter": "5m"}
-    patched = written("patch", "2-b", 375, definition=moved_to, jitter_ms=90_000)
-    [life] = lives_of([written("create", "1-a", 0, definition=definition), patched]).values()
-    due_at, sequence = next(iter(life.occurrences[-1].between(NOON, NOON + 600_000)))
-    # The times up to 5:30 have fired at their old places. The one at 6:30 fires at 8:00.
-    assert ((due_at - NOON) // 1_000, sequence) == (480, 7)
-
-
-def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_stands_still() -> None:
-    definition = {"schedule": "@every 60s", "completion": "async", "heartbeatTimeout": "20s"}
-    look = timer(1_000, at_s=60, kind="deadline", what=f"{UID}-{NOON}-0,1,o")
-    create = written("create", "1-a", 0, definition=definition)
-    beat_at, hour_ms = NOON + 2_000_000, 3_600_000
-    standing = Tale([create, look], THROUGH, None)
-    assert is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
-    assert not is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + hour_ms - 60_000)
-    swept = Tale([create, look, cursor(look, 1_000, 1)], THROUGH, None)
-    assert not is_overdue(swept, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)

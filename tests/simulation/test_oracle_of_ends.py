@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from tests.simulation.oracle.overlap import is_overdue
+from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped
 from tests.simulation.traces.doctored import (
     Doctoring,
@@ -14,8 +16,12 @@ from tests.simulation.traces.doctored import (
 )
 from tests.simulation.traces.stories import (
     NOON,
+    THROUGH,
+    UID,
+    cursor,
     in_order,
     requested,
+    timer,
     written,
 )
 from tests.simulation.traces.stories_of_ends import (
@@ -123,3 +129,15 @@ def test_what_may_come_of_an_end_is_not_complained_of(
     story: Callable[[], list[Event]], doctoring: Doctoring
 ) -> None:
     assert complaints(doctoring(story())) == []
+
+
+def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_stands_still() -> None:
+    definition = {"schedule": "@every 60s", "completion": "async", "heartbeatTimeout": "20s"}
+    look = timer(1_000, at_s=60, kind="deadline", what=f"{UID}-{NOON}-0,1,o")
+    create = written("create", "1-a", 0, definition=definition)
+    beat_at, hour_ms = NOON + 2_000_000, 3_600_000
+    standing = Tale([create, look], THROUGH, None)
+    assert is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
+    assert not is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + hour_ms - 60_000)
+    swept = Tale([create, look, cursor(look, 1_000, 1)], THROUGH, None)
+    assert not is_overdue(swept, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)

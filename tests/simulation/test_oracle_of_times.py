@@ -84,3 +84,32 @@ def test_a_time_of_a_schedule_that_lost_its_due_time_bears_the_next_number() -> 
     story = _without_its_due_time(since_s=315.005)
     found = _named(with_(*delivered(330, "2-b", late_ms=46_000, sequence=8))(story))
     assert any("bears the number 8 and is occurrence 7" in each for each in found)
+
+
+@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
+def test_another_schedule_has_times_of_its_own(schedule: str, *, is_again: bool) -> None:
+    definition = {"schedule": schedule, "jitter": "2m", "data": '"x"'}
+    patch = written("patch", "2-b", 375, definition=definition, jitter_ms=90_000)
+    found = complaints(with_(patch, *delivered(450, "2-b"))(every_minute()))
+    assert any("of its schedule fired at" in each for each in found) == is_again
+
+
+@pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])
+def test_a_schedule_that_comes_back_after_another_has_times_of_its_own(
+    schedule: str, *, is_again: bool
+) -> None:
+    between = written("patch", "2-b", 370, definition={"schedule": schedule, "data": '"x"'})
+    definition = {"schedule": "@every 60s", "jitter": "2m", "data": '"x"'}
+    back = written("patch", "3-c", 375, definition=definition, jitter_ms=90_000)
+    found = complaints(with_(between, back, *delivered(450, "3-c"))(every_minute()))
+    assert any("of its schedule fired at" in each for each in found) == is_again
+
+
+def test_times_from_one_due_time_are_the_same_times_in_another_zone() -> None:
+    definition = {"schedule": "@every 60s", "dueTime": "2026-11-21T12:00:30Z", "data": '"x"'}
+    moved_to = {**definition, "timezone": "Europe/Riga", "jitter": "5m"}
+    patched = written("patch", "2-b", 375, definition=moved_to, jitter_ms=90_000)
+    [life] = lives_of([written("create", "1-a", 0, definition=definition), patched]).values()
+    due_at, sequence = next(iter(life.occurrences[-1].between(NOON, NOON + 600_000)))
+    # The times up to 5:30 have fired at their old places. The one at 6:30 fires at 8:00.
+    assert ((due_at - NOON) // 1_000, sequence) == (480, 7)

@@ -194,31 +194,6 @@ def changes_tokens() -> Iterator[None]:
         yield
 
 
-@mutation("A cancelled run is tried again if its next attempt was on its way")
-def claims_what_was_cancelled() -> Iterator[None]:
-    claim_condition = run_conditions.claim_condition
-
-    def careless(run: Run, now: int) -> WriteCondition:
-        asked = claim_condition(run, now)
-        cancelled = Guard(frozenset({"cancelled"}), {}, attempts_below=run.attempts)
-        return asked._replace(guards=(*asked.guards, cancelled))
-
-    with everywhere("claim_condition", careless), patch.object(memory, "claim_condition", careless):
-        yield
-
-
-@mutation("A cancel is acknowledged, and nothing is written")
-def forgets_cancels() -> Iterator[None]:
-    end = Callbacks._end
-
-    def forgetful(reporter: Callbacks, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
-        is_cancel = "cancel" in change.__qualname__
-        return change(read(), None) if is_cancel else end(reporter, read, change)
-
-    with patch.object(Callbacks, "_end", forgetful):
-        yield
-
-
 @mutation(
     "What a consumer reports as failed is forgotten",
     masked_by="its deadline: the attempt counts as failed when that has passed",

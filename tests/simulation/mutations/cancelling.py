@@ -1,0 +1,37 @@
+"""What may be wrong with a cancel: it is forgotten, or it does not stop the next attempt."""
+
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
+
+from tests.fakes import memory
+from tests.simulation.mutations.registry import everywhere, mutation
+
+from sweephand.model import run_conditions
+from sweephand.model.run import Run
+from sweephand.model.run_conditions import Guard, WriteCondition
+from sweephand.runs.callbacks import Callbacks
+
+
+@mutation("A cancelled run is tried again if its next attempt was on its way")
+def claims_what_was_cancelled() -> Iterator[None]:
+    claim_condition = run_conditions.claim_condition
+
+    def careless(run: Run, now: int) -> WriteCondition:
+        asked = claim_condition(run, now)
+        cancelled = Guard(frozenset({"cancelled"}), {}, attempts_below=run.attempts)
+        return asked._replace(guards=(*asked.guards, cancelled))
+
+    with everywhere("claim_condition", careless), patch.object(memory, "claim_condition", careless):
+        yield
+
+
+@mutation("A cancel is acknowledged, and nothing is written")
+def forgets_cancels() -> Iterator[None]:
+    end = Callbacks._end
+
+    def forgetful(reporter: Callbacks, read: Callable[[], Run], change: Callable[..., Run]) -> Run:
+        is_cancel = "cancel" in change.__qualname__
+        return change(read(), None) if is_cancel else end(reporter, read, change)
+
+    with patch.object(Callbacks, "_end", forgetful):
+        yield
