@@ -10,9 +10,9 @@ from sweephand.jobs.commit import Commits
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.liveness import revision_of
 from sweephand.model.timer import StoredTimer
-from sweephand.model.trigger import HasRevision, Message, RangeMessage
+from sweephand.model.trigger import HasRevision, Message, RangeMessage, TriggerMessage
 from sweephand.runs import trigger_ranges
-from sweephand.runs.job_reads import JobReads
+from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.wheel.arm import split_range
 from sweephand.wheel.sweep import Sweeper
 
@@ -58,12 +58,17 @@ def files_after_commit() -> Iterator[None]:
         yield
 
 
+def _marked_once(_: JobReads, message: TriggerMessage, __: JobRead) -> TriggerMessage:
+    """The message with the mark that it has."""
+    return message
+
+
 @mutation("The delivery function does not look for a revision that a job has forgotten")
 def delivers_what_is_remembered() -> Iterator[None]:
     def remembered(_: JobReads, of: HasRevision, job: Job | None, __: Instant) -> Revision | None:
         return revision_of(job, of.uid, of.rev)
 
-    with patch.object(JobReads, "revision", remembered):
+    with patch.object(JobReads, "revision", remembered), patch.object(JobReads, "mark_owed", _marked_once):
         yield
 
 
@@ -72,7 +77,18 @@ def owes_all_of_a_range() -> Iterator[None]:
     def owed(whole: RangeMessage) -> Iterator[Message]:
         return split_range(whole._replace(is_owed=True))
 
-    with patch.object(trigger_ranges, "split_range", owed):
+    with patch.object(trigger_ranges, "split_range", owed), patch.object(JobReads, "mark_owed", _marked_once):
+        yield
+
+
+@mutation("A trigger that waited stays owed, whatever becomes of its revision", first=4_500)
+def owes_what_waited() -> Iterator[None]:
+    mark_owed = JobReads.mark_owed
+
+    def marked(reads: JobReads, message: TriggerMessage, read: JobRead) -> TriggerMessage:
+        return message if message.is_owed else mark_owed(reads, message, read)
+
+    with patch.object(JobReads, "mark_owed", marked):
         yield
 
 

@@ -40,6 +40,12 @@ def stays() -> Iterator[None]:
         yield
 
 
+@mutation("A job goes with its last run though a trigger holds its line", first=2_500)
+def goes_without_its_line() -> Iterator[None]:
+    with patch.object(JobExpiry, "_is_line_used", lambda *_: False):
+        yield
+
+
 @mutation("A job stays if its last run was reported on")
 def stays_after_reports() -> Iterator[None]:
     report = Callbacks.__init__

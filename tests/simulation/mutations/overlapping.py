@@ -14,7 +14,7 @@ from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow import overlap_queue
+from sweephand.runs.flow import overlap, overlap_queue
 from sweephand.runs.flow.overlap import (
     ArrivalDecision,
     decide_arrival,
@@ -272,6 +272,25 @@ def skips_what_was_asked_for() -> Iterator[None]:
 @mutation("A pause lets nobody pass who was asked for by hand")
 def yields_to_nobody() -> Iterator[None]:
     with everywhere("yields_at", lambda *_: None):
+        yield
+
+
+@mutation("A pause lets a trigger by hand pass another one that was asked for by hand", first=15_600)
+def yields_what_was_asked_for() -> Iterator[None]:
+    def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
+        message = holder.message
+        trigger = replace(message.trigger, demand=None)
+        return overlap.yields_at(
+            holder._replace(message=message._replace(trigger=trigger, redrive=None)), run, job
+        )
+
+    with patch.object(overlap_queue, "yields_at", yields_at):
+        yield
+
+
+@mutation("A copy of an earlier attempt takes the place of the retry in its job's line", first=6_300)
+def takes_the_place_of_a_retry() -> Iterator[None]:
+    with patch.object(overlap_queue, "is_superseded", lambda *_: False):
         yield
 
 
