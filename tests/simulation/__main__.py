@@ -17,7 +17,7 @@ _FAILURES_MAX = 10
 
 
 def main() -> int:
-    """0 if all seeds are fine, 1 if one is not."""
+    """Return 0 if no seed has a complaint, else 1."""
     asked = _asked()
     seeds = range(asked.first, asked.first + asked.seeds) if asked.seed is None else [asked.seed]
     begun_at = time.perf_counter()
@@ -36,7 +36,7 @@ def main() -> int:
     if not failed:
         return 0
     worst = min(failed, key=lambda outcome: outcome.seed)
-    print(f"\nThe story of seed {worst.seed}, with all left out that it can do without:\n")
+    print(f"\nThe story of seed {worst.seed}, shrunk to what its complaint needs:\n")
     _tell(worst.seed)
     return 1
 

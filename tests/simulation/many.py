@@ -1,4 +1,4 @@
-"""Running many seeds on all cores."""
+"""Runs many seeds on all cores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Final
 
 from tests.simulation.simulation import run
 
-#: Seeds that a process takes at once: enough to make handing over cheap, few enough to share well.
+#: How many seeds a process takes at once. More make the exchange cheaper, fewer share the work better.
 _CHUNK: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is kept of a seed."""
+    """The figures and complaints of a seed."""
 
     seed: int
     figures: Mapping[str, int]
@@ -21,7 +21,7 @@ class Outcome:
 
 
 def outcomes(seeds: Sequence[int], processes: int) -> Iterator[Outcome]:
-    """What came of each seed, in the order in which they end."""
+    """Yield the outcome of each seed, in the order in which they end."""
     if len(seeds) == 1 or processes == 1:
         yield from map(outcome_of, seeds)
         return
@@ -30,6 +30,6 @@ def outcomes(seeds: Sequence[int], processes: int) -> Iterator[Outcome]:
 
 
 def outcome_of(seed: int) -> Outcome:
-    """What came of one seed."""
+    """Run one seed and return its outcome."""
     result = run(seed)
     return Outcome(seed, result.figures, result.complaints)

@@ -1,4 +1,4 @@
-"""What a run over many seeds says of itself: its figures, and how a seed is run again."""
+"""The report of a run over many seeds: its figures, and how to run a seed again."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from tests.simulation.world.faults import Mask
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS
 
-#: Each figure of the report, and which counts of the seeds are added up for it.
+#: Each figure of the report, and the counts of the seeds whose sum it is.
 FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "seeds": ("seeds",),
     "triggers delivered": ("triggers",),
@@ -16,7 +16,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "writes and deletions of jobs": ("writes", "deletions"),
     "pages of bulk calls": ("bulk calls",),
     "reports, cancels and redrives of runs": ("reports", "of runs"),
-    "ends told": ("told",),
+    "notifications of ends": ("notified",),
     "crashes": ("kill", "time limit"),
     "pauses": ("pause",),
     "store and queue errors": ("throttle", "loss", "part", "refusal"),
@@ -29,13 +29,13 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "ticks": ("ticks",),
     "ticks missed": ("ticks missed",),
     "ticks doubled": ("double ticks",),
-    "items removed, their time to live being over": ("removed",),
+    "items removed after their time to live": ("removed",),
     "times the shards were raised": ("raised shards",),
 }
 
 
 def figures_of(counts: Mapping[str, int], lasted_s: float) -> str:
-    """The figures, a line each, and the rate."""
+    """Return the figures, a line each, and the rate."""
     width = max(map(len, FIGURES)) + 2
     lines = [f"{name:<{width}}{sum(counts.get(each, 0) for each in of):>12,}" for name, of in FIGURES.items()]
     days = counts.get("simulated minutes", 0) * MINUTE_MS / DAY_MS
@@ -46,10 +46,10 @@ def figures_of(counts: Mapping[str, int], lasted_s: float) -> str:
 
 
 def replay_of(seed: int, mask: Mask) -> str:
-    """How the seed is run again: by the command, and with what was left out."""
+    """Return how to run the seed again: whole by a command, shrunk by a call."""
     troubles = ", ".join(repr(each) for each in sorted(mask.troubles))
     actions = ", ".join(map(str, sorted(mask.actions)))
     masked = (
         f"Mask(troubles=frozenset({{{troubles}}}), actions=frozenset({{{actions}}}), minutes={mask.minutes})"
     )
-    return f"Replay: make sim SEED={seed}\nor, as told here: run({seed}, mask={masked}, is_telling=True)"
+    return f"Replay: make sim SEED={seed}\nor, shrunk as above: run({seed}, mask={masked}, is_telling=True)"

@@ -1,4 +1,4 @@
-"""Shrinking a seed: what of its troubles, actions and minutes it takes to go wrong, found by leaving out."""
+"""Shrinks a seed: leaves out troubles, actions and minutes for as long as it still fails."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -6,10 +6,10 @@ from typing import Final
 
 from tests.simulation.world.faults import KINDS, NO_MASK, Mask
 
-#: Whether a seed goes wrong with so much left out.
+#: Whether a seed still fails with a mask.
 Fails = Callable[[Mask], bool]
 
-#: Runs that shrinking may take: a few seconds' worth.
+#: How many runs shrinking may take: a few seconds.
 RUNS_MAX: Final = 250
 
 _MINUTES: Final = (1, 2, 3, 5, 8, 12)
@@ -24,7 +24,7 @@ class _Trying:
     runs: int = 0
 
     def try_(self, mask: Mask) -> bool:
-        """Take this mask if the seed still fails with it; whether it does."""
+        """Keep this mask if the seed still fails with it, and return whether it does."""
         if self.runs >= RUNS_MAX or mask == self.best:
             return False
         self.runs += 1
@@ -35,7 +35,7 @@ class _Trying:
 
 
 def shrunk(fails: Fails, actions: int) -> Mask:
-    """A mask with which the seed still fails, as large as could be found; `actions` is what its plan has."""
+    """Return the largest mask found with which the seed still fails. Its plan has that many `actions`."""
     trying = _Trying(fails)
     while True:
         before = trying.best
@@ -56,7 +56,7 @@ def _leave_out_minutes(trying: _Trying) -> None:
 
 
 def _leave_out_actions(trying: _Trying, actions: int) -> None:
-    """Leave out halves, quarters and so on down to single actions, the last ones first."""
+    """Leave out halves of the actions, quarters and so on down to single ones, the last ones first."""
     size = actions
     while size >= 1:
         for some in _blocks(actions, size):

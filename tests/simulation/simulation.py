@@ -1,4 +1,4 @@
-"""One seed's world from beginning to end: trouble for a while, then a calm in which all must come right."""
+"""One seed's world from beginning to end: a time of faults, then a calm in which all promises must hold."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,7 +19,7 @@ from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
-from tests.simulation.workload.weeks import SETTLING_MS, Weeks
+from tests.simulation.workload.weeks import WINDING_DOWN_MS, Weeks
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, stream
@@ -42,37 +42,37 @@ from sweephand.base.timing import CLOCK_SKEW_MAX_MS, DIRECT_WINDOW_MS, HORIZON_M
 
 Mutation = Callable[[], AbstractContextManager[object]]
 
-#: What was sent before the calm lies no further ahead than this: after it nothing comes twice.
+#: A message that was sent before the calm is due within this time. After it no trigger comes twice.
 ECHO_MS: Final = DIRECT_WINDOW_MS + HORIZON_MS + CLOCK_SKEW_MAX_MS
 
-#: After the echo so much calm shows whether every chain lives.
+#: This much more calm shows whether every chain of timers lives.
 CALM_MS: Final = 5 * MINUTE_MS
 
-#: Whatever has not come to rest after this has not come to rest.
+#: A world that has not come to rest after this time never will.
 UNREST_MAX_MS: Final = 6 * HOUR_MS
 
-#: Nor has what still goes on after so many events or deliveries, of which a seed has a few thousand.
+#: Nor will one with more events or deliveries than this. A seed mostly has a few thousand.
 EVENTS_MAX: Final = 30_000
 
-#: What is held for days is put back each quarter of an hour.
+#: The same for seeds that last for days: a held trigger is put back each quarter of an hour.
 EVENTS_OVER_DAYS_MAX: Final = 90_000
 
-#: What may still be under way at the end: a message that waits out its second, an attempt.
+#: Triggers that are due within this time of the end may still be under way.
 MARGIN_MS: Final = 90 * SECOND_MS
 
-#: One seed in so many runs on the production adapters over clients in memory: they take three times as long.
+#: One seed in this many runs on the production adapters over clients in memory. It takes three times as long.
 _WIRE_EVERY: Final = 20
 
-#: In so many seeds tick wakes at the very end of its minute.
+#: The share of seeds in which tick wakes at the very end of its minute.
 _SLIPPING: Final = 0.15
 
-#: The parts of the stack that may be gone for a while; "all" is the region.
+#: The parts of the stack that may have an outage, alone or all at once.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
 
 
 @dataclass(slots=True)
 class Result:
-    """What came of a seed: nothing to complain of, if all went well."""
+    """The result of a seed. It has no complaints if every promise was kept."""
 
     seed: int
     mask: Mask
@@ -91,10 +91,10 @@ def run(
     stores: MakePorts | None = None,
     is_telling: bool = False,
 ) -> Result:
-    """Run one seed; the same seed and mask give the same trace, whatever ran before and wherever.
+    """Run one seed. The same seed and mask always give the same trace, in any process.
 
-    `mutation` breaks production code while the seed runs. `stores` is chosen by the seed if it is not given:
-    mostly the memory stores, now and then the production adapters. `is_telling` keeps calls for the story.
+    `mutation` breaks production code while the seed runs. Without `stores` the seed chooses: mostly the
+    stores in memory, and in some seeds the production adapters. `is_telling` keeps calls for the story.
     """
     with bounds_of(seed, mask), (mutation or nullcontext)():
         chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)
@@ -167,11 +167,11 @@ class Simulation:
         self._looks: Looks | None = None
 
     def stumbling(self) -> AbstractContextManager[None]:
-        """Around the run: timers that fail to expand once."""
+        """Let some timers fail to expand once, during the run."""
         return stumbling(self.scheduler, self._chronicle, self._troubles)
 
     def run(self) -> Result:
-        """Trouble, calm, judgement."""
+        """Run the world through its faults and its calm, and judge its trace."""
         scenario, scheduler = self._scenario, self.scheduler
         full_end = scenario.begins_at + scenario.minutes * MINUTE_MS
         steps = plan(
@@ -193,7 +193,7 @@ class Simulation:
             steps = self._backlog.steps(scenario.begins_at)
         self._clients.follow(steps, self._calm_at)
         if scenario.is_sparse:
-            # In most minutes of days nothing ticks.
+            # In a seed that lasts for days, most minutes have no tick.
             span_ms = scenario.minutes * MINUTE_MS
             self._chronicle.add(Mishap(scheduler.now, f"no ticks of {span_ms} ms", "EventBridge"))
         self._begin_ticking()
@@ -233,8 +233,8 @@ class Simulation:
 
     def _begin_ticking(self) -> None:
         random = stream(self._seed, "ticks")
-        # EventBridge wakes within the minute, at about the same second of each. By a clock that is half a
-        # minute wrong a minute begins at the half.
+        # EventBridge wakes tick at about the same second of each minute. By a clock that is half a minute
+        # wrong, a minute begins at the half.
         phase_ms = random.choice((0, HALF_MS, random.randrange(MINUTE_MS)))
         if self._scenario.is_at_margins:
             phase_ms = HALF_MS
@@ -248,22 +248,22 @@ class Simulation:
                 tick=self._functions.tick,
             )
             self._looks.begin()
-            self.scheduler.call_at(self._calm_at - SETTLING_MS, self._settle)
+            self.scheduler.call_at(self._calm_at - WINDING_DOWN_MS, self._wind_down)
             return
         slips = stream(self._seed, "slips")
         if slips.random() < _SLIPPING or self._backlog is not None:
-            # Tick reads its clock in the next minute, now and then.
+            # Some ticks then read their clock in the next minute.
             phase_ms = MINUTE_MS - slips.randrange(1, 800)
         first_at = self._scenario.begins_at // MINUTE_MS * MINUTE_MS + MINUTE_MS + phase_ms
         self.scheduler.call_at(first_at, lambda: self._wake(random, first_at))
 
-    def _settle(self) -> None:
-        """Let what takes days come to its end before the calm, which lasts for hours."""
-        self._consumers.settle()
+    def _wind_down(self) -> None:
+        """Let work that takes days end before the calm, which lasts for hours."""
+        self._consumers.wind_down()
         self._workers.calm()
 
     def _wake(self, random: Random, at: Instant) -> None:
-        """A minute has come: tick, unless its wake-up goes missing."""
+        """Wake tick for a minute, unless the wake-up goes missing."""
         levels, figures = self._troubles, self._chronicle.figures
         is_sparse = self._scenario.is_sparse
         missing, double, minutes, jitter = (
@@ -276,7 +276,7 @@ class Simulation:
             span_ms = int((10 * HOUR_MS if is_sparse else 9 * MINUTE_MS) * minutes**2) + MINUTE_MS
             self._missing_until = at + span_ms
             self._chronicle.mishap(f"no ticks of {span_ms} ms", "EventBridge")
-        # Days are long, and most of their minutes alike: not all of them are looked at.
+        # Most minutes of a day are alike, so the simulation skips many of them.
         is_skipped = is_sparse and not self._is_calm and minutes < 7 / 8
         if self._is_calm or (at >= self._missing_until and not is_skipped):
             self.scheduler.call_at(at + jitter, partial(self._functions.tick, at))
@@ -307,7 +307,7 @@ class Simulation:
         if not self._troubles["shortages"]:
             return
         at = random.randrange(begins_at, ends_at)
-        # Long enough for a message to be received in vain as often as it may crash functions.
+        # It lasts long enough for a message to be received in vain as often as it may crash functions.
         longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
         self.scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
 
@@ -331,7 +331,7 @@ class Simulation:
             port = random.choice(("jobs", "jobs", "timers", "changes"))
             self.scheduler.call_at(at, partial(self._throttle, port, random.randrange(MINUTE_MS)))
         for step in steps:
-            # Whoever writes many jobs at once has them throttled, in whichever seed.
+            # Writes of many jobs at once are throttled in any seed.
             is_at_once = Bulks.of(self._seed).is_at_once and "throttled writes" not in self._mask.troubles
             is_last = step.at >= ends_at - SECOND_MS
             if is_at_once and step.action == RESUME_MANY and random.random() < 1 / 2 and not is_last:
@@ -362,7 +362,7 @@ class Simulation:
         for _ in range(random.randint(1, 4)):
             at = random.randrange(self._scenario.begins_at, ends_at)
             text = random.choice(("", "{}", "[1, 2", '{"v": 1, "kind": "trigger"}', None))
-            # What is newer comes back every half a minute to the end: over weeks that is all that happens.
+            # A newer message comes back every half a minute to the end, which would fill seeds of weeks.
             is_newer = text is None and not self._scenario.is_sparse
             accept = self._sqs.accept_newer if is_newer else partial(self._sqs.accept, text or "", 0)
             self.scheduler.call_at(at, accept)
@@ -377,7 +377,7 @@ class Simulation:
         self._chronicle.bucket.expire()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:
-        """Go on until nothing of the time before is under way; say through when all must be done."""
+        """Go on until no work of before the calm is left. Return up to when everything must be delivered."""
         scheduler = self.scheduler
         enough_at = self._calm_at + ECHO_MS + CALM_MS
         if self._scenario.is_sparse:

@@ -1,4 +1,4 @@
-"""The simulator finds what is broken, shrinks it, and tells its story."""
+"""The simulator finds an error, shrinks the seed, and tells its story."""
 
 from contextlib import AbstractContextManager
 from unittest.mock import patch
@@ -13,7 +13,7 @@ from sweephand.runs import deliver
 
 
 def without_grace() -> AbstractContextManager[object]:
-    """What is unknown is dropped at once, though its commit may be in flight."""
+    """Drop a trigger of an unknown revision at once, though its commit may be in flight."""
     return patch.object(deliver, "UNKNOWN_GRACE_MS", 0)
 
 

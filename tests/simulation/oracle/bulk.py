@@ -1,4 +1,4 @@
-"""Checks of bulk calls: an acknowledged one has dealt with every job that it was about, and with no other."""
+"""Checks of bulk calls: an acknowledged call has changed each job that its filter chooses, and no other."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Deleted, ManyAnswered, Mishap, Written
 
-#: What each of its jobs is or has been since a bulk call was asked for, when that is acknowledged.
+#: The states of a job since the call was asked for, one of which it needs when the call is acknowledged.
 DONE = {"pause many": "paused", "resume many": "resumed", "delete many": "deleted"}
 
 #: The verb of the trace's event for each job that a bulk call pauses, resumes or deletes.
@@ -15,10 +15,10 @@ _VERB_OF_EACH = {"pause many": "pause", "resume many": "resume", "delete many": 
 
 
 def bulk_calls_leave_none_out(tale: Tale) -> Iterator[str]:
-    """Every job that was there all the while, and is meant, was paused, resumed or deleted meanwhile.
+    """Every chosen job that was there all the while was paused, resumed or deleted meanwhile.
 
-    Meant is whoever fits the filter and comes after the cursor that was given and not after the one returned.
-    What was changed by a call that was never acknowledged is judged as any other change.
+    A job is chosen if it fits the filter and comes after the given cursor and not after the returned one. A
+    call that was never acknowledged is judged as any other change.
     """
     for answer in tale.of(ManyAnswered):
         for life in tale.lives.values():
@@ -28,7 +28,7 @@ def bulk_calls_leave_none_out(tale: Tale) -> Iterator[str]:
 
 
 def bulk_calls_touch_no_other(tale: Tale) -> Iterator[str]:
-    """No job is changed of whose name none fits the filter, nor one that lies outside of the page."""
+    """No job is changed whose name or labels do not fit the filter, or that lies outside of the page."""
     for answer in tale.of(ManyAnswered):
         for uid in answer.changed:
             name = tale.lives[uid].name
@@ -45,8 +45,9 @@ def bulk_calls_touch_no_other(tale: Tale) -> Iterator[str]:
 def bulk_calls_count(tale: Tale) -> Iterator[str]:
     """A call counts the jobs that it changed, and at most those that others wrote or deleted meanwhile.
 
-    It need not count a job that it changed if the answer to its write was lost, and another call deleted the
-    job meanwhile. The repeated write finds no job then, and cannot tell which of the two calls came first.
+    There is one exception. The answer to a write may be lost, and another call may delete the job meanwhile.
+    Then the repeated write finds no job and cannot tell which of the two calls came first. The call need not
+    count this job.
     """
     for answer in tale.of(ManyAnswered):
         changed = len(set(answer.changed))
@@ -67,16 +68,16 @@ def bulk_calls_count(tale: Tale) -> Iterator[str]:
 
 
 def bulk_calls_move_on(tale: Tale) -> Iterator[str]:
-    """The cursor that a call returns lies behind the one that it was given: whoever goes on gets through."""
+    """The cursor that a call returns lies behind the one that it was given, so a client reaches the end."""
     for answer in tale.of(ManyAnswered):
         if answer.reached is not None and answer.reached <= answer.chosen.after:
             yield f"{_named(answer)} came no further than {answer.reached}"
 
 
 def _is_meant(life: Life, answer: ManyAnswered) -> bool:
-    """Whether the job was there all the while, fitted all the while, and lies within the page."""
+    """Whether the job was there and fitted the filter all the while, and lies within the page."""
     first, deleted_at = life.writes[0], life.deleted_at
-    # That it was deleted by then is what a deletion is to have done.
+    # A deletion is to delete the job, so the job does not have to be there at the end.
     is_gone = deleted_at is not None and deleted_at <= answer.at
     is_gone |= any(gone <= answer.at and back > answer.asked_at for gone, back in life.gaps())
     if first.at > answer.asked_at or not _is_within(life.name, answer) or is_gone:
@@ -114,7 +115,10 @@ def _is_within(name: str, answer: ManyAnswered) -> bool:
 
 
 def _is_done(life: Life, answer: ManyAnswered) -> bool:
-    """Whether at some moment meanwhile the job was what it was to become; it is not deleted."""
+    """Whether at some instant meanwhile the job had the state that the call asks for.
+
+    A deleted job has none.
+    """
     if answer.verb == "delete many":
         return False
     stood = (life.writes[number] for number in life.stood(answer.asked_at, answer.at))

@@ -1,4 +1,4 @@
-"""What was told of the ends of runs: by a notice to a consumer, or by a trigger of a job that follows."""
+"""Notifications of the ends of runs, to a consumer or as a trigger of the next job in a chain."""
 
 import json
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Requested, Told
 
-#: What the id of a chained trigger has after its job's uid.
+#: The part of a chained trigger's id that follows its job's uid.
 CHAINED = "-chained-"
 
 
 class End(NamedTuple):
-    """That the run of a trigger of a job ended in a state, after so many attempts."""
+    """The end of a trigger's run: its state, after a number of attempts."""
 
     uid: str
     trigger_id: str
@@ -21,9 +21,9 @@ class End(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """That an end was told at an instant under an id.
+    """An end that was notified at an instant under an id.
 
-    `name` and `uid` are of the job whose consumer was told, or of the one that was triggered.
+    `name` and `uid` are of the job whose `onComplete` was notified, or of the job that was triggered.
     """
 
     end: End
@@ -34,7 +34,7 @@ class Followed(NamedTuple):
 
 
 def followed(tale: Tale) -> Iterator[Followed]:
-    """All that was told of ends."""
+    """Return all notifications of ends."""
     for each in tale.of(Told):
         end = End(each.uid, each.trigger_id, each.attempts, each.state)
         yield Followed(end, each.notice_id, each.name, each.uid, each.at)
@@ -45,7 +45,7 @@ def followed(tale: Tale) -> Iterator[Followed]:
 
 
 def end_in(request: Requested) -> End | None:
-    """The end that a chained trigger tells of; None if it tells of none, or is not chained."""
+    """Return the end that a chained trigger follows, or None if it follows none or is not chained."""
     said = json.loads(request.data) if CHAINED in request.trigger_id else None
     if not isinstance(said, dict):
         return None

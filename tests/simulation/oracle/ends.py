@@ -1,4 +1,4 @@
-"""Checks of what follows the end of a run: who is told, what is chained, cancelled, redriven, paused."""
+"""Checks of what follows the end of a run: notifications, chains, cancels, redrives, pauses."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +19,21 @@ from tests.simulation.traces.trace import Requested, RunStored, Written
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
 
-#: Which ends a chain follows (guide.md, "Chains").
+#: The states that a chain follows, by its `when` (guide.md, "Notifications and chains").
 WHEN = {"succeeded": {"succeeded"}, "failed": {"failed"}, "always": OVER}
 
-#: So long before the end of its run a job may have been read by whoever has it told.
+#: How long before the end of its run the job may have been read by the function that notifies.
 READ_BEFORE_MS = 100_000
 
-#: So long a function that has written an end may take to have it told, with all that it waits for: the
-#: retries of a notice are over within this.
+#: How long a function that has recorded an end may take until the notification leaves. All retries of a
+#: notification are over within this time.
 TELLING_MS = 600_000
 
 
 def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
     """After a run was cancelled no attempt of it begins.
 
-    A first attempt that nobody had to claim can be under way twice: at least once.
+    A first attempt needs no claim, so two copies of it can be under way: at least once.
     """
     for (uid, run_id), stored in tale.runs_of.items():
         cancelled_at = next((each.at for each in stored if each.state == "cancelled"), None)
@@ -46,7 +46,7 @@ def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
 
 
 def only_redrives_take_up_what_failed(tale: Tale) -> Iterator[str]:
-    """A run that was given up goes on if somebody asked for that, and not by itself."""
+    """A run that was given up is attempted again only if somebody redrives it."""
     for stored in tale.runs_of.values():
         for each in stored:
             if each.before == "failed" and each.state == "claimed" and not _is_redriven(tale, each):
@@ -73,7 +73,10 @@ def redrives_are_attempted(tale: Tale) -> Iterator[str]:
 
 
 def what_was_asked_with_stays(tale: Tale) -> Iterator[str]:
-    """A trigger by hand carries the same at every attempt, redriven or not, a chained one what it follows."""
+    """A trigger by hand carries the same data at every attempt, and a chained one the same end.
+
+    A redrive keeps them.
+    """
     carried: dict[str, set[object]] = defaultdict(set)
     for request in tale.requests:
         if "-manual-" in request.trigger_id:
@@ -112,17 +115,17 @@ def _is_claimed(stored: Sequence[RunStored], request: Requested) -> bool:
 
 
 def every_end_is_told(tale: Tale) -> Iterator[str]:
-    """Whoever is to be told of the end of a run is, and a job that follows it is triggered."""
+    """Every end of a run is notified, and a job that follows it is triggered."""
     known = {each.end for each in followed(tale)}
     for end, at in _ends(tale):
         life = tale.lives.get(end.uid)
         if life is None:
-            # Of a job that never was: what was armed for it crashed too many.
+            # The job was never committed, and a trigger that was armed for it crashed too many functions.
             continue
         on_complete = _in_force(life, at)
         if on_complete is None or at > tale.through or end in known:
             continue
-        # What we ourselves gave up is told of if its job can be read at that moment.
+        # Where Sweephand itself failed, the end is notified if the job can be read at that moment.
         is_ours = tale.buried.get(end.trigger_id, "").startswith(OUR_FAULT)
         is_given_up = is_ours or "notice" in tale.given_up.get(end.trigger_id, ())
         if not is_given_up and _is_owed(tale, end, at, on_complete):
@@ -131,7 +134,7 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:
-    """What is told of a run has happened: it ended so after that attempt."""
+    """Every end that is notified has happened: the run ended so after that attempt."""
     happened: dict[End, int] = {}
     for end, at in _ends(tale):
         happened.setdefault(end, at)
@@ -146,7 +149,7 @@ def only_ends_are_told(tale: Tale) -> Iterator[str]:
 
 
 def ends_have_one_identity(tale: Tale) -> Iterator[str]:
-    """However often an end is told, it is under one id, which is no other's."""
+    """An end is always notified under the same id, which belongs to no other end."""
     ids: dict[tuple[str, str, str, int], set[str]] = defaultdict(set)
     ends: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for each in followed(tale):
@@ -162,7 +165,7 @@ def ends_have_one_identity(tale: Tale) -> Iterator[str]:
 
 
 def on_error_is_heeded(tale: Tale) -> Iterator[str]:
-    """A job that is to be paused when a trigger of it is given up is."""
+    """A job with `"onError": "pause"` is paused when a trigger of it is given up."""
     for (uid, run_id), stored in tale.runs_of.items():
         life = tale.lives.get(uid)
         for each in stored:
@@ -173,14 +176,14 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
             stood = [life.writes[number] for number in life.stood(left_at - READ_BEFORE_MS, each.at)]
             may_send = stood and all(write.definition.get("onError") == "pause" for write in stood)
             is_deleted = life.deleted_at is not None and life.deleted_at <= each.at
-            # Past its time to live nobody finds a job to pause.
+            # After its time to live is over, no function finds the job to pause it.
             is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
             if may_send and is_there and not any(write.paused_at is not None for write in stood):
                 yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
 
 
 def is_past(write: Written, at: int) -> bool:
-    """Whether by some clock a job was past its time to live then: nobody who asks for it finds it."""
+    """Whether by some clock the job's time to live was over then, so that no reader finds it."""
     return write.expires_at is not None and write.expires_at <= at + SKEW_MS
 
 
@@ -189,7 +192,7 @@ def _unattempted(tale: Tale, uid: str, run_id: str, attempts: int) -> Iterator[s
     requests: list[Requested] = tale.requests_of.get(trigger_id, [])
     is_given_up = tale.buried.get(trigger_id, "").startswith(OUR_FAULT) or trigger_id in tale.ended_by_hand
     if life is None or life.deleted_at is not None:
-        # A job that never was has a run at most if what was armed for it crashed too many.
+        # A job that was never committed has a run only if its trigger crashed too many functions.
         return
     if not is_given_up and all(each.attempt <= attempts for each in requests):
         yield f"{life.name}: {trigger_id} was redriven after attempt {attempts}, and no other left"
@@ -204,7 +207,7 @@ def _is_redriven(tale: Tale, stored: RunStored) -> bool:
 
 
 def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
-    """The ends that were recorded, and when; misfires that do not fire have none."""
+    """Return the ends that were recorded, with their instants. Misfires that do not fire have none."""
     for (uid, run_id), stored in tale.runs_of.items():
         for each in stored:
             if each.state in OVER and each.reason != "misfire" and each.state != each.before:
@@ -212,7 +215,7 @@ def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
 
 
 def _in_force(life: Life, at: int) -> Mapping[str, Any] | None:
-    """Who is told by every version of a job that may count from then on; None if they differ."""
+    """Return the `onComplete` of the versions of a job that count from then on, or None if they differ."""
     if life.deleted_at is not None:
         return None
     stood = [life.writes[number] for number in life.stood(at - READ_BEFORE_MS, at + TELLING_MS)]
@@ -224,7 +227,7 @@ def _in_force(life: Life, at: int) -> Mapping[str, Any] | None:
 
 
 def _is_owed(tale: Tale, end: End, at: int, on_complete: Mapping[str, Any]) -> bool:
-    """Whether that one has to have been told: of a chain, a job that is there and not held."""
+    """Whether a notification has to have left. For a chain, the next job has to be there and not paused."""
     if on_complete["type"] != "job":
         return True
     if end.state not in WHEN[on_complete.get("when", "succeeded")]:

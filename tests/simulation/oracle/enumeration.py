@@ -1,4 +1,4 @@
-"""Which occurrences a job has, from its definition as the client wrote it: found by trying, one by one."""
+"""The occurrences of a job, from its definition as the client wrote it: found by trying each minute."""
 
 import datetime as dt
 import json
@@ -38,20 +38,21 @@ MACROS: Final = {
     "@hourly": "0 * * * *",
 }
 
-#: The fields of cron by name, from the finest to the coarsest.
+#: The fields of cron by name, from the shortest to the longest.
 FIELDS: Final = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year")
 TIMES: Final = FIELDS[:3]
 
-#: What has to stay as it was for a series to keep its start.
+#: The fields that a series needs unchanged to keep its start.
 TIMING: Final = ("schedule", "dueTime", "timezone")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What a definition asks for, its relative times resolved.
+    """What a definition asks for, with its relative times resolved.
 
     The series began with the request at `start_at`. Its occurrences are those after `counted_at`, numbered
-    on from `counted`. All of it comes `jitter_ms` later than the schedule says, and keeps the bounds there.
+    from `counted` on. Each comes `jitter_ms` later than the schedule says, and the bounds hold for the moved
+    time.
     """
 
     schedule: Any
@@ -68,20 +69,23 @@ class Timing:
 
     @property
     def counts_from_start(self) -> bool:
-        """Whether its times are counted from its own beginning or dueTime, as those of `@every` are."""
+        """Whether its times count from its own beginning or dueTime, as those of `@every` do."""
         schedule = _unprefixed(self.schedule)
         counted = isinstance(schedule, str) and re.match(r"@every|rate\(|R\d*/P", schedule)
         return counted is not None and counted is not False
 
     @property
     def is_on_demand(self) -> bool:
-        """Whether nothing says when it fires."""
+        """Whether no field says when the job fires."""
         return self.schedule is None and self.due_at is None
 
     def instants(self) -> Iterator[int]:
-        """Its instants after `counted_at`, ascending, without regard to `ttl` and `repeats`."""
+        """Return the instants after `counted_at` in ascending order.
+
+        `ttl` and `repeats` are not considered.
+        """
         zone = _zone(self.zone_name)
-        # At a dueTime something may fire; at the request only what says "now".
+        # A fire may be exactly at a dueTime. Only forms that begin at once fire at the request.
         after = self.start_at if self.due_at is None else self.due_at - 1
         counted_at = after if self.counted_at is None else self.counted_at
         as_written = max(after, counted_at) - self.jitter_ms
@@ -91,7 +95,7 @@ class Timing:
         return dropwhile(lambda each: each <= counted_at, coming) if self.counted_at is not None else coming
 
     def numbered(self) -> Iterator[tuple[int, int]]:
-        """Its occurrences: due time in epoch milliseconds, and number."""
+        """Return the occurrences: due time in epoch milliseconds, and number."""
         for due_at, sequence in zip(self.instants(), count(self.counted + 1), strict=False):
             if self.ttl_at is not None and due_at > self.ttl_at:
                 return
@@ -101,7 +105,7 @@ class Timing:
 
 
 class Occurrences:
-    """The occurrences of a timing, kept as far as they have been looked for."""
+    """The occurrences of a timing. Those that were found are kept."""
 
     def __init__(self, timing: Timing) -> None:
         self.timing = timing
@@ -110,35 +114,35 @@ class Occurrences:
         self._is_over = False
 
     def between(self, since: int, until: int) -> list[tuple[int, int]]:
-        """Due times and numbers with `since < due <= until`."""
+        """Return due times and numbers with `since < due <= until`."""
         self._look(until)
         return self._known[self._place(since) : self._place(until)]
 
     def next_after(self, instant: int) -> int | None:
-        """The first due time after an instant, None if there is none."""
+        """Return the first due time after an instant, or None."""
         self._look(instant)
         place = self._place(instant)
         return self._known[place][0] if place < len(self._known) else None
 
     def has_ended(self, reached: int) -> bool:
-        """Whether nothing is left after an instant; on demand that is said by `ttl` alone."""
+        """Whether no occurrence is left after an instant. A job on demand ends by its `ttl` alone."""
         if self.timing.is_on_demand:
             return self.timing.ttl_at is not None and self.timing.ttl_at < reached
         return self.next_after(reached) is None
 
     def number_of(self, due_at: int) -> int | None:
-        """The number of the occurrence at that instant, None if there is none."""
+        """Return the number of the occurrence at that instant, or None."""
         found = self.between(due_at - 1, due_at)
         return found[0][1] if found else None
 
     def counted_through(self, instant: int) -> int:
-        """The number of the last occurrence up to an instant."""
+        """Return the number of the last occurrence up to an instant."""
         self._look(instant)
         place = self._place(instant)
         return self._known[place - 1][1] if place else self.timing.counted
 
     def _look(self, instant: int) -> None:
-        """Know everything up to that instant, and the one after it."""
+        """Find all occurrences up to that instant, and the next one."""
         while not self._is_over and (not self._known or self._known[-1][0] <= instant):
             following = next(self._coming, None)
             if following is None:
@@ -147,14 +151,14 @@ class Occurrences:
                 self._known.append(following)
 
     def _place(self, instant: int) -> int:
-        """How many of those that are known lie up to an instant."""
+        """Return how many of the found occurrences lie up to an instant."""
         return bisect_right(self._known, instant, key=lambda known: known[0])
 
 
 def begun(definition: Mapping[str, Any], asked_at: int, jitter_ms: int = 0) -> Timing:
-    """The timing of a definition that begins a series, by the request's own clock.
+    """Return the timing of a definition that begins a series, by the clock of the request.
 
-    By how much `jitter` moves a job is nobody's to know beforehand: `jitter_ms` has to be told.
+    The offset of `jitter` follows from a hash, which this module does not compute: `jitter_ms` is given.
     """
     zone_name = _zone_name(definition)
     dst = definition.get("dst") or {}
@@ -181,9 +185,9 @@ def begun(definition: Mapping[str, Any], asked_at: int, jitter_ms: int = 0) -> T
 
 
 def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Timing:
-    """The timing of an update that changes neither schedule, dueTime nor timezone: it keeps its start.
+    """Return the timing of an update that changes neither schedule, dueTime nor timezone. It keeps its start.
 
-    A relative `ttl` counts from the dueTime as it was at first, or else from this request.
+    A relative `ttl` counts from the dueTime that the earlier request gave, or else from this request.
     """
     dst = definition.get("dst") or {}
     counted_from = asked_at if before.due_at is None else before.due_at
@@ -200,7 +204,7 @@ def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Tim
 def patched(
     before: Timing, former: Mapping[str, Any], definition: Mapping[str, Any], asked_at: int
 ) -> Timing:
-    """The timing of a PATCH: what it leaves as it was written keeps the instant that it meant at first."""
+    """Return the timing of a PATCH. A relative time that it leaves out keeps its instant."""
     if has_same_timing(former, definition):
         timing = gone_on(before, definition, asked_at)
     else:
@@ -213,14 +217,14 @@ def patched(
 
 
 def counted_on(timing: Timing, asked_at: int, counted: int) -> Timing:
-    """A series that a PATCH began: nothing of it lies before the request, and its numbers go on."""
+    """Return a series that a PATCH began. It has nothing before the request, and its numbers go on."""
     return replace(timing, counted_at=asked_at - 1, counted=counted)
 
 
 def counted_from(timing: Timing, as_written: int, counted: int, former_jitter_ms: int = 0) -> Timing:
-    """The same series after that time of its schedule, without its jitter, numbered on from `counted`.
+    """Return the same series after a time of its schedule, before jitter. Its numbers go on from `counted`.
 
-    What less jitter puts before the beginning is part of it.
+    If less jitter moves a time to before the beginning, the time is part of the series.
     """
     counted_at = as_written + timing.jitter_ms
     start_at = timing.start_at
@@ -230,7 +234,7 @@ def counted_from(timing: Timing, as_written: int, counted: int, former_jitter_ms
 
 
 def length_ms(text: str) -> int:
-    """Whole milliseconds of a duration without calendar parts."""
+    """Return whole milliseconds of a duration without calendar parts."""
     length = length_of(text)
     return length.days * 86_400_000 + floor(length.elapsed_ms)
 
@@ -241,7 +245,7 @@ def has_same_timing(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _coming(timing: Timing, schedule: Any, zone: ZoneInfo, after: int) -> Iterator[int]:
-    """The instants of a schedule strictly after one, or (of a period) from its beginning on."""
+    """Return the instants of a schedule strictly after one. A period begins with its own beginning."""
     if schedule is None:
         return iter([] if timing.due_at is None else [timing.due_at])
     if isinstance(schedule, list):
@@ -263,7 +267,7 @@ def _cron(schedule: Any) -> Cron:
 
 
 def _every(timing: Timing, schedule: str, after: int) -> Iterator[int]:
-    """A period from the dueTime on, or else first one period after the request."""
+    """Return the times of a period from the dueTime on, or else from one period after the request."""
     period_ms = length_of(schedule.removeprefix("@every").strip()).elapsed_ms
     if timing.due_at is not None:
         return _periods(timing.due_at, period_ms, 0, after)
@@ -271,7 +275,7 @@ def _every(timing: Timing, schedule: str, after: int) -> Iterator[int]:
 
 
 def _rate(timing: Timing, schedule: str, _: int) -> Iterator[int]:
-    """A period from the dueTime on, or else from the request itself."""
+    """Return the times of a period from the dueTime on, or else from the request itself."""
     number, unit = schedule[5:-1].split()
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
     period_ms = length_of(number + unit[0]).elapsed_ms
@@ -279,14 +283,14 @@ def _rate(timing: Timing, schedule: str, _: int) -> Iterator[int]:
 
 
 def _periods(anchor_at: int, period_ms: Fraction, first: int, after: int) -> Iterator[int]:
-    """Every period after an anchor; those well before `after` are not looked at."""
+    """Return the periods after an anchor, without those well before `after`."""
     begin = max(first, floor((after - anchor_at) / period_ms) - 2)
     instants = (floor(anchor_at + number * period_ms) for number in count(begin))
     return (each for each in instants if each > after)
 
 
 def _repetition(timing: Timing, schedule: str, _: int) -> Iterator[int]:
-    """`R4/PT3S` from the request or dueTime on, `R/2027-01-01T00:00:00Z/P1D` from the start given."""
+    """Return `R4/PT3S` from the request or dueTime on, `R/2027-01-01T00:00:00Z/P1D` from the given start."""
     times, *start, written = schedule[1:].split("/")
     anchor_at = timing.start_at if timing.due_at is None else timing.due_at
     if start and timing.due_at is None:
@@ -298,13 +302,13 @@ def _repetition(timing: Timing, schedule: str, _: int) -> Iterator[int]:
 
 
 def _before_first(timing: Timing) -> int:
-    """The floor, as the schedule has it, of what may fire at the very request."""
+    """Return the schedule's lower bound for a fire at the very request."""
     floor_at = (timing.start_at if timing.due_at is None else timing.due_at) - 1
     return max(floor_at, floor_at if timing.counted_at is None else timing.counted_at) - timing.jitter_ms
 
 
 def _at(timing: Timing, schedule: str, after: int) -> Iterator[int]:
-    """One local time, by the rules for fixed ones."""
+    """Return one local time, by the rules for fixed times."""
     zone = _zone(timing.zone_name)
     wall = dt.datetime.fromisoformat(schedule[3:-1])
     shown = instants_of(wall, zone)
@@ -314,7 +318,7 @@ def _at(timing: Timing, schedule: str, after: int) -> Iterator[int]:
     return (each for each in chosen if each > after)
 
 
-#: How the forms are told apart that are no cron.
+#: How the forms that are no cron are recognized.
 PERIODIC: Final[tuple[tuple[str, Callable[[Timing, str, int], Iterator[int]]], ...]] = (
     ("@every", _every),
     (r"rate\(", _rate),
@@ -324,7 +328,7 @@ PERIODIC: Final[tuple[tuple[str, Callable[[Timing, str, int], Iterator[int]]], .
 
 
 def _named(schedule: Mapping[str, Any]) -> Cron:
-    """Cron by name: a time left out below a given field is 0, everything else left out is `*`."""
+    """Return the cron of fields by name. A missing time field below a given field is 0, any other is `*`."""
     given = [FIELDS.index(name) for name in schedule]
 
     def value(place: int, name: str) -> str:
@@ -337,7 +341,7 @@ def _named(schedule: Mapping[str, Any]) -> Cron:
 
 
 def _read(schedule: Any) -> Any:
-    """A schedule as JSON has it: what is written as JSON in a text is what it says."""
+    """Return a schedule as JSON has it. A text that holds JSON means that JSON."""
     if isinstance(schedule, str) and schedule.lstrip()[:1] in "{[":
         return json.loads(schedule)
     return schedule
@@ -367,6 +371,6 @@ def _absolute(text: str) -> int:
 
 @lru_cache
 def _zone(name: str) -> ZoneInfo:
-    """The zone of the package, whatever the machine's own files say."""
+    """Return the zone of the package, whatever the machine's own files say."""
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
         return ZoneInfo.from_file(data, key=name)

@@ -1,4 +1,4 @@
-"""Checks of time: no shard waits while others are served, and ticks reach what is due before it is."""
+"""Checks of time: no shard waits while others are served, and ticks reach timers before they are due."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -10,23 +10,23 @@ from tests.simulation.oracle.lives import told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import CursorStored, Mishap, TimerStored
 
-#: Each shard comes first once in as many minutes as there are shards. A sweep of it takes some more, as do
-#: attempts in vain before what is slow is known to be slow.
+#: Each shard comes first once in as many minutes as there are shards. A sweep of it takes some more minutes.
+#: So do failed attempts while the sweeper does not know yet that a store is slow.
 TURN_MS: Final = 60_000
 SWEEP_MS: Final = 300_000
 
-#: A mishap may keep a shard waiting for so long: a sweeper that is stopped, a lease that has to expire.
+#: A fault may keep a shard waiting for this long: a sweeper is stopped, or a lease has to expire.
 MISHAP_MS: Final = 420_000
 
-#: What keeps no shard waiting, however often it happens: that requests are slow is not an excuse, nor that a
-#: function was ended by its time limit.
+#: Faults that do not keep a shard waiting, however often they happen. Slow requests are no excuse, and
+#: neither is a function that its time limit ended.
 HARMLESS: Final = frozenset(
     {"slowness", "time limit", "copy", "delay", "received in vain", "shortage", "stumble"}
 )
 
 
 def shards_take_turns(tale: Tale) -> Iterator[str]:
-    """While ticks come and nothing fails, the cursor of a shard with due work moves every few minutes."""
+    """While ticks come and no store fails, the cursor of a shard with due timers moves every few minutes."""
     by_shard: dict[int, list[TimerStored]] = defaultdict(list)
     for timer in sorted(tale.timers, key=lambda each: each.sort_key):
         by_shard[timer.shard].append(timer)
@@ -52,7 +52,7 @@ def shards_take_turns(tale: Tale) -> Iterator[str]:
 
 
 def what_is_due_is_reached_before(tale: Tale) -> Iterator[str]:
-    """In calm the cursor has reached a timer when it falls due, whenever in its minute tick wakes."""
+    """In the calm, the cursor has reached a timer when it falls due, at whichever second tick wakes."""
     if tale.echo_ends_at is None:
         return
     keys = {shard: [each.key for each in cursors] for shard, cursors in tale.cursors.items()}
@@ -64,7 +64,7 @@ def what_is_due_is_reached_before(tale: Tale) -> Iterator[str]:
             continue
         cursors = tale.cursors[timer.shard]
         place = bisect_left(keys[timer.shard], timer.sort_key)
-        # Within the timer a cursor has reached it, if not passed it.
+        # A cursor within the timer has reached it.
         if place < len(cursors) and cursors[place].at > timer.due_at:
             late_ms = cursors[place].at - timer.due_at
             yield f"{timer.name}: the timer for {told(timer.due_at)} was reached {late_ms} ms too late"
@@ -77,7 +77,7 @@ def _passed(keys: Sequence[str], cursor: CursorStored | None) -> int:
 
 
 def _excused(tale: Tale) -> list[tuple[int, int]]:
-    """From when until when a mishap may keep a shard waiting, in order."""
+    """Return when a fault may keep a shard waiting, as spans of time in order."""
     spans = []
     for each in tale.of(Mishap):
         kind, _, how_long = each.kind.partition(" of ")
@@ -85,7 +85,7 @@ def _excused(tale: Tale) -> list[tuple[int, int]]:
             lasts_ms = int(how_long.removesuffix(" ms") or 0)
             ends_at = each.at + lasts_ms
             if tale.calm_at is not None and each.at < tale.calm_at:
-                # With the calm all of them end.
+                # All faults end with the calm.
                 ends_at = min(ends_at, tale.calm_at)
             spans.append((each.at, ends_at + MISHAP_MS))
     return sorted(spans)

@@ -9,20 +9,21 @@ from tests.simulation.oracle.misfires import misfires
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Answered, Deleted, Written
 
-#: Any two functions' clocks differ by at most 90 s (protocol.md, "Clocks"): by half of it from the true time.
+#: The clocks of any two functions differ by at most 90 s (protocol.md, "Clocks"): each by half of it from
+#: true time.
 SKEW_MS = 45_000
 
-#: Requests about many jobs.
+#: Bulk calls.
 OF_MANY = ("pause many", "resume many", "delete many")
 
-#: "Of a new job, since lies just before from": within this.
+#: The `since` of a new job lies just before its request: within this time.
 JUST_BEFORE_MS = 1_000
 
 
 def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
-    """What a client was told was written had been: an acknowledged revision, an acknowledged deletion."""
+    """An acknowledged revision was written, and an acknowledged deletion has deleted."""
     written = {(each.uid, each.rev): each.at for each in reversed(tale.of(Written))}
-    # One that a repeated creation brought back may be deleted again.
+    # A job that a repeated creation brought back may be deleted again.
     deleted = {each.uid: each.at for each in reversed(tale.of(Deleted))}
     for answer in tale.of(Answered):
         if answer.error is not None or answer.uid is None:
@@ -35,9 +36,9 @@ def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
 
 
 def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
-    """Nobody is told that a job is not there, or not as asked, because of what the request itself has done.
+    """No client is told that a job is not there, or not as it asked, because of its own request.
 
-    The SDK repeats a write whose answer was lost, and the repeated write finds the first one there.
+    The SDK repeats a write whose answer was lost, and the repeated write finds what the first one wrote.
     """
     for answer in tale.of(Answered):
         after = answer.refused_after
@@ -51,7 +52,7 @@ def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
 
 
 def a_deletion_removes_one_job(tale: Tale) -> Iterator[str]:
-    """A deletion that the SDK repeats leaves alone what somebody has created under the name meanwhile."""
+    """A repeated deletion does not delete a job that somebody has created under the name meanwhile."""
     for answer in tale.of(Answered):
         if answer.verb == "delete" and len(set(answer.changed)) > 1:
             jobs = " and ".join(sorted(set(answer.changed)))
@@ -61,8 +62,8 @@ def a_deletion_removes_one_job(tale: Tale) -> Iterator[str]:
 def cuts_are_sound(tale: Tale) -> Iterator[str]:
     """`cut` is max(now, the stored cut), read between request and commit: it never decreases.
 
-    It may be carried up to the moment of a pause, too, which is where the revision before it ends. No two
-    revisions of a job have one name.
+    It may be raised to the instant of a pause, which is where the revision before it ends. No two revisions
+    of a job have one name.
     """
     for life, number, before, write in _writes(tale):
         what = f"{life.name}: revision {write.rev}"
@@ -82,11 +83,11 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
 
 
 def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
-    """`since` lies just before a request that begins a series, at the pause for a resume, else at the cut.
+    """`since` is just before a request that begins a series, at the pause for a resume, else at the cut.
 
-    Where the series before it ended by its bounds, one that goes on may take over from its last trigger. With
-    another jitter a revision rules from as much later or earlier as its series has been moved, so that each
-    time of the schedule is one revision's.
+    If the series before ended by its bounds, a revision that continues it may begin at its last trigger. With
+    another jitter a revision begins as much later or earlier as its series has been moved, so that each time
+    of the schedule belongs to one revision.
     """
     for life, number, before, write in _writes(tale):
         if before is not None and write.rev == before.rev:
@@ -100,7 +101,7 @@ def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
 
 
 def jitter_is_stable(tale: Tale) -> Iterator[str]:
-    """A job is moved by less than its window, and by the same whenever it is written with that window."""
+    """A job is moved by less than its window, and always by the same offset with that window."""
     seen: dict[tuple[str, str], int] = {}
     for life, _, _, write in _writes(tale):
         window = write.definition.get("jitter")
@@ -111,7 +112,7 @@ def jitter_is_stable(tale: Tale) -> Iterator[str]:
 
 
 def pauses_are_kept(tale: Tale) -> Iterator[str]:
-    """Only a pause pauses, at its own moment, only a resume ends it, and a resume is a new revision."""
+    """Only a pause pauses a job, at its own instant. Only a resume ends the pause, with a new revision."""
     for life, _, before, write in _writes(tale):
         kept = before.paused_at if before else None
         what = f"{life.name}: the {write.verb} that is revision {write.rev}"
@@ -132,7 +133,7 @@ def pauses_are_kept(tale: Tale) -> Iterator[str]:
 
 
 def _is_repeated(life: Life, number: int, namesakes: list[Written]) -> bool:
-    """Whether the SDK has made an earlier write of the job again, after the job was deleted and came back.
+    """Whether the SDK repeated an earlier write of the job after the job was deleted and came back.
 
     The repeated creation brings back the version that the repeated write replaces.
     """
@@ -150,7 +151,7 @@ def _since(life: Life, number: int, before: Written | None, write: Written) -> t
     if write.verb == "resume":
         moment = before.paused_at if before.paused_at is not None else write.cut
         moment = max(moment, begins_ahead_at(before))
-        # The misfires that are skipped need not be any revision's.
+        # The skipped misfires may belong to no revision.
         return moment, max([moment, *misfires(life, number).skipped]), "the moment of the pause"
     moved_ms = write.jitter_ms - before.jitter_ms
     ahead = begins_ahead_at(before)

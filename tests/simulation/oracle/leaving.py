@@ -1,4 +1,4 @@
-"""Checks of jobs that go with their last run: then, not before it is over, and nothing owed with them."""
+"""Checks of jobs that go with their last run: they go then, not before, and no owed trigger is lost."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,24 +17,24 @@ from tests.simulation.traces.trace import (
     Written,
 )
 
-#: What a job says that goes with its last run.
+#: The field of a job that goes with its last run.
 FIELD = "deleteAfterCompletion"
 
-#: So soon after the end of its last run a job is gone, when nothing goes wrong.
+#: How soon after the end of its last run a job is gone, if no fault happens.
 PROMPT_MS = 60_000
 
-#: What is in the hands of one who dies is shown again within this, and dealt with.
+#: A message of a function that dies is shown again and handled within this time.
 AGAIN_MS = 360_000
 
-#: What keeps a store from being read or written.
+#: Faults that keep a store from being read or written.
 TROUBLES = {"throttle", "loss", "part", "answer lost", "outage"}
 
-#: By these requests the item of a job goes, or by another job of its name.
+#: The requests by which a job's item goes, or by which another job takes its name.
 DELETIONS = {"delete", "delete many", "create"}
 
 
 class _End(NamedTuple):
-    """When a run was over, and whether somebody had to report on it or cancel it."""
+    """When a run was over, and whether a report or a cancel ended it."""
 
     at: int
     run_id: str
@@ -42,7 +42,7 @@ class _End(NamedTuple):
 
 
 def only_who_wants_to_goes(tale: Tale) -> Iterator[str]:
-    """A job goes by itself if it says so, is not paused and nothing is to come; its item stays."""
+    """A job goes by itself only if it asks for it, is not paused and nothing is to come. Its item stays."""
     for life, number in _goings(tale):
         write = life.writes[number]
         if not write.definition.get(FIELD, False):
@@ -60,10 +60,11 @@ def only_who_wants_to_goes(tale: Tale) -> Iterator[str]:
 
 
 def nobody_goes_before_the_last_run_is_over(tale: Tale) -> Iterator[str]:
-    """Of a job that goes by itself every occurrence is over by then, and no other run of it goes on.
+    """When a job goes by itself, every occurrence is over, and no other run of it goes on.
 
-    What has not begun nobody can tell if it is an earlier revision's, or where successes leave no record, but
-    for the last occurrence: it is delivered all the same, as long as no other job is given the name.
+    Production cannot know of an occurrence that has not begun if it is of an earlier revision, or if
+    successes leave no record. The last occurrence is always known. An unknown occurrence is delivered all the
+    same, as long as no other job has the name.
     """
     for life, number in _goings(tale):
         write = life.writes[number]
@@ -81,8 +82,8 @@ def nobody_goes_before_the_last_run_is_over(tale: Tale) -> Iterator[str]:
 def who_wants_to_goes(tale: Tale) -> Iterator[str]:
     """A job that is to go with its last run has gone a minute after it.
 
-    If whoever ended that run may have died over it, it has gone when its message has come again. What could
-    not be written is left to the time for which a job is kept.
+    If the function that ended the run may have died, the job has gone when the message has come again. If a
+    write failed, the job stays for the time for which jobs are kept.
     """
     from_at = undisturbed_from(tale)
     for life in tale.lives.values():
@@ -96,7 +97,7 @@ def who_wants_to_goes(tale: Tale) -> Iterator[str]:
         if not is_calm and (ended.is_reported or _is_troubled(tale, ended.at)):
             continue
         late_at = ended.at + (PROMPT_MS if is_calm else AGAIN_MS)
-        # Nobody has to have it go that was not kept for so long.
+        # The item was not kept for that long, so no function has to delete it.
         is_gone = any(write.verb == "expire" for write in life.writes) or is_past(life.last, late_at)
         if not is_gone and late_at < tale.through:
             what = f"{life.name}: the last run of {life.uid}, {ended.run_id}, was over"
@@ -104,14 +105,14 @@ def who_wants_to_goes(tale: Tale) -> Iterator[str]:
 
 
 def undisturbed_from(tale: Tale) -> int:
-    """From when on nothing goes wrong, nor is left of what went wrong; the end if that is not known."""
+    """Return from when on no fault happens and none has effects. It is the end if that is not known."""
     if tale.calm_at is None:
         return tale.ends_at
     return max([tale.calm_at, *(each.at for each in tale.of(Mishap))]) + PROCESS_MS
 
 
 def _goings(tale: Tale) -> Iterator[tuple[Life, int]]:
-    """Each write by which a job has gone by itself."""
+    """Return each write by which a job has gone by itself."""
     for life in tale.lives.values():
         for number, write in enumerate(life.writes):
             if write.verb == "expire":
@@ -129,9 +130,9 @@ def _is_over(tale: Tale, life: Life, due_at: int, at: int) -> bool:
 
 
 def _goes_on(stored: list[RunStored], since: int, at: int) -> bool:
-    """Whether a run had a record, and was not over, at any moment between two.
+    """Whether a run had a record and was not over at some instant between two.
 
-    A claim that was released leaves no record: its run is one that has not begun.
+    A claim that was released leaves no record: its run has not begun.
     """
     before = [each for each in stored if each.at <= since]
     meanwhile = [each for each in stored if since < each.at <= at]
@@ -140,7 +141,7 @@ def _goes_on(stored: list[RunStored], since: int, at: int) -> bool:
 
 
 def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
-    """The end of a job's last run to end; None if not all of them are over, or nobody could know it."""
+    """Return the end of the last of a job's runs, or None if not all are over, or if it cannot be known."""
     if life.reigns()[-1].occurrences.next_after(tale.through) is not None:
         return None
     runs = {run_id: stored[-1] for (uid, run_id), stored in tale.runs_of.items() if uid == life.uid}
@@ -154,7 +155,7 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
         if run_id in runs:
             continue
         done = [each.at for each in tale.conclusions_of.get(f"{life.uid}-{run_id}", [])]
-        # Where successes leave no record the last one does, if nothing goes wrong.
+        # Where successes leave no record, the last run does, if no fault happens.
         if not keeps_none or not done:
             return None
         if due_at == max(dues) and max(done) < from_at and _is_troubled(tale, max(done)):
@@ -164,11 +165,11 @@ def _ended(tale: Tale, life: Life, from_at: int) -> _End | None:
         return None
     ended = max(ends)
     trigger_id, last = f"{life.uid}-{ended.run_id}", runs.get(ended.run_id)
-    # Nobody looks after what we ourselves gave up whether it was the last.
+    # After Sweephand itself failed, no function checks whether the run was the last.
     reasons = (last.reason or "" if last is not None else "", tale.buried.get(trigger_id, ""))
     is_ours = any(each.startswith(OUR_FAULT) for each in reasons)
     is_given_up = bool(tale.given_up.get(trigger_id, set()) - {"trigger", "notice"})
-    # By another's clock, before the calm, an occurrence was still to come.
+    # By another function's clock, before the calm, an occurrence was still to come.
     is_early = ended.at < min(max(dues) + SKEW_MS, from_at)
     return None if is_ours or is_given_up or is_early else ended
 
@@ -179,7 +180,7 @@ def _is_reported(tale: Tale, stored: RunStored) -> bool:
 
 
 def _is_troubled(tale: Tale, at: int) -> bool:
-    """Whether jobs or runs could not be read or written at some time until a message has come again."""
+    """Whether jobs or runs could not be read or written at some time until the message came again."""
     for each in tale.of(Mishap):
         kind, _, lasted = each.kind.partition(" of ")
         lasted_ms = int(lasted.removesuffix(" ms")) if kind == "outage" else 0

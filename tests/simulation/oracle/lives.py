@@ -1,4 +1,4 @@
-"""What a trace tells of each job: its writes in order, and which revision owned which due times when."""
+"""What a trace says of each job: its writes in order, and which revision owned which due times when."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -21,13 +21,16 @@ from tests.simulation.traces.trace import (
     Written,
 )
 
-#: How long before a request leaves its job may have been read (README of the design, promise 3).
+#: How long before a request leaves its job may have been read (promise 3).
 READ_AGE_MS = 1_000
 
 
 @dataclass(frozen=True)
 class Reign:
-    """The span in which a revision owns what falls due: `since < due <= until`, None while it rules."""
+    """The time for which a revision owns due times: `since < due <= until`.
+
+    `until` is None while it rules.
+    """
 
     rev: str
     since: int
@@ -35,11 +38,11 @@ class Reign:
     occurrences: Occurrences
 
     def owns(self, due_at: int) -> bool:
-        """Whether that due time is in its span."""
+        """Whether the revision owns that due time."""
         return self.since < due_at and (self.until is None or due_at <= self.until)
 
     def dues(self, through: int) -> list[int]:
-        """All that it owns up to an instant."""
+        """Return all that it owns up to an instant."""
         until = through if self.until is None else min(self.until, through)
         return [due_at for due_at, _ in self.occurrences.between(self.since, until)]
 
@@ -48,11 +51,11 @@ class Reign:
 class Life:
     """One job from its creation to its end.
 
-    `writes`, `occurrences` and `began` (whether the write began a series) go side by side. At `removed_at`
-    DynamoDB removed it, its time to live being over: then there is no item, and what is owed is still owed.
-    `gone_at` has when the item was deleted that the write of a number had left, if the job came back: the
-    SDK repeated its creation after somebody else had deleted it. Both calls were open then, so that the
-    creation counts as the later one.
+    `writes`, `occurrences` and `began` (whether the write began a series) have the same order. At
+    `removed_at` DynamoDB removed the job, whose time to live was over. Then there is no item, and owed
+    triggers are still owed. `gone_at` says when the item of a write was deleted if the job came back: the SDK
+    repeated its creation after somebody else had deleted it. Both calls were open then, so the creation
+    counts as the later one.
     """
 
     uid: str
@@ -67,7 +70,7 @@ class Life:
 
     @property
     def last(self) -> Written:
-        """The job as it stands at the end, or stood when it was deleted."""
+        """The job as it is at the end, or was when it was deleted."""
         return self.writes[-1]
 
     @property
@@ -76,7 +79,7 @@ class Life:
         return self.last.paused_at is not None
 
     def stood(self, from_at: int, to_at: int) -> Iterator[int]:
-        """The numbers of the writes that stood at some moment between two true instants, both included."""
+        """Return the numbers of the writes that were in force at some instant between two, both included."""
         for number, write in enumerate(self.writes):
             is_last = number + 1 == len(self.writes)
             ended_at = self._ended_at if is_last else self.gone_at.get(number, self.writes[number + 1].at)
@@ -85,16 +88,16 @@ class Life:
 
     @property
     def came_back_at(self) -> int | None:
-        """When a repeated creation last brought it back; None if none did."""
+        """Return when a repeated creation last brought the job back, or None."""
         return self.writes[max(self.gone_at) + 1].at if self.gone_at else None
 
     def gaps(self) -> Iterator[tuple[int, int]]:
-        """When there was no item although the job came back: from a deletion to the repeated creation."""
+        """Return when the job had no item before it came back: from a deletion to the repeated creation."""
         for number, gone_at in self.gone_at.items():
             yield gone_at, self.writes[number + 1].at
 
     def before(self, number: int) -> Written | None:
-        """The write that the one of that number followed; None for a creation, a repeated one too."""
+        """Return the write before the one of that number. A creation has none, also a repeated one."""
         return self.writes[number - 1] if number and number - 1 not in self.gone_at else None
 
     @property
@@ -102,11 +105,11 @@ class Life:
         return self.removed_at if self.deleted_at is None else self.deleted_at
 
     def readable(self, at: int) -> list[int]:
-        """The writes that may have been read at most a second before a request that left at that instant."""
+        """Return the writes that may have been read within the second before a request left."""
         return list(self.stood(at - READ_AGE_MS, at))
 
     def reigns(self, number: int = -1) -> list[Reign]:
-        """Every revision's reign as the job stood after the write of that number, oldest first."""
+        """Return every revision's reign as of the write of that number, oldest first."""
         number %= len(self.writes)
         if number not in self._reigns:
             first = self.first_since_return(number)
@@ -114,7 +117,7 @@ class Life:
         return self._reigns[number]
 
     def first_since_return(self, number: int) -> int:
-        """The number of the creation that the write of a number follows: the first one or a repeated one."""
+        """Return the number of the creation before a write: the first creation or a repeated one."""
         return max((gone + 1 for gone in self.gone_at if gone < number), default=0)
 
     def _reigning(self, first: int, writes: list[Written]) -> Iterator[Reign]:
@@ -125,25 +128,25 @@ class Life:
             yield Reign(writes[at].rev, writes[at].since, until, self.occurrences[at])
 
     def reign(self, rev: str, number: int = -1) -> Reign | None:
-        """The reign of one revision, as the job stood then; None if it had never heard of it."""
+        """Return the reign of one revision as of then, or None if the job had no such revision."""
         return next((each for each in self.reigns(number) if each.rev == rev), None)
 
     def later_revisions(self, rev: str) -> list[Written]:
-        """The writes that brought the revisions after one."""
+        """Return the writes that made the revisions after one."""
         revs = [each.rev for each in self.reigns()]
         later = revs[revs.index(rev) + 1 :]
-        # A write of that name from before the job came back brought nothing that lasted.
+        # A write with that name, from before the job came back, has no lasting effect.
         writes = self.writes[self.first_since_return(len(self.writes) - 1) :]
         return [next(write for write in writes if write.rev == each) for each in later]
 
 
 def until_of(before: Written, write: Written) -> int:
-    """Until when a revision rules that a write replaces: the new cut, or the moment of a pause before it."""
+    """Return until when a replaced revision rules: the new cut, or the instant of a pause before it."""
     return write.cut if before.paused_at is None else min(write.cut, before.paused_at)
 
 
 def lives_of(events: Sequence[Event]) -> dict[str, Life]:
-    """The jobs of a trace by uid, in the order of their creation."""
+    """Return the jobs of a trace by uid, in the order of their creation."""
     lives: dict[str, Life] = {}
     for event in events:
         if isinstance(event, Written):
@@ -165,7 +168,7 @@ def lives_of(events: Sequence[Event]) -> dict[str, Life]:
 
 
 def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
-    """What a write makes of the series that there was, and whether it begins one."""
+    """Return the series after a write, and whether the write begins one."""
     if not life.writes:
         return True, Occurrences(begun(write.definition, write.asked_at, write.jitter_ms))
     before, known = life.writes[-1], life.occurrences[-1]
@@ -175,10 +178,10 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
     goes_on = has_same_timing(before.definition, write.definition)
     is_over = known.has_ended(reached)
     former = known.timing
-    # The time of the schedule up to which all belongs to the writes before this one.
+    # Times of the schedule up to this one belong to the writes before.
     dealt_with = max(reached, begins_ahead_at(before), _beginning(former)) - former.jitter_ms
     if write.verb == "patch":
-        # A PATCH goes on counting, and leaves the instants that it does not speak of.
+        # A PATCH continues the numbers, and keeps the instants of the fields that it leaves out.
         timing = patched(former, before.definition, write.definition, write.asked_at)
         timing = replace(timing, jitter_ms=write.jitter_ms)
         counted = known.counted_through(reached)
@@ -191,7 +194,8 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         ):
             timing = counted_from(timing, dealt_with, counted, former.jitter_ms)
     elif goes_on and not is_over:
-        # A PUT counts anew: from the pause on, if there is one, since what fell due in it is still open.
+        # A PUT numbers from the beginning. It counts from the pause if there is one, since the resume still
+        # decides on later times.
         timing = gone_on(former, write.definition, write.asked_at)
         timing = counted_from(replace(timing, jitter_ms=write.jitter_ms), dealt_with, 0, former.jitter_ms)
         return False, Occurrences(timing)
@@ -200,34 +204,34 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         goes_on = False
     reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
     is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
-    # A new dueTime is the beginning of other times. Without its dueTime, a schedule names the same times.
+    # A new dueTime begins other times. Without its dueTime, a schedule has the same times.
     is_same = timing.schedule == former.schedule and timing.due_at in {None, former.due_at}
-    # Where the times are counted from the beginning, a new series names others; from one dueTime, the same.
+    # If times count from the beginning, a new series has other times. With the same dueTime it has the same.
     names_others = timing.counts_from_start and timing.due_at is None
     if not goes_on and is_same and is_moved and not names_others:
-        # By another zone, too, a time of the schedule does not fire at both of its places.
+        # With another zone, too, a time of the schedule does not fire at both of its places.
         as_written = reached - former.jitter_ms
         timing = counted_from(timing, as_written, timing.counted, former.jitter_ms)
     return not goes_on, Occurrences(timing)
 
 
 def _beginning(timing: Timing) -> int:
-    """The instant up to which a series has nothing."""
+    """Return the instant up to which a series has no occurrence."""
     return max(timing.counted_at or 0, timing.start_at - 1 if timing.due_at is None else 0)
 
 
 def begins_ahead_at(write: Written) -> int:
-    """Where a revision begins that more jitter has put after its cut; else 0."""
+    """Return where a revision begins that more jitter has moved to after its cut, else 0."""
     return write.since if write.since > write.cut else 0
 
 
 def told(instant: int) -> str:
-    """An instant as complaints name it."""
+    """Return an instant as complaints write it."""
     moment = dt.datetime.fromtimestamp(instant // 1_000, dt.UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{instant % 1_000:03d}Z"
 
 
 def position(instant: int) -> str:
-    """Where an instant lies among the keys of a shard: `2026-11-21T01:08#42.000`."""
+    """Return the place of an instant among the keys of a shard: `2026-11-21T01:08#42.000`."""
     written = told(instant)
     return f"{written[:16]}#{written[17:23]}"

@@ -1,4 +1,4 @@
-"""What catch-up makes of what fell due during a pause."""
+"""Which misfires of a pause fire, by catch-up."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,14 +7,14 @@ from tests.simulation.oracle.lives import Life, begins_ahead_at
 
 
 class Misfires(NamedTuple):
-    """What fell due during a pause: the due times that are caught up with, and those that are skipped."""
+    """The due times of a pause: those that fire after the resume, and those that are skipped."""
 
     fire: list[int]
     skipped: list[int]
 
 
 def misfires(life: Life, number: int) -> Misfires:
-    """What the resume that is the write of that number makes of its pause, by its own mode or its job's."""
+    """Return the misfires of the resume with that number, by its own mode or its job's."""
     write, before = life.writes[number], life.writes[number - 1]
     if before.paused_at is None:
         return Misfires([], [])
@@ -26,6 +26,6 @@ def misfires(life: Life, number: int) -> Misfires:
 
 
 def catchup_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`catchup` as the client wrote it."""
+    """Return `catchup` as the client wrote it."""
     found: Mapping[str, Any] = definition.get("catchup") or {}
     return found

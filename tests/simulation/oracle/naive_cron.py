@@ -1,8 +1,8 @@
-"""Which minutes a cron expression names in a zone, found out by looking at every minute there is.
+"""The minutes that a cron expression names in a zone, found by looking at every minute.
 
-Written from the reference (semantics.md: "When", "Time zones and DST") to be obviously right, not fast: no
-counting, no jumps but over days on which nothing can match. Offsets are taken to be whole minutes, as they
-are everywhere since 1972.
+It is written from the reference (semantics.md: "When", "Time zones and DST") to be obviously right, not fast.
+It does not count, and it jumps only over days on which no minute can match. Offsets are whole minutes, as
+everywhere since 1972.
 """
 
 import calendar
@@ -18,10 +18,10 @@ from zoneinfo import ZoneInfo
 MINUTE: Final = dt.timedelta(minutes=1)
 DAY: Final = dt.timedelta(days=1)
 
-#: A longer jump of the clock is a correction, and nothing of it is made up.
+#: A longer jump of the clock is a correction. No time in it is made up.
 GAP_MADE_UP_BELOW: Final = dt.timedelta(hours=3)
 
-#: Nothing is looked for later than this.
+#: The search ends here.
 LAST_YEAR: Final = 9990
 
 WEEKDAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
@@ -61,7 +61,7 @@ class Cron:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it names local times, each to be met once, rather than following real time."""
+        """Whether it names local times, each of which comes once, instead of following real time."""
         return not (is_open(self.minute) or is_open(self.hour))
 
     def has_date(self, date: dt.date) -> bool:
@@ -69,7 +69,7 @@ class Cron:
         return _has_date(self, date)
 
     def has_minute(self, wall: dt.datetime) -> bool:
-        """Whether it names that minute on the wall."""
+        """Whether it names that minute of local time."""
         return (
             _has_number(self.minute, wall.minute, SIXTY)
             and _has_number(self.hour, wall.hour, HOUR)
@@ -78,11 +78,11 @@ class Cron:
 
     @property
     def seconds(self) -> list[int]:
-        """The seconds that it names in each of its minutes."""
+        """Return the seconds that it names in each of its minutes."""
         return [each for each in range(60) if _has_number(self.second, each, SIXTY)]
 
     def instants(self, zone: ZoneInfo, gap: Gap, overlap: Overlap, after_ms: int) -> Iterator[int]:
-        """Its instants in epoch milliseconds, ascending, strictly after that one."""
+        """Return its instants in epoch milliseconds, ascending, strictly after that one."""
         named, seen_s, before = self.seconds, 0, None
         for minute_s in _minutes(self, after_ms):
             wall = dt.datetime.fromtimestamp(minute_s, zone)
@@ -105,7 +105,7 @@ class Cron:
         return wall.fold == (0 if overlap == "first" else 1)
 
     def _was_skipped(self, before: dt.datetime, wall: dt.datetime) -> bool:
-        """Whether it names a minute that the wall clock left out between these two neighbours."""
+        """Whether it names a local minute that the clock skipped between these two neighbours."""
         last, first = before.replace(tzinfo=None), wall.replace(tzinfo=None)
         if not MINUTE < first - last < GAP_MADE_UP_BELOW + MINUTE:
             return False
@@ -114,14 +114,14 @@ class Cron:
 
 
 def cron_of(text: str) -> Cron:
-    """An expression of five or six fields."""
+    """Return an expression of five or six fields."""
     fields = text.upper().split()
     second, minute, hour, of_month, month, of_week = fields if len(fields) == 6 else ["0", *fields]
     return Cron(second, minute, hour, of_month, month, of_week)
 
 
 def is_open(field: str) -> bool:
-    """Whether a field restricts nothing, by Debian's rule: it begins with a star (or is `?`)."""
+    """Whether a field is unrestricted, by Debian's rule: it begins with a star (or is `?`)."""
     return field[0] in "*?"
 
 
@@ -139,7 +139,7 @@ def _has_date(cron: Cron, date: dt.date) -> bool:
 
 
 def _minutes(cron: Cron, after_ms: int) -> Iterator[int]:
-    """The epoch seconds of every minute from that instant on, but of days without a match nearby."""
+    """Return the epoch seconds of each minute from an instant on, without days that have no match nearby."""
     for day in count(after_ms // 86_400_000):
         date = dt.date(1970, 1, 1) + day * DAY
         if date.year > LAST_YEAR:
@@ -164,7 +164,7 @@ def _term_has(term: str, value: int, numbers: Range) -> bool:
     elif "-" in span:
         start, end = (number(each) for each in span.split("-"))
     else:
-        # As in robfig/cron a step after a single number runs to the end.
+        # As in robfig/cron, a step after a single number runs to the end.
         start = number(span)
         end = max(start, numbers.high) if step else start
     return value in range(start, end + 1, int(step or 1))
@@ -183,7 +183,7 @@ def _has_day_of_month(term: str, date: dt.date) -> bool:
 
 
 def _nearest_workday(date: dt.date) -> dt.date:
-    """The workday nearest to a day within its month."""
+    """Return the workday nearest to a day within its month."""
     near = [date + number * DAY for number in (0, -1, 1, -2, 2)]
     return next(each for each in near if each.month == date.month and each.isoweekday() <= 5)
 
@@ -194,7 +194,7 @@ def _has_day_of_week(term: str, date: dt.date, sunday: int) -> bool:
 
     def is_today(text: str) -> bool:
         value = WEEKDAYS.index(text) + sunday if text in WEEKDAYS else int(text)
-        # In Unix cron Sunday is 7 too.
+        # In Unix cron, 7 is Sunday too.
         return today == (value % 7 if sunday == 0 else value)
 
     if sunday == 1 and term == "L":

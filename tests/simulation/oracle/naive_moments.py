@@ -1,4 +1,4 @@
-"""Which instant a `dueTime`, a `ttl` or a period names, read with as little cleverness as possible."""
+"""The instant that a `dueTime`, a `ttl` or a period names, read as simply as possible."""
 
 import calendar
 import datetime as dt
@@ -35,7 +35,7 @@ class Length(NamedTuple):
 
 
 def length_of(text: str) -> Length:
-    """A Go duration (`1h30m`, `0`), days (`7d`), or an ISO 8601 duration (`P1M`, `PT2H30M`)."""
+    """Return a Go duration (`1h30m`, `0`), days (`7d`), or an ISO 8601 duration (`P1M`, `PT2H30M`)."""
     if not text.startswith("P"):
         terms = re.findall(r"([0-9.]+)([a-zµμ]+)", text)
         return Length(0, 0, sum((Fraction(number) * UNITS_MS[unit] for number, unit in terms), Fraction(0)))
@@ -51,7 +51,7 @@ def length_of(text: str) -> Length:
 
 
 def instants_of(wall: dt.datetime, zone: ZoneInfo) -> list[int]:
-    """Every instant (epoch milliseconds) at which a zone's wall shows that time: none, one or two."""
+    """Return every instant (epoch milliseconds) at which a zone has that local time: none, one or two."""
     shown = {wall.replace(tzinfo=zone, fold=fold).astimezone(dt.UTC) for fold in (0, 1)}
     return [
         (each - EPOCH) // dt.timedelta(milliseconds=1)
@@ -61,7 +61,7 @@ def instants_of(wall: dt.datetime, zone: ZoneInfo) -> list[int]:
 
 
 def end_of_gap(wall: dt.datetime, zone: ZoneInfo) -> int:
-    """The first instant at which a zone's wall shows more than a time that it never shows."""
+    """Return the first instant at which a zone's local time is past one that it never has."""
     later = wall.replace(second=0, microsecond=0)
     while not instants_of(later, zone):
         later += dt.timedelta(minutes=1)
@@ -69,7 +69,10 @@ def end_of_gap(wall: dt.datetime, zone: ZoneInfo) -> int:
 
 
 def moved(from_at: int, length: Length, times: int, zone: ZoneInfo) -> Fraction:
-    """The instant so many lengths after another: calendar parts on the wall, clamped to the month's end."""
+    """Return the instant that much after another.
+
+    Calendar parts count in local time, clamped to the month's end.
+    """
     moved_at = from_at
     if length.months or length.days:
         wall = (EPOCH + dt.timedelta(milliseconds=from_at)).astimezone(zone).replace(tzinfo=None, fold=0)
@@ -82,7 +85,10 @@ def moved(from_at: int, length: Length, times: int, zone: ZoneInfo) -> Fraction:
 
 
 def moment_of(text: str, *, asked_at: int, counted_from: int, zone: ZoneInfo, is_last: bool) -> int:
-    """The instant that a `dueTime` or (`is_last`) a `ttl` names; parts of a ms never make it more lenient."""
+    """Return the instant that a `dueTime` or (`is_last`) a `ttl` names.
+
+    Parts of a ms are rounded strictly.
+    """
     whole = floor if is_last else ceil
     absolute = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)", text.upper())
     if absolute is None:

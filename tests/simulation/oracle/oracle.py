@@ -1,7 +1,7 @@
-"""Whether everything that was promised was kept, judged from a trace alone.
+"""Judges from a trace alone whether every promise was kept.
 
-Written from the design's protocol and semantics. It shares no code with what it judges, not even its
-constants or its reading of a schedule: the numbers it rests on stand beside the checks that use them.
+It is written from the design's protocol and semantics. It shares no code with what it judges, not even
+constants or the reading of a schedule. The numbers that it needs are beside the checks that use them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ from tests.simulation.traces.trace import Event
 
 Check = Callable[[Tale], Iterator[str]]
 
-#: Every check, each with its promise in its docstring; first those whose complaint tells most.
+#: Every check, with its promise in its docstring. Those with the most useful complaints come first.
 CHECKS: Final[tuple[Check, ...]] = (
     requests.nothing_is_lost,
     requests.what_was_asked_for_leaves,
@@ -105,10 +105,10 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 
 def judge(events: Sequence[Event], *, through: int, calm_at: int | None = None) -> list[str]:
-    """What was promised and not kept, a sentence each; empty if all was kept.
+    """Return a sentence for each promise that was not kept.
 
-    Everything owed with a due time up to `through` must have had calm time to be delivered. From `calm_at`
-    on nothing goes wrong any more: then each trigger has to leave exactly once.
+    Every trigger that is owed with a due time up to `through` must have had calm time to be delivered. From
+    `calm_at` on no fault happens: then each trigger has to leave exactly once.
     """
     tale = Tale(events, through, calm_at)
     return list(chain.from_iterable(check(tale) for check in CHECKS))

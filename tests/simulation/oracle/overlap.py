@@ -1,9 +1,9 @@
-"""Checks of jobs whose runs take turns: one at a time, in order, bounded, and nobody skipped without reason.
+"""Checks of jobs whose runs take turns: one at a time, in order, bounded, and skipped only for a reason.
 
-semantics.md, "Overlap": when a trigger comes due while a run of the same job is not over, it is skipped, or
-waits in order, or waits until a newer one comes. A run lasts from its claim, before its first request, until
-its record says that it is over, retries included. If its deliverer dies it goes on when its message comes
-again. Only one of which nothing was seen for an hour does not hold its job any longer.
+semantics.md, "Overlap": a trigger may come due while a run of the same job is not over. Then it is skipped,
+or waits in order, or waits until a newer one comes. A run lasts from its claim, before its first request,
+until its record says that it is over, retries included. If its deliverer dies, the run goes on when its
+message comes again. Only a run without activity for an hour does not hold its job any longer.
 """
 
 from collections import defaultdict
@@ -33,26 +33,27 @@ from tests.simulation.traces.trace import (
 #: Two functions' clocks differ by less than this (protocol.md, "Clocks").
 SKEW_MS = 90_000
 
-#: A claim lasts 180 s. An attempt that follows is in the queue for at most 900 s, or has a timer.
+#: A claim lasts 180 s. The next attempt is in the queue for at most 900 s, or has a timer.
 CLAIM_MS = 180_000
 QUEUE_DELAY_MAX_MS = 900_000
 
-#: Who holds a line and turns out to be owed no more gives it on within this: 180 s from the cut, and so long
-#: may its message take to come, received by who dies, or put back by who cannot read.
+#: A holder that is owed no more leaves the line within this time. A delivery may last 180 s after the cut.
+#: Its message may take the rest: a function that receives it may die, or fail to read the job and put it
+#: back.
 LET_GO_MS = 1_800_000
 
-#: A clock is ahead by so much at most: what is due later has not come.
+#: A clock is ahead by at most this much, so a trigger that is due later has not come.
 AHEAD_MS = 45_000
 
-#: What counts where a job does not say (semantics.md, "Delivery").
+#: The defaults of a job (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
 
-#: Why a run is skipped for another.
+#: The reason of a run that is skipped for another.
 OVERLAP = "overlap"
 
 
 def runs_take_turns(tale: Tale) -> Iterator[str]:
-    """No request leaves while another run of its job is not over, but for one of which nothing was seen."""
+    """No request leaves while another run of its job is not over and was active in the last hour."""
     for turns, event in moments(tale):
         if not isinstance(event, Requested):
             continue
@@ -60,10 +61,10 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             if trigger_id == event.trigger_id or may_overlap(turns.life, run.since, event.at):
                 continue
             if turns.met_late(trigger_id) or turns.met_late(event.trigger_id):
-                # It came back in the very moment in which it was not waited for any longer.
+                # Its message came back at the very instant at which others stopped waiting for it.
                 continue
             if tale.buried_at.get(trigger_id, event.at) <= run.seen_at and run.state == "claimed":
-                # Whoever gives a run up claims it, and makes no request of it.
+                # The function that gives a run up claims it, and makes no request.
                 continue
             is_back = turns.is_back_behind(trigger_id, event.trigger_id)
             is_let_pass = run.state == "retrying" and (is_back or _is_let_pass(turns, event))
@@ -74,7 +75,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
             claimed_until = run.seen_at + CLAIM_MS if run.state == "claimed" else run.seen_at
             is_claim_over = run.state == "claimed" and event.at >= claimed_until - SIMULATED_SKEW_MS
             if is_claim_over and turns.is_taken_back(trigger_id, event.at):
-                # Nobody begins what is owed no more, and who had begun it is gone.
+                # No function begins a trigger that is owed no more, and a function that had begun it is gone.
                 continue
             seen_at = max(claimed_until, turns.retry_at(trigger_id, event.at))
             if run.state == "running" or event.at < seen_at + ABANDONED_MS - SIMULATED_SKEW_MS:
@@ -85,7 +86,7 @@ def runs_take_turns(tale: Tale) -> Iterator[str]:
 
 
 def what_is_skipped_never_leaves(tale: Tale) -> Iterator[str]:
-    """A trigger that is skipped for another run has not begun, was asked for by nobody, and never leaves."""
+    """A trigger that is skipped for another run has not begun, is not on demand, and never leaves."""
     for turns, event in moments(tale):
         if isinstance(event, RunStored) and _is_skip(event):
             skipped = id_of(event)
@@ -114,7 +115,7 @@ def skips_have_their_reason(tale: Tale) -> Iterator[str]:
 
 
 def turns_come_in_order(tale: Tale) -> Iterator[str]:
-    """The line is given to whoever of those that wait was due first; by hand one may pass a paused job's."""
+    """The line goes to the waiting trigger that was due first. One by hand may pass those of a paused job."""
     for turns, event in moments(tale):
         if not isinstance(event, LineStored) or event.holder is None:
             continue
@@ -128,7 +129,8 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
             if not is_before or may_overlap(turns.life, since, event.at):
                 continue
             if turns.is_claimed(each.trigger_id):
-                # Who claimed it when its job let runs overlap is dead: it can be put out, and not be skipped.
+                # It was claimed when its job let runs overlap, and its function is dead. It can leave the
+                # line, and not be skipped.
                 continue
             if not turns.is_taken_back(each.trigger_id, event.at):
                 yield (
@@ -138,7 +140,7 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
 
 
 def lines_are_bounded(tale: Tale) -> Iterator[str]:
-    """At most `waitLimit` wait, or one where only the newest does, or none where none may."""
+    """At most `waitLimit` triggers wait; one with `waitLatest`; and none with `skip`."""
     for turns, event in moments(tale):
         if not isinstance(event, LineStored) or not event.waiting:
             continue
@@ -158,8 +160,8 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
 def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
     """Whether a consumer should have reported an hour ago, and the wheel still owes the look at its run.
 
-    It counts as failed since then: EventBridge alone has kept that from being recorded. A heartbeat puts its
-    end off and sends no look.
+    The run counts as failed since then: only missing ticks have kept that from being recorded. A heartbeat
+    extends the deadline and sends no look.
     """
     looks = tale.deadlines_of.get(trigger_id, [])
     latest = max((each for each in looks if each.at <= at), key=lambda each: each.at, default=None)
@@ -175,14 +177,14 @@ def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
 
 
 def _is_let_pass(turns: Turns, event: Requested) -> bool:
-    """Whether it was asked for by hand, and what is to be tried again was held by a pause: that waits."""
+    """Whether the trigger was made by hand, and a pause held the retry that it passed."""
     holder = turns.holder
     is_asked_for = holder is not None and holder.trigger_id == event.trigger_id and holder.is_asked_for
     return is_asked_for and _was_paused(turns, event.at)
 
 
 def _was_paused(turns: Turns, at: int) -> bool:
-    """Whether who acts at that moment may have found the job paused."""
+    """Whether a function that acts at that instant may have found the job paused."""
     stood = (turns.life.writes[each] for each in turns.life.stood(at - PROCESS_MS, at))
     return any(each.paused_at is not None for each in stood)
 
@@ -192,7 +194,7 @@ def _is_skip(event: RunStored) -> bool:
 
 
 def _arrived(tale: Tale) -> dict[str, dict[str, int]]:
-    """By uid the triggers of which something but a skip is known, and their due times."""
+    """Return by uid the triggers with any event but a skip, and their due times."""
     arrived: dict[str, dict[str, int]] = defaultdict(dict)
     for uid, events in tale.turns_of.items():
         for event in events:
@@ -205,7 +207,7 @@ def _arrived(tale: Tale) -> dict[str, dict[str, int]]:
 
 
 def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: dict[str, int]) -> str | None:
-    """What would have been a reason to skip a trigger by that rule, and was not there; None if all was."""
+    """Return the missing reason for a skip by that rule, or None if there was one."""
     skipped = id_of(event)
     if rule.mode == "allow":
         return "its job lets runs overlap"
@@ -225,7 +227,8 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
         latest = event.at + AHEAD_MS
         has_newer = any(due_at < each <= latest for each in arrived.values())
         if not has_newer and _was_line_troubled(tale, event.at):
-            # Who made way for it died before it was in the line, and it was owed no more when it came again.
+            # The function that made way for the trigger died before the trigger was in the line. When its
+            # message came again, it was owed no more.
             reigns = (
                 reign for number in turns.life.readable(event.at) for reign in turns.life.reigns(number)
             )
@@ -235,30 +238,30 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
 
 
 def _was_line_troubled(tale: Tale, at: int) -> bool:
-    """Whether something went wrong with a line, or between a skip and its line, soon after that moment."""
+    """Whether a fault met the line, or came between a skip and its line, soon after that instant."""
     mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS)
     return any(port in each.where for each in mishaps for port in ("lines", "runs.record"))
 
 
 def _is_passed(tale: Tale, turns: Turns, event: RunStored, skipped: str) -> bool:
-    """Whether one that waited was replaced by who gave the line on to another of those that waited."""
+    """Whether a waiting trigger was replaced as the line went to another trigger that waited."""
     if not turns.lines or all(each.trigger_id != skipped for each in turns.lines[-1].waiting):
         return False
     until = event.at + PROCESS_MS
     lines = (each for each in tale.turns_of[event.uid] if isinstance(each, LineStored))
     following = next((each for each in lines if event.at <= each.at <= until), None)
     is_given_on = following is not None and following.holder is not None
-    # Between the skip and its line whoever gives it on may die, or the job go.
+    # Between the skip and the write of its line the function may die, or the job may go.
     return is_given_on or _was_line_troubled(tale, event.at) or _is_gone(turns, event.at)
 
 
 def _is_gone(turns: Turns, at: int) -> bool:
-    """Whether the job was deleted by the time when whoever acts at that moment has done all of it."""
+    """Whether the job was deleted by the time when a function that acts at that instant is done."""
     return turns.life.deleted_at is not None and turns.life.deleted_at <= at + PROCESS_MS
 
 
 def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
-    """Whether somebody may have found that the run of another trigger was not over, and right so."""
+    """Whether a function may have rightly found that the run of another trigger was not over."""
     if any(each != beside and over_at >= at - PROCESS_MS for each, over_at in turns.over.items()):
         return True
     cut = max(write.cut for write in turns.life.writes)
@@ -274,9 +277,9 @@ def _is_held(tale: Tale, turns: Turns, at: int, beside: str) -> bool:
     if holder is None or holder.trigger_id == beside:
         return False
     if holder.trigger_id in turns.over and not (holder.is_asked_for and holder.attempt > 1):
-        # One that is redriven has the line for another turn.
+        # A redriven trigger has the line for another turn.
         return False
-    # Who holds the line is about to begin. One that never does is not waited for so long.
+    # The holder is about to begin. Others do not wait that long for a holder that never begins.
     has_reason = holder.trigger_id in tale.requests_of or holder.trigger_id in tale.buried
     has_end = turns.life.deleted_at is not None or turns.life.is_held
     if has_reason or has_end:

@@ -1,4 +1,4 @@
-"""What a job owes without any excuse: its revisions' due times less what the protocol lets go."""
+"""What a job owes: the due times of its revisions, without those that the protocol excuses."""
 
 from collections.abc import Iterator
 
@@ -9,27 +9,27 @@ from tests.simulation.oracle.misfires import catchup_of, misfires
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Mishap
 
-#: Sweephand gives a message up when it failed to handle it that often.
+#: After this many failures to handle a message, Sweephand gives it up.
 FAULTS_MAX = 60
 
-#: What is said of a message that too many processes died over, by SQS and by us.
+#: The reasons of a message over which too many processes died, by SQS and by Sweephand.
 CRASHED = ("received ", "Sweephand failed to handle it: ")
 
-#: Found later than this (catchup.window) an occurrence is a misfire.
+#: An occurrence that is found later than this (catchup.window) is a misfire.
 WINDOW_DEFAULT = "1h"
 
-#: So long a timer waits when it could not be expanded. The last such wait does not count as lateness.
+#: How long a timer waits that could not be expanded. The last such wait does not count as lateness.
 PUT_OFF_MS = 300_000
 
 
 def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
-    """The reigns and due times for which a request has to have left by the end, but for what excuses it.
+    """Return the reigns and due times for which a request has to have left, unless the trace excuses it.
 
-    Those of a job as it stood after the write of that number, up to that instant, if they are given. Of a
-    job that came back after its deletion what fell due before is not owed any more.
+    If a write's number and an instant are given, they are those of the job as of that write, up to that
+    instant. A job that came back after its deletion does not owe what fell due before.
     """
     if number == -1 and (life.deleted_at is not None or life.is_held):
-        # A deleted job owes nothing, and what a paused one owes is held until it is resumed.
+        # A deleted job owes nothing. A paused job's triggers are held until it is resumed.
         return
     skipped = {
         (write.rev, due_at)
@@ -45,16 +45,16 @@ def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -
 
 
 def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
-    """Whether the trace explains that nothing left for what a reign owed."""
+    """Whether the trace explains that no request left for an owed due time."""
     if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
         return True
     reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
     if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
         return True
     if any(reason.startswith(CRASHED) for reason in reasons) or any(
-        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.spans_buried
+        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.ranges_buried
     ):
-        # A message is given up that was in the hands of too many processes that died.
+        # The message is given up, because too many processes died while they handled it.
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
@@ -63,7 +63,7 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
 
 def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
-    """Whether a sweep may have found it so late that catch-up passes over it: a later one fires instead."""
+    """Whether a sweep may have found it so late that catch-up skips it: then a later one fires instead."""
     catchup = catchup_of(next(each for each in life.writes if each.rev == reign.rev).definition)
     mode = catchup.get("mode", "latest")
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
@@ -75,7 +75,7 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     if mode == "all" or not is_late(due_at):
         return False
     fired = {each.due_at for each in tale.requests if each.uid == life.uid}
-    # What fires may come to be skipped for another run.
+    # The one that fires may be skipped for another run.
     fired |= {
         int(run_id.partition("-")[0])
         for (uid, run_id), stored in tale.runs_of.items()
@@ -86,9 +86,10 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
 
 
 def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
-    """When a sweep was done with it: by the timer of its revision that begins last before it.
+    """Return when a sweep was done with an occurrence.
 
-    Of a timer and its copies that is the copy that was written last, less the time that it waited last.
+    Its timer is the last one of its revision that begins before it. Of a timer and its copies this is the
+    copy that was written last, less its last wait.
     """
     of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
     before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]

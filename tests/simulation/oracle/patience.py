@@ -1,4 +1,4 @@
-"""Checks of how long one waits for its turn when nothing goes wrong: not a moment longer than it has to."""
+"""Checks of how long triggers wait for their turn when no fault happens: not longer than they have to."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -22,18 +22,19 @@ from tests.simulation.traces.trace import (
     RunStored,
 )
 
-#: Who waits has its turn, and begins, within this: sending, receiving, reading, and what is before it there.
+#: A waiting trigger has its turn and begins within this time, which covers sending, receiving and reading.
 PROMPT_MS = 60_000
 
-#: Whoever could still deliver what is owed no more is gone within 180 s of the cut; then the line is free.
+#: A function that could still deliver a trigger which is owed no more is gone within 180 s of the cut. Then
+#: the line is free.
 LEAVING_MS = 300_000
 
-#: What was put back before the calm comes within 900 s, and may have those 180 s before it.
+#: A message that was put back before the calm comes within 900 s, and those 180 s may come before.
 PUT_BACK_MS = 1_200_000
 
 
 def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
-    """When a run is over the first that waits has its turn, and begins, within a minute."""
+    """When a run is over, the first trigger that waits has its turn, and begins, within a minute."""
     from_at = _undisturbed_from(tale)
     for turns, event in moments(tale):
         life, holder = turns.life, turns.holder
@@ -48,7 +49,7 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
             has_come = any(isinstance(each, LineStored) for each in soon)
         elif isinstance(event, LineStored) and event.holder and event.holder.trigger_id != holder.trigger_id:
             who, what = (event.holder,), "did not begin"
-            # A copy of it may have been skipped in that moment: then there is nothing to begin.
+            # A copy of it may have been skipped at that instant: then it does not begin.
             trigger_id = event.holder.trigger_id
             has_come = _begins(trigger_id, soon) or trigger_id in turns.over
         else:
@@ -61,7 +62,7 @@ def who_waits_goes_promptly(tale: Tale) -> Iterator[str]:
 
 
 def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
-    """Who holds a line and is owed no more, by a cut before it was due, gives the line on to who waits."""
+    """A holder whose revision was cut before its due time gives the line to one that waits."""
     from_at = _undisturbed_from(tale)
     for life, line, since, until in _holdings(tale):
         holder = line.holder
@@ -78,10 +79,10 @@ def what_is_owed_no_more_leaves(tale: Tale) -> Iterator[str]:
 
 
 def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
-    """What was asked for of a paused job does not wait for one that the pause keeps from beginning."""
+    """A trigger by hand of a paused job does not wait for one that the pause keeps from beginning."""
     from_at = _undisturbed_from(tale)
     for life, line, _, held_until in _holdings(tale):
-        # A chain is held by a pause, too.
+        # A pause holds a chained trigger, too.
         by_hand = [each for each in line.waiting if each.is_asked_for and CHAINED not in each.trigger_id]
         holder, until = line.holder, min(held_until, life.deleted_at or held_until)
         if holder is None or holder.is_asked_for or not by_hand or not life.is_held:
@@ -95,14 +96,14 @@ def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
 
 
 def _undisturbed_from(tale: Tale) -> int:
-    """From when on nothing goes wrong, nor is left of what went wrong; the end if that is not known."""
+    """Return from when on no fault happens and none has effects. It is the end if that is not known."""
     if tale.calm_at is None:
         return tale.ends_at
     return max([tale.calm_at, *(each.at for each in tale.of(Mishap))]) + PROCESS_MS
 
 
 def _holdings(tale: Tale) -> Iterator[tuple[Life, LineStored, int, int]]:
-    """Each line that was stored, since when its holder held it, and until when."""
+    """Return each line that was stored, since when its holder held it, and until when."""
     for uid, events in tale.turns_of.items():
         lines = [each for each in events if isinstance(each, LineStored)]
         for _, turn in groupby(lines, key=lambda line: line.holder and line.holder.trigger_id):
@@ -112,7 +113,7 @@ def _holdings(tale: Tale) -> Iterator[tuple[Life, LineStored, int, int]]:
 
 
 def _has_come(tale: Tale, holder: InLine, until: int) -> bool:
-    """Whether something came of who holds a line by then: a run, or a dead letter."""
+    """Whether by then there was a run or a dead letter of the holder."""
     uid, _, run_id = holder.trigger_id.partition("-")
     runs = tale.runs_of.get((uid, run_id), [])
     return holder.trigger_id in tale.buried or any(each.at <= until for each in runs)

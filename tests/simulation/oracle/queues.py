@@ -1,4 +1,4 @@
-"""Checks of what a FIFO queue drops: only what it has delivered already, and nobody asked for again."""
+"""Checks of what a FIFO queue drops: only what it has delivered already, and no attempt made on request."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from tests.simulation.traces.trace import Dropped, Requested
 
 
 def what_is_asked_for_again_arrives(tale: Tale) -> Iterator[str]:
-    """An attempt is delivered that follows one which its consumer could report on, or that a redrive makes.
+    """A FIFO queue delivers an attempt after one that its consumer could report on, and one of a redrive.
 
-    Otherwise what the queue has taken has succeeded (decision 013). Another attempt is made only because an
-    answer was lost or a copy of the attempt was refused, and the queue may drop it. The same attempt may be
-    sent twice.
+    In other cases a message that the queue has taken has succeeded (decision 013). Another attempt is then
+    made only because an answer was lost or a copy of the attempt was refused, and the queue may drop it. The
+    same attempt may be sent twice.
     """
     left: dict[tuple[str, int], int] = {}
     dropped: dict[tuple[str, int], int] = {}

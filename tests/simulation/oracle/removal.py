@@ -1,6 +1,6 @@
-"""Checks of what DynamoDB removes when its time to live is over: nothing that is owed goes with it.
+"""Checks of what DynamoDB removes when its time to live is over: no owed trigger is lost with it.
 
-semantics.md, "States": a job that has ended is kept for `retention`, a run for `historyRetention`, and an
+semantics.md, "States": a job that has ended is kept for `retention`, and a run for `historyRetention`. An
 acknowledged trigger is delivered though its job has ended long ago.
 """
 
@@ -22,27 +22,27 @@ from tests.simulation.traces.trace import (
     RunStored,
 )
 
-#: Runs are kept for this long where a job does not say, jobs that have ended for that long.
+#: How long runs are kept by default, and jobs that have ended.
 HISTORY_DEFAULT = "720h"
 HISTORY_MIN_MS = 24 * 3_600_000
 RETENTION_DEFAULT = "168h"
 
-#: Duplicates of what is over come within a day: a message is received again after minutes, an outage lasts
-#: hours.
+#: Duplicates of a trigger that is over come within a day: a message is received again after minutes, and an
+#: outage lasts hours.
 DUPLICATES_MS = 24 * 3_600_000
 
-#: What the name of a run by hand begins with.
+#: The name of a run by hand begins so.
 MANUAL = "manual-"
 
-#: A series that ends has no more occurrences than this in any seed.
+#: In no seed has a series that ends more occurrences than this.
 OCCURRENCES_MAX = 5_000
 
 
 def what_is_over_does_not_come_back(tale: Tale) -> Iterator[str]:
     """A day after its run is over no request of a trigger leaves, unless somebody redrives it.
 
-    A page of the wheel is replayed with the same ids until its cursor is committed. A first attempt that a
-    replay sends again may leave until a day after that commit.
+    A sweeper repeats a page of the wheel with the same ids until its cursor is committed. A first attempt
+    that a repetition sends again may leave until a day after that commit.
     """
     for (uid, run_id), stored in tale.runs_of.items():
         trigger_id = f"{uid}-{run_id}"
@@ -67,7 +67,7 @@ def what_is_over_does_not_come_back(tale: Tale) -> Iterator[str]:
 
 
 def _is_of_a_replay(tale: Tale, request: Requested) -> bool:
-    """Whether the cursor had not passed the timer of a trigger a day before a request of it left."""
+    """Whether a day before a request left, the cursor had not passed the timer of its trigger."""
     timers = [
         each
         for each in tale.timers
@@ -86,8 +86,9 @@ def _is_of_a_replay(tale: Tale, request: Requested) -> bool:
 def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     """A job that nobody deletes can be found while a trigger of it waits, runs or is to be tried again.
 
-    A job that has gone with its last run may get an occurrence of an earlier revision that begins late. It is
-    delivered, unless somebody gives the name to another job (docs/reliability.md).
+    There is one exception. An occurrence of an earlier revision may begin late, after the job has gone with
+    its last run. The trigger is delivered, unless somebody gives the name to another job
+    (docs/reliability.md).
     """
     for life in tale.lives.values():
         for at, why in _gone(tale, life):
@@ -100,7 +101,7 @@ def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
 def jobs_stay_for_their_retention(tale: Tale) -> Iterator[str]:
     """A job that ends is not gone before its last occurrence and its `retention` are over.
 
-    One that fires only on demand ends with its `ttl`, and is never gone without one.
+    A job on demand ends with its `ttl`, and is never gone without one.
     """
     for life in tale.lives.values():
         for write, occurrences in zip(life.writes, life.occurrences, strict=True):
@@ -147,7 +148,7 @@ def records_stay(tale: Tale) -> Iterator[str]:
 
 
 def _history_ms(life: Life, stored: list[RunStored], last: RunStored) -> Iterator[int]:
-    """How long every version of the job that may have been read keeps its runs."""
+    """Return how long every version of the job that may have been read keeps its runs."""
     numbers = list(life.stood(_began_at(stored) - PROCESS_MS, last.at)) or [len(life.writes) - 1]
     for number in numbers:
         kept = life.writes[number].definition.get("historyRetention", HISTORY_DEFAULT)
@@ -155,7 +156,7 @@ def _history_ms(life: Life, stored: list[RunStored], last: RunStored) -> Iterato
 
 
 def _began_at(stored: list[RunStored]) -> int:
-    """When the last attempt of a run began; without a claim that is when it ended, but for moments.
+    """Return when the last attempt of a run began. Without a claim this is about when it ended.
 
     Misfires are skipped as of when a sweep first saw them, which is after the first of them was due.
     """
@@ -165,12 +166,12 @@ def _began_at(stored: list[RunStored]) -> int:
 
 
 def _goes_on_again(stored: list[RunStored], over_at: int, at: int) -> bool:
-    """Whether a redrive has taken up a run since it was over."""
+    """Whether a redrive has begun the run again since it was over."""
     return any(each.before == "failed" and over_at < each.at <= at for each in stored)
 
 
 def _gone(tale: Tale, life: Life) -> Iterator[tuple[int, str]]:
-    """When a job that nobody deleted could not be found, and why."""
+    """Return when a job that nobody deleted could not be found, and why."""
     deleted = {each.uid: each for each in tale.of(Deleted)}
     if life.removed_at is not None:
         yield life.removed_at, "was removed"
@@ -179,7 +180,7 @@ def _gone(tale: Tale, life: Life) -> Iterator[tuple[int, str]]:
     for number, write in enumerate(life.writes):
         if write.expires_at is None or write.verb == "expire":
             continue
-        # What is put back and comes again may keep the job.
+        # A message that is put back and comes again may keep the job.
         at = write.expires_at + QUEUE_DELAY_MAX_MS + SKEW_MS + PROCESS_MS
         if at < tale.ends_at and _is_there(life, at) and list(life.stood(write.expires_at, at)) == [number]:
             yield at, "could not be found any more"
@@ -191,7 +192,7 @@ def _is_there(life: Life, at: int) -> bool:
 
 
 def _going_on(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
-    """The triggers of a job that wait, run or are to be tried again at a moment, and what they do."""
+    """Return the triggers of a job that wait, run or are to be tried again, with their states."""
     yield from _in_line(tale, life, at)
     for (uid, run_id), stored in tale.runs_of.items():
         before = [each for each in stored if each.at <= at]
@@ -200,10 +201,10 @@ def _going_on(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
 
 
 def _is_late_and_unseen(tale: Tale, life: Life, trigger_id: str) -> bool:
-    """Whether nothing was seen of a trigger before its job had gone with what it took for its last run.
+    """Whether a trigger had no event before its job went with the run that seemed to be its last.
 
-    Only triggers of an earlier revision and triggers by hand can be so: no occurrence of the job stands for
-    them (docs/reliability.md).
+    This can be so only for triggers of an earlier revision and triggers by hand: the job has no occurrence
+    for them (docs/reliability.md).
     """
     name = trigger_id.removeprefix(f"{life.uid}-")
     due_at = name.partition("-")[0]
@@ -223,7 +224,7 @@ def _is_late_and_unseen(tale: Tale, life: Life, trigger_id: str) -> bool:
 
 
 def _in_line(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
-    """The triggers in a job's line whose runs are not over at a moment."""
+    """Return the triggers in a job's line whose runs are not over at an instant."""
     lines = [each for each in tale.turns_of.get(life.uid, []) if isinstance(each, LineStored)]
     line = next((each for each in reversed(lines) if each.at < at), None)
     if line is None:
@@ -232,7 +233,7 @@ def _in_line(tale: Tale, life: Life, at: int) -> Iterator[tuple[str, str]]:
     for place in (*holders, *line.waiting):
         run_id = place.trigger_id.removeprefix(f"{life.uid}-")
         before = [each for each in tale.runs_of.get((life.uid, run_id), []) if each.at <= at]
-        # A dead letter may hold its line until the next one comes.
+        # A dead letter may hold its line until the next trigger comes.
         is_buried = tale.buried_at.get(place.trigger_id, at + 1) <= at
         is_over = is_buried or (bool(before) and before[-1].state in OVER)
         if not is_over and not is_taken_back(life, place, at):

@@ -1,4 +1,4 @@
-"""Checks of asynchronous completion: what is reported counts, what is silent is found, and nothing hangs."""
+"""Checks of asynchronous completion: reports count, silence is found, and no run hangs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,42 +19,42 @@ from tests.simulation.traces.trace import (
     RunStored,
 )
 
-#: What counts where a job does not say (semantics.md, "Delivery").
+#: The defaults of a job (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
 RUN_TIME_DEFAULT = "24h"
 
-#: What a deadline is allowed before anybody acts on it. Clocks that differ by more, as those here do, end
-#: a run too early or find it later by as much.
+#: The grace of a deadline. The simulated clocks differ by more than it, so they may end a run too early, or
+#: find it later by as much.
 GRACE_MS = 5_000
 
-#: What clocks may differ by where a claim's end is waited for.
+#: By how much clocks may differ where a function waits for the end of a claim.
 CLOCKS_MS = 90_000
 
-#: How long a look at a run may take from when it is due: its message has to be seen, or its minute swept.
+#: How long after its due time a look at a run may come: its message has to be received, or its minute swept.
 LOOK_MS = 150_000
 
-#: An attempt is claimed for so long.
+#: How long an attempt is claimed.
 CLAIM_MS = 180_000
 
-#: A look that failed is put back for so long at most.
+#: How long a look that failed is put back, at most.
 PUT_BACK_MAX_MS = 900_000
 
-#: A job was read so long before its consumer answered, at most: its function's time limit, and a second.
+#: How long before its consumer's answer a job may have been read: its function's time limit, and a second.
 READ_BEFORE_MS = 91_000
 
-#: By these a consumer is told to stop.
+#: The refusals that tell a consumer to stop.
 REFUSALS = {"GoneError", "ConflictError", "NotFoundError"}
 
-#: States in which a consumer may have the trigger, and those that a report of it has led to.
+#: The states in which a consumer may have the trigger, and those to which its reports lead.
 GOING_ON = {"claimed", "running"}
 SAID = {"heartbeat": set(), "complete": {"succeeded"}, "fail": {"retrying", "failed"}}
 
 
 def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
-    """A run succeeds by its consumer's answer or report of that attempt, and fails by them or by silence.
+    """A run succeeds or fails by its consumer's answer or report of that attempt, or fails by silence.
 
-    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt moves
-    nothing; who needs none speaks of the one that goes on.
+    It is cancelled if somebody asked for it, or its job was deleted. The token of another attempt changes
+    nothing. A caller without a token acts on the attempt that goes on.
     """
     for stored in tale.runs_of.values():
         for each in stored:
@@ -70,7 +70,7 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
 
 
 def no_run_hangs(tale: Tale) -> Iterator[str]:
-    """A run whose consumer is silent, or takes longer than it may, is found: nobody waits for it for ever."""
+    """A run whose consumer is silent, or takes longer than it may, is found in time."""
     for stored in tale.runs_of.values():
         if "deadline" in tale.given_up.get(_trigger_id(stored[0]), ()):
             continue
@@ -86,7 +86,7 @@ def no_run_hangs(tale: Tale) -> Iterator[str]:
 
 
 def claims_end(tale: Tale) -> Iterator[str]:
-    """Of a run that was claimed something becomes: its holder's end is another's beginning."""
+    """A claimed run goes on: if its holder dies, another function takes it over."""
     for (uid, _), stored in tale.runs_of.items():
         last, life = stored[-1], tale.lives.get(uid)
         if last.state != "claimed" or life is None:
@@ -96,10 +96,11 @@ def claims_end(tale: Tale) -> Iterator[str]:
             continue
         requests = tale.requests_of.get(trigger_id, [])
         is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
-        # By another's clock a pause or a cut lies before what was due, and it is owed no more.
+        # By another function's clock a pause or a cut lies before the due time, so the trigger is owed no
+        # more.
         is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
-        # Claimed by one version of its job, it may succeed by another that keeps no record of successes, or
-        # that is content if it cannot be written.
+        # One version of its job asked for the claim. It may succeed under another version that keeps no
+        # record of successes, or whose record could not be written.
         keeps_none = any(write.definition.get("history") == "failures" for write in life.writes)
         is_unrecorded = any(
             each.outcome == "succeeded" and each.at > last.at and (keeps_none or _is_troubled(tale, each.at))
@@ -107,20 +108,20 @@ def claims_end(tale: Tale) -> Iterator[str]:
         )
         if is_given_up or is_taken_back or is_unrecorded:
             continue
-        # A message that was held by a pause may find only when it comes again that its job is deleted.
+        # A message that a pause held may come again before a function finds that its job is deleted.
         deleted_by = 0 if life.deleted_at is None else life.deleted_at + PUT_BACK_MAX_MS
         if max(last.at, deleted_by) + CLAIM_MS + CLOCKS_MS + LOOK_MS < tale.through:
             yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
 
 
 def _is_troubled(tale: Tale, at: int) -> bool:
-    """Whether something went wrong with a record soon after that moment."""
+    """Whether a fault met a record soon after that instant."""
     mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + READ_BEFORE_MS)
     return any("runs" in each.where for each in mishaps)
 
 
 def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
-    """A report that was taken is of the attempt that went on, and its run is what was reported."""
+    """A report that was taken is of the attempt that went on, and its run has the reported state."""
     for answer in tale.run_answers:
         asked, verb = answer.asked, answer.asked.verb
         if answer.error is not None or not asked.run_id:
@@ -145,7 +146,7 @@ def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
 
 
 def first_report_rules(tale: Tale) -> Iterator[str]:
-    """Of two reports that end an attempt differently one is taken; what is completed is not given up."""
+    """Of two reports that end an attempt differently one is taken, and a completed run is not given up."""
     for (uid, run_id), answers in tale.run_answers_of.items():
         trigger_id = f"{uid}-{run_id}"
         taken: dict[str, set[int]] = defaultdict(set)
@@ -158,7 +159,8 @@ def first_report_rules(tale: Tale) -> Iterator[str]:
                 yield f"{what}, and both reports were taken"
         reason = tale.buried.get(trigger_id)
         is_ours = reason is None or reason.startswith(OUR_FAULT)
-        # Buried before, by a function that died before it had recorded that, the attempt was made once more.
+        # A function buried the trigger and died before it had recorded that, so the attempt was made once
+        # more.
         completed = (each for each in answers if each.asked.verb == "complete" and each.error is None)
         asked_at = min((each.asked.at for each in completed), default=0)
         is_before = tale.buried_at.get(trigger_id, 0) < asked_at
@@ -167,7 +169,7 @@ def first_report_rules(tale: Tale) -> Iterator[str]:
 
 
 def _is_made_between(tale: Tale, trigger_id: str, attempt: int, answers: Sequence[RunAnswered]) -> bool:
-    """Whether each two different reports that were taken are of two requests of that attempt.
+    """Whether any two different reports that were taken are of two requests of that attempt.
 
     The function that made the first request died before the end of its run was recorded. So the message came
     again, and the attempt was made once more: each of its two requests has an end of its own.
@@ -185,7 +187,7 @@ def _is_made_between(tale: Tale, trigger_id: str, attempt: int, answers: Sequenc
 
 
 def _is_repetition(tale: Tale, asked: RunAsked) -> bool:
-    """Whether it was said before, of the same attempt: to repeat it is safe, whatever came of the run."""
+    """Whether the same was reported before of the same attempt. A repetition is safe, whatever the run is."""
     return any(
         (each.verb, each.attempt) == (asked.verb, asked.attempt) and each.at < asked.at
         for each in tale.run_asked_of.get((asked.uid, asked.run_id), [])
@@ -209,7 +211,7 @@ def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
 
 
 def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
-    """Each attempt has a token of its own, the same whenever its request leaves."""
+    """Each attempt has a token of its own, which is the same whenever its request leaves."""
     tokens: dict[tuple[str, int], set[str]] = defaultdict(set)
     attempts: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for request in tale.requests:
@@ -225,13 +227,13 @@ def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
 
 
 def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
-    """Whether a run that was claimed is of what its job owes still; what was asked for always is."""
+    """Whether a claimed run is still owed by its job. A trigger on demand always is."""
     due_at, _, _ = stored.run_id.partition("-")
     return not due_at.isdigit() or any(each == int(due_at) for _, each in owed(tale, life))
 
 
 def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
-    """Whether its attempt was answered so, or reported on so, by then."""
+    """Whether its attempt had such an answer or report by then."""
     return _is_answered(tale, stored, outcomes) or any(
         each.verb == verb and each.attempt in (None, stored.attempts) and each.at <= stored.at
         for each in tale.run_asked_of.get((stored.uid, stored.run_id), [])
@@ -243,7 +245,7 @@ def _is_answered(tale: Tale, stored: RunStored, outcomes: set[str]) -> bool:
 
 
 def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
-    """What consumers had answered to the attempt of a run by the time when it was stored."""
+    """Return the answers to an attempt by the time when its run was stored."""
     concluded = tale.conclusions_of.get(_trigger_id(stored), [])
     return [each for each in concluded if each.attempt == stored.attempts and each.at <= stored.at]
 
@@ -262,7 +264,7 @@ def _has_failed(tale: Tale, stored: RunStored) -> bool:
 
 
 def _was_silent(tale: Tale, stored: RunStored) -> bool:
-    """Whether the consumer that accepted an attempt had been silent, or at it, for too long by then."""
+    """Whether the consumer that accepted an attempt had been silent, or at work, for too long by then."""
     accepted = [each.at for each in _conclusions(tale, stored) if each.outcome == "accepted"]
     if not accepted:
         return False
@@ -286,13 +288,13 @@ def _was_silent(tale: Tale, stored: RunStored) -> bool:
 
 
 def _found_by(tale: Tale, stored: RunStored, accepted_at: int) -> int:
-    """When at the latest somebody has seen that a run which was heard of then goes on for too long."""
+    """Return by when a function has seen that a run which showed activity then goes on for too long."""
     silent_until = stored.at + _longest(tale, stored, "heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT)
     until = min(silent_until, accepted_at + _longest(tale, stored, "maxRunTime", RUN_TIME_DEFAULT))
     found_by = until + GRACE_MS + SKEW_MS + LOOK_MS
     if tale.calm_at is None or until + GRACE_MS - SKEW_MS > tale.calm_at:
         return found_by
-    # Before the calm looking may have failed; it is put back for ever longer.
+    # Before the calm a look may have failed. It is put back for a time that grows.
     return max(found_by, tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS)
 
 
@@ -302,7 +304,7 @@ def _longest(tale: Tale, stored: RunStored, field: str, otherwise: str) -> int:
 
 
 def _stood(stored: Sequence[RunStored], answer: RunAnswered) -> Iterator[RunStored]:
-    """What stood of a run at some moment between a question and its answer."""
+    """Return what was stored of the run at some instant between a request and its answer."""
     for each, following in zip(stored, [*stored[1:], None], strict=True):
         if each.at <= answer.at and (following is None or answer.asked.at <= following.at):
             yield each

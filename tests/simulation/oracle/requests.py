@@ -1,4 +1,4 @@
-"""Checks of what left for consumers: nothing lost, early, never owed, after a cancel, or under two names."""
+"""Checks of requests to consumers: none is missing, early, not owed, after a cancel, or under two names."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from tests.simulation.oracle.owed import is_excused, owed
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Answered, Buried, Requested
 
-#: What a job without data sends.
+#: The body of a job without data.
 NO_DATA = "null"
 
-#: What the id of a trigger by hand has after its job's uid.
+#: The part of a trigger by hand's id that follows its job's uid.
 MANUAL = "-manual-"
 
 
@@ -29,7 +29,7 @@ def nothing_is_lost(tale: Tale) -> Iterator[str]:
 
 
 def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
-    """A trigger by hand that a client was told is on its way leaves: its job need only be there."""
+    """A trigger by hand leaves if its client was told that it is on its way. The job only has to be there."""
     asked = Counter(
         each.uid for each in tale.of(Answered) if each.verb == "trigger" and each.uid and not each.error
     )
@@ -47,7 +47,7 @@ def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
 
 
 def nothing_is_early(tale: Tale) -> Iterator[str]:
-    """Never early: by the delivery function's clock, and by the true time but for what clocks differ."""
+    """Never early: by the delivery function's clock, and by true time but for the differences of clocks."""
     for request in tale.requests:
         if request.is_on_demand:
             continue
@@ -58,7 +58,7 @@ def nothing_is_early(tale: Tale) -> Iterator[str]:
 
 
 def only_what_is_owed_is_requested(tale: Tale) -> Iterator[str]:
-    """A first attempt is of what its job, as it stood at most 1 s before, owed under that number."""
+    """A first attempt is owed by its job, as it was at most 1 s before, under that number."""
     for request in tale.requests:
         if request.is_on_demand or request.attempt > 1:
             continue
@@ -70,7 +70,7 @@ def only_what_is_owed_is_requested(tale: Tale) -> Iterator[str]:
 
 
 def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
-    """Of what fell due during a pause the resumed revision makes what catch-up says, and no more."""
+    """Of the misfires of a pause the resumed revision fires those that catch-up says, and no others."""
     for life in tale.lives.values():
         for number, write in enumerate(life.writes):
             if write.verb != "resume":
@@ -83,28 +83,28 @@ def skipped_misfires_stay_skipped(tale: Tale) -> Iterator[str]:
 
 
 def skipped_misfires_are_recorded(tale: Tale) -> Iterator[str]:
-    """Of what a resume skips there is one record, whoever died over it."""
+    """There is one record of the misfires that a resume skips, whichever function died."""
     for life in tale.lives.values():
         resumes = [number for number, write in enumerate(life.writes) if write.verb == "resume"]
         for number in resumes if life.deleted_at is None else ():
             write, skipped = life.writes[number], misfires(life, number).skipped
-            if not skipped or write.at > tale.through or _is_span_given_up(tale, life.uid, skipped[0]):
+            if not skipped or write.at > tale.through or _is_range_given_up(tale, life.uid, skipped[0]):
                 continue
             stored = [tale.runs_of.get((life.uid, f"{due_at}-0"), []) for due_at in skipped]
-            # By another's clock some left before the pause: they have runs of their own.
+            # By another function's clock some left before the pause, so they have runs of their own.
             if not all(stored) and not any(each.reason == "misfire" for run in stored for each in run):
                 what = f"{life.name}: {len(skipped)} misfires from {told(skipped[0])} on"
                 yield f"{what} were skipped by the resume at {told(write.at)}, and there is no record of it"
 
 
-def _is_span_given_up(tale: Tale, uid: str, first: int) -> bool:
-    return any(each.uid == uid and each.span and each.span[0] == first for each in tale.of(Buried))
+def _is_range_given_up(tale: Tale, uid: str, first: int) -> bool:
+    return any(each.uid == uid and each.due_range and each.due_range[0] == first for each in tale.of(Buried))
 
 
 def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:
     """No request leaves more than 1 s after its job was deleted or paused.
 
-    By hand a paused one may run, redriven too; a chain is held.
+    A trigger by hand of a paused job may leave, and so may a redriven one. A chained one may not.
     """
     for request in tale.requests:
         life = tale.lives.get(request.uid)
@@ -126,7 +126,7 @@ def nothing_begins_after_a_cancel(tale: Tale) -> Iterator[str]:
 
 
 def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
-    """Same uid, due time and index, same trigger id, and the other way round; one number for a revision."""
+    """One trigger has one id, and one id has one trigger. In a revision it has one number."""
     ids: dict[tuple[str, int, int], set[str]] = defaultdict(set)
     triggers: dict[str, set[tuple[str, int, int]]] = defaultdict(set)
     numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -148,7 +148,7 @@ def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
 
 
 def data_is_of_the_present(tale: Tale) -> Iterator[str]:
-    """A request carries the data of the job as it stood at most 1 s before it left."""
+    """A request carries the data that the job had at most 1 s before it left."""
     for request in tale.requests:
         life = tale.lives.get(request.uid)
         if life is None or request.is_on_demand:
@@ -160,7 +160,7 @@ def data_is_of_the_present(tale: Tale) -> Iterator[str]:
 
 
 def nothing_comes_twice_in_calm(tale: Tale) -> Iterator[str]:
-    """When nothing goes wrong, each revision's triggers leave once: no chain of timers has doubled."""
+    """When no fault happens, each revision's triggers leave once: no chain of timers has doubled."""
     if tale.echo_ends_at is None:
         return
     times = Counter(
@@ -174,7 +174,7 @@ def nothing_comes_twice_in_calm(tale: Tale) -> Iterator[str]:
 
 
 def repeats_are_exact(tale: Tale) -> Iterator[str]:
-    """No trigger bears a number below 1, nor one above what any version of its job allowed."""
+    """No trigger has a number below 1, or above what any version of its job allows."""
     for request in tale.requests:
         life = tale.lives.get(request.uid)
         if life is None or request.is_on_demand:
@@ -186,7 +186,7 @@ def repeats_are_exact(tale: Tale) -> Iterator[str]:
 
 
 def _unowed(life: Life, request: Requested) -> str | None:
-    """Why no version of the job that may have been read let that trigger leave; None if one did."""
+    """Return why no version of the job that may have been read owed that trigger, or None if one did."""
     reasons: list[str] = []
     for number in life.readable(request.at):
         reign = life.reign(request.rev, number)

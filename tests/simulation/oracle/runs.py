@@ -7,7 +7,8 @@ from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Requested
 
-#: semantics.md, "States": what each state leaves to. A dead holder's claim is taken over by the next.
+#: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
+#: the next.
 LEAVES_TO = {
     None: {"claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"},
     "claimed": {
@@ -28,25 +29,27 @@ LEAVES_TO = {
     "cancelled": set(),
 }
 
-#: What a run is when the claim of an attempt that was not made is undone: as before, or its job is deleted.
+#: The states of a run after the claim of an attempt that was not made is undone: as before, or its job is
+#: deleted.
 UNDONE = {"retrying", "failed", "cancelled"}
 
-#: Reasons that tell of us instead of the consumer: failures to handle a message, and crashes meanwhile.
+#: Reasons about Sweephand instead of the consumer: failures to handle a message, and crashes meanwhile.
 OUR_FAULT = ("Sweephand failed", "received ")
 
-#: What is said of a trigger that crashed whoever began it: who comes back claims it first.
+#: The reason of a trigger that crashed every function that began it: the function that gives it up claims it
+#: first.
 CRASHED = "functions crashed over it"
 
-#: What waits in the queue waits at most this long; longer waits have timers.
+#: How long a message waits in the queue at most. Longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
 
-#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s
-#: that its function has: never two within this. The simulator's clocks differ by 60 s.
+#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s of
+#: its function. So no two requests leave within this time. The simulator's clocks differ by 60 s.
 HOLD_MIN_MS = 180_000 - 60_000 - 90_000
 
 
 def run_states_are_legal(tale: Tale) -> Iterator[str]:
-    """A run goes only where the table of states lets it, and what is over is over but for a redrive."""
+    """A run changes only as the table of states allows, and only a redrive leaves the end."""
     for (uid, run_id), stored in tale.runs_of.items():
         for each in stored:
             if each.state not in LEAVES_TO.get(each.before, set()):
@@ -54,7 +57,7 @@ def run_states_are_legal(tale: Tale) -> Iterator[str]:
 
 
 def attempts_never_decrease(tale: Tale) -> Iterator[str]:
-    """The number of attempts of a run grows, or stays; a claim whose attempt was not made is undone.
+    """The number of attempts of a run grows or stays, unless a claim is undone without an attempt.
 
     If that was the first attempt, no record is left, and a resume may record that the trigger is skipped.
     """
@@ -69,11 +72,11 @@ def attempts_never_decrease(tale: Tale) -> Iterator[str]:
 
 
 def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
-    """There is no second attempt without a first, and each comes after one that was not a success."""
+    """There is no second attempt without a first, and none follows a success."""
     for trigger_id, requests in tale.requests_of.items():
         made: set[int] = set()
         for request in requests:
-            # What we ourselves gave up, without an attempt perhaps, can be redriven.
+            # A trigger that Sweephand itself failed to handle may have had no attempt, and can be redriven.
             is_anew = tale.redriven_from.get(trigger_id) == request.attempt and trigger_id in tale.buried
             if request.attempt > 1 and request.attempt - 1 not in made and not is_anew:
                 yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
@@ -93,7 +96,7 @@ def later_attempts_have_one_holder(tale: Tale) -> Iterator[str]:
 
 
 def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
-    """A trigger is given up after an attempt that failed, or after we ourselves failed or crashed often.
+    """A trigger is given up after a failed attempt, or after Sweephand itself failed or crashed often.
 
     An attempt whose consumer reports its failure has failed, even if its request is still open or its sender
     has crashed.
@@ -147,12 +150,12 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
 
 
 def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
-    """Of a job that is deleted no run is left as if it were to be tried again."""
+    """No run of a deleted job is left in a state that says it will be tried again."""
     for (uid, run_id), stored in tale.runs_of.items():
         last, life, trigger_id = stored[-1], tale.lives.get(uid), f"{uid}-{run_id}"
         if last.state != "retrying" or life is None or life.deleted_at is None:
             continue
-        # Who recorded it after that may have been slow: its retry had come, and found nothing to end.
+        # The function that recorded it may have been slow: the retry came before, and found nothing to end.
         is_before = last.at <= life.deleted_at
         if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
             deleted_at = told(life.deleted_at)
@@ -160,7 +163,7 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:
-    """Whether its run is, by its record; what is reported on is others' to judge (oracle/reports.py)."""
+    """Whether its run is over by its record. Other checks judge reports (oracle/reports.py)."""
     run_id = request.trigger_id.removeprefix(f"{request.uid}-")
     stored = tale.runs_of.get((request.uid, run_id), [])
     over = {"skipped", "cancelled"}
@@ -170,9 +173,10 @@ def _is_over(tale: Tale, request: Requested) -> bool:
 
 
 def taken_back(life: Life, requests: Sequence[Requested]) -> bool:
-    """Whether a later cut lies before it, by a clock that was behind: it is owed no more.
+    """Whether a later cut lies before its due time, by a clock that was behind. Then it is owed no more.
 
-    Only if the process died that made its first attempt: what that attempt had settled would stand.
+    This counts only if the process died that made its first attempt. Otherwise the outcome of that attempt
+    would count.
     """
     reign = life.reign(requests[0].rev)
     is_first = all(each.attempt == 1 for each in requests)

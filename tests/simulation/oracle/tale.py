@@ -1,4 +1,4 @@
-"""A trace, ordered for those who judge it."""
+"""A trace, ordered for the checks."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ from tests.simulation.traces.trace import (
 
 Kind = TypeVar("Kind", bound=Event)
 
-#: What was sent before the calm lies no further ahead than the direct window of arming (300 s), a sweep's
-#: horizon (180 s) and what clocks may differ by (90 s): until then anything may come twice.
+#: A message that was sent before the calm lies no further ahead than the direct window of arming (300 s), a
+#: sweep's horizon (180 s) and the difference of clocks (90 s). Until then any message may come twice.
 ECHO_MS = 570_000
 
 
 @dataclass(frozen=True)
 class Tale:
-    """The events, and what to hold them to.
+    """The events, and the bounds for judging them.
 
-    Everything due up to `through` had calm time to be delivered; `calm_at` is when nothing went wrong any
-    more, if that was told.
+    Every trigger due up to `through` had calm time to be delivered. From `calm_at` on no fault happened, if
+    it is given.
     """
 
     events: Sequence[Event]
@@ -40,12 +40,12 @@ class Tale:
     calm_at: int | None
 
     def of(self, kind: type[Kind]) -> list[Kind]:
-        """The events of one kind, in order."""
+        """Return the events of one kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def echo_ends_at(self) -> int | None:
-        """From when on nothing is left of what was sent before the calm."""
+        """From when on no message of before the calm is left."""
         return None if self.calm_at is None else self.calm_at + ECHO_MS
 
     @cached_property
@@ -60,17 +60,17 @@ class Tale:
 
     @cached_property
     def requests(self) -> list[Requested]:
-        """All that left for a consumer."""
+        """All requests to consumers."""
         return self.of(Requested)
 
     @cached_property
     def requests_of(self) -> dict[str, list[Requested]]:
-        """What left for a consumer, by trigger id."""
+        """Requests to consumers, by trigger id."""
         return _grouped(self.requests)
 
     @cached_property
     def conclusions_of(self) -> dict[str, list[Concluded]]:
-        """What consumers answered, by trigger id."""
+        """Answers of consumers, by trigger id."""
         return _grouped(self.of(Concluded))
 
     @cached_property
@@ -86,9 +86,9 @@ class Tale:
         return {each.trigger_id: each.at for each in letters if each.trigger_id is not None}
 
     @cached_property
-    def spans_buried(self) -> list[tuple[str, tuple[int, int]]]:
-        """Whose triggers travelled as one that was given up, and the first and last of their due times."""
-        return [(each.uid, each.span) for each in self.of(Buried) if each.span is not None]
+    def ranges_buried(self) -> list[tuple[str, tuple[int, int]]]:
+        """The ranges that were given up as one message: uid, first and last due time."""
+        return [(each.uid, each.due_range) for each in self.of(Buried) if each.due_range is not None]
 
     @cached_property
     def given_up(self) -> dict[str, set[str]]:
@@ -101,7 +101,7 @@ class Tale:
 
     @cached_property
     def run_asked(self) -> list[RunAsked]:
-        """All that was asked for of runs."""
+        """All actions on runs."""
         return self.of(RunAsked)
 
     @cached_property
@@ -114,9 +114,9 @@ class Tale:
         return found
 
     def meant_by(self, asked: RunAsked) -> list[tuple[str, str]]:
-        """The runs that something may have been asked of, by uid and run id.
+        """The runs that an action may have meant, by uid and run id.
 
-        By a name alone it is the one that began last, of all jobs that have had the job's name.
+        By a name alone it is the run that began last, of all jobs that have had the job's name.
         """
         uids = self.namesakes[asked.name, asked.run_id] if asked.is_by_name else set()
         return [(uid, asked.run_id) for uid in sorted({asked.uid} | uids)]
@@ -131,13 +131,13 @@ class Tale:
 
     @cached_property
     def ended_by_hand(self) -> set[str]:
-        """The triggers whose runs somebody has said to be complete, whatever was under way."""
+        """The triggers whose runs somebody reported as complete without a token."""
         by_hand = (each for each in self.run_asked if each.verb == "complete" and each.attempt is None)
         return {f"{each.uid}-{each.run_id}" for each in by_hand}
 
     @cached_property
     def run_answers(self) -> list[RunAnswered]:
-        """What came of it."""
+        """The answers to actions on runs."""
         return self.of(RunAnswered)
 
     @cached_property
@@ -166,7 +166,7 @@ class Tale:
         return runs
 
     def runs_at(self, uid: str, due_at: int) -> list[RunStored]:
-        """What was stored last of each run of a job that was due then."""
+        """Return what was stored last of each run of a job that was due then."""
         return [
             stored[-1]
             for (of, run_id), stored in self.runs_of.items()
@@ -175,7 +175,7 @@ class Tale:
 
     @cached_property
     def turns_of(self) -> dict[str, list[Requested | RunStored | LineStored]]:
-        """By uid what tells of a job's runs, and of its line if they take turns."""
+        """By uid, the events of a job's runs, and of its line if they take turns."""
         turns: dict[str, list[Requested | RunStored | LineStored]] = defaultdict(list)
         for each in self.events:
             if isinstance(each, Requested | RunStored | LineStored):
@@ -205,7 +205,7 @@ class Tale:
         return cursors
 
     def is_passed(self, timer: TimerStored, at: int | None = None) -> bool:
-        """Whether the last cursor that its shard had at a moment, or in the end, lies behind a timer."""
+        """Return whether a shard's last cursor at an instant, or at the end, lies behind a timer."""
         cursors = self.cursors.get(timer.shard, [])
         last = next((each for each in reversed(cursors) if at is None or each.at <= at), None)
         if last is None:

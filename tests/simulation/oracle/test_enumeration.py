@@ -1,4 +1,4 @@
-"""The oracle's own enumeration: against tables worked out by hand, and against the one it judges."""
+"""The oracle's own enumeration: against tables worked out by hand, and against production's."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def at(text: str) -> int:
 
 
 def dues(definition: dict[str, Any], asked_at: str, number: int) -> list[str]:
-    """The first due times of a definition, to the second and in UTC."""
+    """Return the first due times of a definition, to the second and in UTC."""
     return [rfc3339(due_at)[:19] for due_at, _ in islice(begun(definition, at(asked_at)).numbered(), number)]
 
 
@@ -137,7 +137,7 @@ def dues(definition: dict[str, Any], asked_at: str, number: int) -> list[str]:
             ["2026-10-03T15:30:00", "2026-10-04T15:10:00"],
         ),
         (
-            # 30 December 2011 does not exist: a day is not made up.
+            # 30 December 2011 does not exist there, and a day is not made up.
             "Pacific/Apia",
             "0 9 * * *",
             {},
@@ -273,7 +273,7 @@ STARTS = tuple(at(each) for each in ("2026-03-27", "2026-04-03", "2026-10-02", "
 
 
 class Definitions:
-    """Random definitions, asked at random moments around changes of the clocks."""
+    """Random definitions, requested at random instants around clock changes."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311 - a test has to be repeatable
@@ -312,7 +312,7 @@ class Definitions:
         return " ".join([self.field(0, 59), *fields] if chance > 0.7 else fields)
 
     def form(self, asked_at: int) -> Any:
-        """A schedule that is written neither as Unix cron nor as `@every`."""
+        """Return a schedule that is written neither as Unix cron nor as `@every`."""
         return self.random.choice((self.aws, self.repetition, self.named, self.listed))(asked_at)
 
     def aws(self, asked_at: int) -> str:
@@ -355,7 +355,7 @@ class Definitions:
 
 
 def series(definition: dict[str, Any], asked_at: int) -> Series | None:
-    """What production makes of a definition; None if it refuses it."""
+    """Return production's series of a definition, or None if production refuses it."""
     names = {"schedule": "schedule", "timezone": "timezone", "due_time": "dueTime", "ttl": "ttl"}
     fields: dict[str, Any] = {name: definition.get(written) for name, written in names.items()}
     fields |= {name: definition.get(name) for name in ("repeats", "dst", "jitter")}
@@ -366,14 +366,14 @@ def series(definition: dict[str, Any], asked_at: int) -> Series | None:
 
 
 def first(found: Iterable[tuple[int, int]], end: int) -> list[tuple[int, int]]:
-    """Those up to an instant, or the first thousand: due times and numbers."""
+    """Return due times and numbers up to an instant, or the first thousand."""
     return [
         (due_at, number) for due_at, number in takewhile(lambda each: each[0] <= end, islice(found, 1_000))
     ]
 
 
 def stretch(definition: dict[str, Any], asked_at: int) -> int:
-    """Up to where it is worth looking, the oracle being slow."""
+    """Return the instant up to which the comparison goes, since the oracle is slow."""
     schedule = definition.get("schedule", "")
     days = 3 if str(schedule).startswith("@every") else 20
     return asked_at + days * DAY_MS

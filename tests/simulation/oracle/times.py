@@ -1,7 +1,7 @@
-"""Checks by the schedule's own times: each fires once, wherever `jitter` has put it and whoever changed it.
+"""Checks by the schedule's own times: each fires once, whatever `jitter` and updates do.
 
-No formula of a series is used here: what fired is moved back by its own revision's jitter, and compared with
-the times that the schedule names.
+No formula of a series is used here. Each due time is moved back by its own revision's jitter, and compared
+with the times that the schedule names.
 """
 
 from collections import defaultdict
@@ -14,16 +14,16 @@ from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Written
 
-#: More times than that of one schedule are not looked at.
+#: The checks look at no more times of one schedule than this.
 _TIMES_MAX = 3_000
 
 
 def no_time_fires_twice(tale: Tale) -> Iterator[str]:
     """A time of a schedule fires under one due time, though updates move it.
 
-    What falls due while an update of the zone or the dueTime is served may fire by both. Another schedule has
-    times of its own, of which some may be at the same instants. So has a schedule that comes back after
-    another one: it begins with the request that brought it back.
+    A time that falls due while an update of the zone or the dueTime is served may fire by both revisions.
+    Another schedule has times of its own, and some of them may be at the same instants. So has a schedule
+    that comes back after another one: it begins with the request that brought it back.
     """
     fired: dict[tuple[str, int, int], set[int]] = defaultdict(set)
     brought = {(life.uid, each.rev): each for life in tale.lives.values() for each in life.writes}
@@ -31,7 +31,7 @@ def no_time_fires_twice(tale: Tale) -> Iterator[str]:
     for each in tale.requests:
         if (each.uid, each.rev) in brought and not each.is_on_demand:
             reign = tale.lives[each.uid].reign(each.rev)
-            # By a clock that is ahead, a request may have left for what an update then took over.
+            # By a clock that is ahead, a request may have left for a time that an update then took over.
             if reign is not None and reign.owns(each.due_at):
                 write = brought[each.uid, each.rev]
                 number = series[each.uid][each.rev]
@@ -44,7 +44,7 @@ def no_time_fires_twice(tale: Tale) -> Iterator[str]:
 
 
 def _series(life: Life) -> dict[str, int]:
-    """By revision how often the schedule of a job had been replaced by another one."""
+    """Return by revision how often the schedule of a job had been replaced by another one."""
     numbers: dict[str, int] = {}
     number = 0
     for before, write in zip([None, *life.writes], life.writes, strict=False):
@@ -55,7 +55,7 @@ def _series(life: Life) -> dict[str, int]:
 
 
 def no_time_is_left_out(tale: Tale) -> Iterator[str]:
-    """While the same schedule rules, whatever its jitter, each of its times is a revision's to fire."""
+    """While the same schedule rules, whatever its jitter, each of its times belongs to a revision."""
     for life in tale.lives.values():
         for first, last in _stretches(life):
             yield from _left_out(tale, life, first, last)
@@ -66,7 +66,7 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
     timing = replace(life.occurrences[first].timing, jitter_ms=0, ttl_at=None, repeats=None, counted_at=None)
     begins = writes[first].since - writes[first].jitter_ms
     if first and writes[first].definition.get("schedule") == writes[first - 1].definition.get("schedule"):
-        # By another zone or rule, the times up to there have been those of the writes before.
+        # With another zone or rule, the times up to there were those of the writes before.
         before = writes[first - 1]
         begins = max(begins, max(writes[first].asked_at, before.since) - before.jitter_ms)
     elif not timing.counts_from_start:
@@ -94,7 +94,7 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
 
 
 def _stretches(life: Life) -> Iterator[tuple[int, int]]:
-    """The first and last numbers of writes that follow one another with one schedule and without bounds."""
+    """Return the first and last numbers of writes in a row with one schedule and without bounds."""
     first = 0
     for number in range(1, len(life.writes) + 1):
         if number == len(life.writes) or _plain(life.writes[number]) != _plain(life.writes[first]):
@@ -108,7 +108,7 @@ def _plain(write: Written) -> object:
 
 
 def _is_unbound(write: Written) -> bool:
-    """Whether nothing but its schedule says when a job fires."""
+    """Whether only the schedule says when a job fires."""
     bounds = ("dueTime", "ttl", "repeats")
     is_list = isinstance(write.definition.get("schedule"), list)
     is_scheduled = "schedule" in write.definition and not is_list
@@ -124,7 +124,7 @@ def _was_being_changed(life: Life, dues: set[int]) -> bool:
 
 
 def _was_skipped(life: Life, first: int, last: int, time: int) -> bool:
-    """Whether a resume decided on that time: it fell due in a pause."""
+    """Whether a resume decided on that time, because it fell due in a pause."""
     pairs = ((life.writes[number - 1], life.writes[number]) for number in range(max(first, 1), last + 1))
     return any(
         write.verb == "resume"

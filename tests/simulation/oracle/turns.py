@@ -1,4 +1,4 @@
-"""The runs of a job and its line, as a trace shows them moment by moment, and the rules in force."""
+"""The runs of a job and its line, event by event, and the rules in force."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ from tests.simulation.traces.trace import (
     TimerStored,
 )
 
-#: A delivery function is ended after 90 s: what it had read is no older when it acts.
+#: A delivery function is ended after 90 s, so what it had read is no older when it acts.
 PROCESS_MS = 91_000
 
-#: A run of which nothing was seen for so long is not waited for, by clocks that differ.
+#: Other triggers do not wait for a run without activity for this long, by clocks that differ.
 ABANDONED_MS = 3_600_000
 SIMULATED_SKEW_MS = 60_000
 
-#: How many may wait where a job does not say (semantics.md, `waitLimit`).
+#: How many triggers may wait by default (semantics.md, `waitLimit`).
 WAIT_LIMIT_DEFAULT = 100
 
 #: The states after which a run is over.
@@ -32,7 +32,7 @@ Event = Requested | RunStored | LineStored
 
 
 class Rule(NamedTuple):
-    """What a job says of triggers that come due while a run of it is not over."""
+    """The job's setting for triggers that come due while a run of it is not over."""
 
     mode: str
     limit: int
@@ -40,9 +40,9 @@ class Rule(NamedTuple):
 
 @dataclass(slots=True)
 class Begun:
-    """A run that is not over: since when, when something was seen of it last, and its state if it has one.
+    """A run that is not over: since when, its last activity, and its state if it has one.
 
-    `back_at` is when it began, or was heard of again after an hour of silence.
+    `back_at` is when it began, or was active again after an hour of silence.
     """
 
     since: int
@@ -53,12 +53,12 @@ class Begun:
 
 @dataclass(slots=True)
 class Turns:
-    """The runs of one job and its line, as they are at one moment of the trace.
+    """The runs of one job and its line at one point of the trace.
 
-    `begun` are the runs that are not over, `over` says when the others were. `lines` is every line up to
-    now, `held_since` when the last was given to who holds it, `abandoned` from whom it was taken since
-    nothing was seen of them, and when. `waiting` are those that were seen waiting and had no turn yet, and
-    since when; `places` is what was last in the line of each. `requested` are those of which a request left.
+    `begun` are the runs that are not over, and `over` says when the others were. `lines` is every line up to
+    now. `held_since` is when the present holder was given the line. `abandoned` has the triggers that lost
+    the line for an hour without activity, and when. `waiting` are those that wait and had no turn yet, and
+    since when. `places` is the last place of each in the line. `requested` are those of which a request left.
     """
 
     life: Life
@@ -113,33 +113,33 @@ class Turns:
                 self.waiting.setdefault(each.trigger_id, (each, event.at))
 
     def is_taken_back(self, trigger_id: str, at: int) -> bool:
-        """Whether the revision by which a trigger came into the line does not owe it any more."""
+        """Whether the revision with which a trigger came into the line does not owe it any more."""
         place = self.places.get(trigger_id)
         return place is not None and is_taken_back(self.life, place, at)
 
     def _is_unseen(self, holder: str, at: int) -> bool:
-        """Whether nothing was seen for an hour of who holds the line, but for what came just now."""
+        """Whether the holder of the line showed no activity for an hour before the present event."""
         run = self.begun.get(holder)
         is_back = run is None or run.back_at >= at - PROCESS_MS
         silent_since = self.held_since if run is None or is_back else run.seen_at
         return at - silent_since >= ABANDONED_MS - SIMULATED_SKEW_MS
 
     def retry_at(self, trigger_id: str, at: int) -> int:
-        """When the latest retry of a trigger is due that the wheel had been given by then; 0 if none."""
+        """Return when the latest retry of a trigger that the wheel had by then is due, or 0."""
         return max((each.due_at for each in self.retries.get(trigger_id, ()) if each.at <= at), default=0)
 
     def is_claimed(self, trigger_id: str) -> bool:
-        """Whether somebody has claimed an attempt of it."""
+        """Whether a function has claimed an attempt of it."""
         run = self.begun.get(trigger_id)
         return run is not None and run.state == "claimed"
 
     def met_late(self, trigger_id: str) -> bool:
-        """Whether a run went on as the line was taken from its trigger, which had been waited for in vain."""
+        """Whether a run went on as the line was taken from its trigger, after an hour without activity."""
         run, taken_at = self.begun.get(trigger_id), self.abandoned.get(trigger_id)
         return run is not None and taken_at is not None and abs(run.back_at - taken_at) <= PROCESS_MS
 
     def is_back_behind(self, trigger_id: str, other: str) -> bool:
-        """Whether the line was taken from a trigger, and another had begun with it when that came back."""
+        """Whether the line was taken from a trigger, and another had begun when the first one came back."""
         run, others = self.begun.get(trigger_id), self.begun.get(other)
         holds = self.holder is not None and self.holder.trigger_id == other
         if run is None or others is None or not holds or trigger_id not in self.abandoned:
@@ -148,21 +148,21 @@ class Turns:
 
     @property
     def holder(self) -> InLine | None:
-        """Who holds the line."""
+        """The holder of the line."""
         return self.lines[-1].holder if self.lines else None
 
     def lines_since(self, at: int) -> Iterator[LineStored]:
-        """Every line that stood at that moment or since, the last one first."""
+        """Return every line that stood at that instant or since, the last one first."""
         for line in reversed(self.lines):
             yield line
             if line.at < at:
                 return
 
     def fresh_in(self, line: LineStored) -> list[InLine]:
-        """Of those that wait in a line who came by the schedule and had no turn: the rule is for them.
+        """Return the triggers of the schedule that wait in a line and had no turn: the rule is for them.
 
-        One whose run is over waits no more: it is recorded as skipped before the line is written without it,
-        and others may write the line in between.
+        A trigger whose run is over waits no more. It is recorded as skipped before the line is written
+        without it, and other functions may write the line in between.
         """
         return [
             each
@@ -176,24 +176,27 @@ class Turns:
 
 
 def id_of(event: Requested | RunStored) -> str:
-    """The id of the trigger that it tells of."""
+    """Return the id of the trigger of an event."""
     return event.trigger_id if isinstance(event, Requested) else f"{event.uid}-{event.run_id}"
 
 
 def rules(life: Life, from_at: int, to_at: int) -> list[Rule]:
-    """The rules that stood at some moment between two instants; those of the last version after its end."""
+    """Return the rules in force at some instant between two.
+
+    After the job's end they are those of the last version.
+    """
     stood = list(life.stood(from_at, to_at)) or [len(life.writes) - 1]
     written = (life.writes[number].definition for number in stood)
     return [Rule(each.get("overlap", "allow"), each.get("waitLimit", WAIT_LIMIT_DEFAULT)) for each in written]
 
 
 def may_overlap(life: Life, from_at: int, to_at: int) -> bool:
-    """Whether runs that began in between may have been let run beside each other."""
+    """Whether runs that began in between may have been allowed to overlap."""
     return any(each.mode == "allow" for each in rules(life, from_at - PROCESS_MS, to_at))
 
 
 def is_taken_back(life: Life, place: InLine, at: int) -> bool:
-    """Whether the revision by which a trigger came into its job's line does not owe it any more."""
+    """Whether the revision with which a trigger came into its job's line does not owe it any more."""
     if place.is_asked_for or place.attempt > 1:
         return False
     reigns = (life.reign(place.rev, number) for number in life.stood(at - PROCESS_MS, at))
@@ -201,7 +204,7 @@ def is_taken_back(life: Life, place: InLine, at: int) -> bool:
 
 
 def moments(tale: Tale) -> Iterator[tuple[Turns, Event]]:
-    """Each event of each job whose runs take turns at some time, and how things were just before it."""
+    """Return each event of each job whose runs take turns at some time, and the state just before it."""
     retries: dict[str, list[TimerStored]] = defaultdict(list)
     for timer in tale.timers:
         if timer.kind == "retry":

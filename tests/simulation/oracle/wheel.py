@@ -1,4 +1,4 @@
-"""Checks of the wheel: cursors that move, chains of timers that neither die nor go on for ever."""
+"""Checks of the wheel: cursors that move, and chains of timers that neither die nor go on for ever."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,18 +8,19 @@ from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import CursorStored, TimerStored
 
-#: What a revision makes due up to here goes straight to the queue (300 s), by clocks that differ (90 s).
+#: Triggers of a revision that are due up to here go straight to the queue (300 s), by clocks that differ (90
+#: s).
 QUEUE_REACH_MS = 390_000
 
-#: A process may be stopped this long and then write what it had read: five minutes, the API ten.
+#: A process may be stopped this long and then write what it had read: five minutes, and ten in the API.
 STOPPED_MAX_MS = 600_000
 
-#: How long the API may take for a request; the first sweep of what it arms comes minutes later.
+#: How long the API may take for a request. The first sweep of what it arms comes minutes later.
 ARMED_MAX_MS = 25_000
 
 MINUTE_MS = 60_000
 
-#: A sweep reads up to so long after the beginning of its own minute. Two clocks differ by so much at most.
+#: How long after the beginning of its own minute a sweep reads, and by how much two clocks differ at most.
 SWEPT_AHEAD_MS = 180_000
 CLOCKS_APART_MAX_MS = 90_000
 
@@ -70,12 +71,12 @@ def chains_live(tale: Tale) -> Iterator[str]:
 
 
 def chains_end(tale: Tale) -> Iterator[str]:
-    """After the end of a series, of a revision's reign or of its job nobody writes timers of it any more."""
+    """After the end of a series, a reign or a job no function writes timers of it any more."""
     uncommitted: dict[tuple[str, str], set[int]] = defaultdict(set)  # when their timers were written
     for timer in tale.timers:
         life = tale.lives.get(timer.uid)
         if timer.kind != "occurrence" or timer.put_off_by_ms:
-            # What was put off is no further timer: it is one that was there, later.
+            # A timer that was put off is no further timer, but an earlier one at a later place.
             continue
         reign = life.reign(timer.rev) if life is not None else None
         if life is None or reign is None:
@@ -85,14 +86,14 @@ def chains_end(tale: Tale) -> Iterator[str]:
         elif (ended_at := _ended_at(life, timer)) is not None and timer.at > ended_at + STOPPED_MAX_MS:
             yield f"{_named(timer)} was written at {told(timer.at)}; it was over at {told(ended_at)}"
     for (uid, rev), written in uncommitted.items():
-        # Arming writes them all: of a list there are several, but none comes later.
+        # Arming writes all of them. A list has several timers, and none comes later.
         later = [at for at in written if at > min(written) + ARMED_MAX_MS]
         if later:
             yield f"revision {rev} of {uid} was never committed, and {len(later)} timers go on with it"
 
 
 def _ended_at(life: Life, timer: TimerStored) -> int | None:
-    """The true time from which on nobody had a reason to write that timer."""
+    """Return the true time from which on no function had a reason to write that timer."""
     if life.deleted_at is not None:
         return life.deleted_at
     reign = life.reign(timer.rev)

@@ -1,4 +1,4 @@
-"""Traces of bulk calls in which one promise is broken, and what the oracle has to say of each."""
+"""Traces of bulk calls in which one promise is broken, and the complaint of the oracle about each."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,13 +37,13 @@ MOMENT: Final = NOON + 390_000
 
 
 def page(verb: Verb, **fields: Any) -> ManyAnswered:
-    """The answer to a bulk call asked for 5 ms before that moment, of all whose names begin as the job's."""
+    """Return the answer to a bulk call on all jobs with the job's prefix, asked for 5 ms before."""
     known: dict[str, Any] = {"chosen": Chosen("jo", {}, ""), "count": 1, "reached": None, "changed": (UID,)}
     return ManyAnswered(MOMENT + 20, verb, MOMENT - 5, **(known | fields))
 
 
 def paused_in_bulk() -> list[Event]:
-    """A job that fires each minute is paused with all others, for good."""
+    """Return a trace in which a job that fires each minute is paused in bulk, for good."""
     return in_order(
         (event for event in every_minute() if event.at < MOMENT),
         written("pause", "1-a", 390, paused_at=MOMENT, cut=NOON + 5, since=NOON - 1),
@@ -53,14 +53,14 @@ def paused_in_bulk() -> list[Event]:
 
 
 def deleted_in_bulk() -> list[Event]:
-    """One that is deleted with all others."""
+    """Return a trace in which such a job is deleted in bulk."""
     return in_order(without(of(Answered, verb="delete"))(removed()), page("delete many"))
 
 
-#: Those in which all was kept.
+#: Traces in which every promise was kept.
 STORIES_OF_BULKS: Final = (paused_in_bulk, deleted_in_bulk)
 
-#: The next job of the name, created 10 ms after that moment.
+#: The next job of the name, created 10 ms after that instant.
 _NEXT_OF_NAME: Final = replace(written("create", "1-z", 390.005), uid="u2")
 
 #: The answer to the write of the bulk call is lost, and the SDK makes the write again.
@@ -69,7 +69,7 @@ _REPEAT: Final = Mishap(MOMENT + 6, "repeat", "api 1 jobs.put")
 _RED: Final = Chosen("", {"team": "red"}, "")
 
 BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
-    # Whoever is meant is dealt with.
+    # A bulk call changes every job that its filter chooses.
     (
         paused_in_bulk,
         lambda events: in_order(
@@ -80,10 +80,10 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
     (paused_in_bulk, with_(page("pause many", chosen=Chosen("", {}, "a"), count=2)), "counted 2"),
     (deleted_in_bulk, without(of(Deleted)), "and job (u1) was not deleted"),
     (deleted_in_bulk, changed(of(ManyAnswered), reached="jo"), "which it is not about"),
-    # Nobody else is.
+    # A bulk call changes no other job.
     (paused_in_bulk, changed(of(ManyAnswered), chosen=_RED), "which it is not about"),
     (paused_in_bulk, changed(of(ManyAnswered), chosen=Chosen("jo", {}, "joy")), "which it is not about"),
-    # It counts.
+    # A bulk call counts the jobs that it changed.
     (paused_in_bulk, changed(of(ManyAnswered), count=0), "changed 1 jobs, and counted 0"),
     (
         paused_in_bulk,
@@ -102,13 +102,13 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
         ),
         "changed 1 jobs, and counted 0",
     ),
-    # Its write was answered before another deleted the job.
+    # The write of the bulk call was answered before another client deleted the job.
     (
         paused_in_bulk,
         lambda events: in_order(changed(of(ManyAnswered), count=0)(events), Deleted(MOMENT + 10, "job", UID)),
         "changed 1 jobs, and counted 0",
     ),
-    # A repeated deletion that removes the next job of the name, too.
+    # A repeated deletion removes the next job of the name, too.
     (
         deleted_in_bulk,
         lambda events: in_order(
@@ -119,7 +119,7 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
         ),
         "changed 2 jobs, and counted 1",
     ),
-    # It moves on.
+    # A page moves its cursor on.
     (
         every_minute,
         with_(page("resume many", count=0, changed=(), chosen=Chosen("", {}, "z"), reached="z")),
@@ -127,24 +127,25 @@ BROKEN_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]
     ),
 )
 
-#: What a bulk call is not to be blamed for.
+#: Traces of which a bulk call is not to blame.
 EXCUSED_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
-    # Without an acknowledgement it may have done part of it.
+    # Without an acknowledgement the call may have changed some of the jobs.
     (paused_in_bulk, without(of(ManyAnswered))),
-    # One that was resumed all the while, or is not meant.
+    # The job was resumed all the while, or is not chosen by the filter.
     (every_minute, with_(page("resume many", count=0, changed=()))),
     (every_minute, with_(page("pause many", count=0, changed=(), chosen=_RED))),
     (every_minute, with_(page("delete many", count=0, changed=(), reached="jo"))),
-    # Another paused it meanwhile.
+    # Another client paused the job meanwhile.
     (paused_in_bulk, changed(of(ManyAnswered), changed=())),
-    # Another deleted it after it was paused: the repeated pause found no job.
+    # Another client deleted the job after it was paused, so the repeated pause found no job.
     (
         paused_in_bulk,
         lambda events: in_order(
             changed(of(ManyAnswered), count=0)(events), _REPEAT, Deleted(MOMENT + 10, "job", UID)
         ),
     ),
-    # Another created and deleted the next job of the name: the repeated deletion found that, and then none.
+    # Another client created and deleted the next job of the name. The repeated deletion found that job once,
+    # and then none.
     (
         deleted_in_bulk,
         lambda events: in_order(
@@ -154,7 +155,8 @@ EXCUSED_BULKS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = 
             Deleted(MOMENT + 15, "job", "u2"),
         ),
     ),
-    # Another created it anew after it was deleted: not that of before, and not there when it was asked for.
+    # Another client created a job after the deletion. It is another job, and was not there when the call
+    # began.
     (
         deleted_in_bulk,
         with_(

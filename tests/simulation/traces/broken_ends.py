@@ -1,4 +1,4 @@
-"""Traces of ends in which one promise is broken, and what the oracle has to say of each."""
+"""Traces of ends in which one promise is broken, and the complaint of the oracle about each."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,7 +45,7 @@ from tests.simulation.traces.trace import (
 
 
 def _answer(verb: Verb, at_s: float) -> Callable[[Event], bool]:
-    """The answer to what was asked then."""
+    """Return the answer to what was asked for at that second."""
     at = NOON + round(at_s * 1_000)
     return lambda event: isinstance(event, RunAnswered) and (event.asked.verb, event.asked.at) == (verb, at)
 
@@ -56,7 +56,7 @@ _BY_HAND: Final = replace(
 
 
 def dropped(at_s: int) -> Dropped:
-    """Its queue drops the second attempt of the trigger that the stories are about."""
+    """Return a trace in which the queue drops the second attempt of a trigger."""
     uid, _, _ = TRIGGER.partition("-")
     return Dropped(NOON + at_s * 1_000, "job", uid, TRIGGER, 2)
 
@@ -72,16 +72,16 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         lambda events: in_order(events, asked("heartbeat", 280, state="running", attempts=1)),
         "nor was silent for too long",
     ),
-    # What is asked for again arrives.
+    # A trigger that is redriven arrives.
     (silent, with_(dropped(400)), "asked for again, was dropped by its queue"),
     (redriven, with_(dropped(780)), "asked for again, was dropped by its queue"),
-    # Of two reports the first rules, and what is completed is not given up.
+    # The first of two reports rules, and a completed run is not given up.
     (
         reported,
         lambda events: in_order(events, asked("fail", 300.9, state="running", attempts=1)),
         "and both reports were taken",
     ),
-    # Nothing hangs.
+    # No run hangs.
     (silent, without(of(RunStored, attempts=2), of(RunStored, state="retrying")), "and nothing came of it"),
     (
         silent,
@@ -93,7 +93,7 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (cancelled, without(of(RunStored, state="cancelled")), "the run never cancelled"),
     (cancelled, changed(_answer("heartbeat", 190), error=None), "was not the one that went on"),
     (silent, changed(_answer("complete", 306), error=None, state="succeeded"), "was taken from attempt 1"),
-    # Who goes on is not refused.
+    # A consumer whose run goes on is not refused.
     (reported, changed(_answer("heartbeat", 240), error="GoneError"), "was refused"),
     # Tokens.
     (silent, changed(of(Requested, attempt=2), token="shr_1"), "one token is that of"),
@@ -106,21 +106,21 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (redriven, without(of(Requested, attempt=2)), "and no other left"),
     (every_minute, with_(_BY_HAND, replace(_BY_HAND, attempt=2, data='"y"')), "left with"),
     (followed_by_another, changed(of(Requested, due_s=180, uid="u2"), data='"y"'), "left with"),
-    # Who is to be told is.
+    # Every end has its notification.
     (told_of, without(of(Told, trigger_id=TRIGGER)), "and nobody was told"),
     (
         followed_by_another,
         without(of(Requested, trigger_id=f"u2-chained-{DUE}-0-abc")),
         "and nobody was told",
     ),
-    # Of what has happened.
+    # A notification is of an end that has happened.
     (told_of, changed(of(Told, trigger_id=TRIGGER), state="failed"), "it had not"),
     (told_of, with_(notice(180, late_ms=5)), "it had not"),
     (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
-    # Under one name.
+    # All notifications of an end have one id.
     (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was told as"),
     (followed_by_another, with_(*link(180, trigger_id="u2-chained-1-0-other")), "was told as"),
     (told_of, changed(of(Told), notice_id="same"), "names 15 ends"),
-    # A job that is to be paused when a trigger of it is given up.
+    # A job that pauses on an error is paused when a trigger of it is given up.
     (redriven, changed(of(Written, verb="pause"), verb="patch", paused_at=None), "and its job goes on"),
 )

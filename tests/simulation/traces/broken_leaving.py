@@ -1,4 +1,4 @@
-"""Traces of jobs that go with their last run in which one promise is broken, and what is said of each."""
+"""Traces of jobs that go with their last run in which one promise is broken, and the complaint about each."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +34,7 @@ from tests.simulation.traces.trace import (
     Written,
 )
 
-#: Five times, and then it goes.
+#: A job that fires five times, and then goes.
 _WRITTEN: Final[dict[str, Any]] = {
     "schedule": "@every 60s",
     "repeats": 5,
@@ -49,13 +49,13 @@ _GONE_S: Final = 300.1
 
 
 def _kept(verb: Verb, at_s: float, **fields: Any) -> Written:
-    """A write that brings no revision."""
+    """Return a write that makes no new revision."""
     known: dict[str, Any] = {"cut": NOON + 5, "since": NOON - 1, "definition": _WRITTEN}
     return written(verb, "1-a", at_s, **(known | fields))
 
 
 def gone_with_its_last_run() -> list[Event]:
-    """A job that fires five times, and goes by itself."""
+    """Return a trace of a job that fires five times and goes by itself."""
     return in_order(
         timer(300, at_s=0),
         written("create", "1-a", 0, definition=_WRITTEN, expires_at=NOON + 10**9),
@@ -66,7 +66,7 @@ def gone_with_its_last_run() -> list[Event]:
 
 
 def gone_without_records() -> list[Event]:
-    """One whose successes leave no record, but for the last one."""
+    """Return a trace of such a job whose successes leave no record, except the last one."""
     kept = {**_WRITTEN, "history": "failures"}
     return in_order(
         event
@@ -85,7 +85,7 @@ _RETRYING: Final = replace(
 _stayed: Final = without(of(Written, verb="expire"))
 
 BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
-    # Who wants to goes.
+    # Only a job that asked for it goes.
     (
         gone_with_its_last_run,
         changed(of(Written), definition={**_WRITTEN, "deleteAfterCompletion": False}),
@@ -100,7 +100,7 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     ),
     (gone_with_its_last_run, later(of(Written, verb="expire"), -60_000), "and has an occurrence at"),
     (gone_with_its_last_run, with_(replace(deleted(400), verb=None)), "and nobody asked for it"),
-    # When all of it is over.
+    # It goes when all its runs are over.
     (
         gone_with_its_last_run,
         without(of(RunStored, run_id=_THIRD_RUN), of(Concluded, trigger_id=f"{UID}-{_THIRD_RUN}")),
@@ -112,7 +112,7 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
         "its run of 2026-11-21T12:05:00.000Z is not over",
     ),
     (gone_with_its_last_run, with_(_RETRYING), "of it goes on"),
-    # And then it does.
+    # And then it does go.
     (gone_with_its_last_run, _stayed, "and the job is still there"),
     (gone_without_records, _stayed, "and the job is still there"),
 )
@@ -129,12 +129,12 @@ _RELEASED: Final = (
     replace(_RETRYING, at=NOON + 320_000, before="claimed", state="skipped"),
 )
 
-#: What is no reason to complain.
+#: Traces without a reason to complain.
 EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
-    # It was deleted, or another took its place.
+    # Somebody deleted the job, or another one took its place.
     (gone_with_its_last_run, with_(replace(deleted(400), verb="delete"))),
     (gone_with_its_last_run, with_(replace(deleted(400), verb="create"))),
-    # It could not be written, or is held.
+    # The deletion could not be written, or the job is paused.
     (
         gone_with_its_last_run,
         lambda events: in_order(
@@ -148,18 +148,18 @@ EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
             without(of(Written, verb="expire"))(events), replace(_PAUSED, at=NOON + 301_000)
         ),
     ),
-    # It was not kept for so long.
+    # The job was not kept for that long.
     (
         gone_with_its_last_run,
         lambda events: changed(
             of(Written), definition={**_WRITTEN, "retention": "10s"}, expires_at=NOON + 310_000
         )(_stayed(events)),
     ),
-    # One that was over was still on its way by what was read a moment before.
+    # By what was read a moment before, a run that is over was still on its way.
     (gone_with_its_last_run, with_(*_UNTIL_THEN)),
-    # A claim was released before: nobody knows of a run that has no record and has not begun.
+    # A claim was released before. No function knows of a run that has no record and has not begun.
     (gone_with_its_last_run, with_(*_RELEASED)),
-    # Where successes leave no record nobody knows of an earlier one that has not begun.
+    # Where successes leave no record, no function knows of an earlier run that has not begun.
     (
         gone_without_records,
         lambda events: [

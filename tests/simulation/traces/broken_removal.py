@@ -1,4 +1,4 @@
-"""Traces in which DynamoDB removes what is still needed, and what is said of each."""
+"""Traces in which DynamoDB removes items that are still needed, and the complaint about each."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ _A_DAY_LATER: Final = requested(60, late_ms=DAY_MS + 60_000)
 _A_DAY_LATER_AGAIN: Final = requested(900, late_ms=DAY_MS + 60_000)
 _REDRIVEN: Final = RunAsked(NOON + 100_000, "redrive", "job", UID, _FIRST_RUN, 1)
 
-#: Five times, each minute.
+#: A job that fires five times, each minute.
 _ENDING: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"', "repeats": 5, "retention": "1m"}
 
 
@@ -45,7 +45,7 @@ def _removed(item: Literal["job", "line", "run"], at_s: float, run_id: str = "")
 
 
 def _replayed(until_s: int) -> Doctoring:
-    """The page of the last minute's timer is committed only then, and its trigger leaves a day later, too."""
+    """Return a trace in which the last minute's page is committed late, and its trigger is repeated."""
 
     def change(events: list[Event]) -> list[Event]:
         kept = [each for each in events if not (isinstance(each, CursorStored) and each.at >= NOON + 840_000)]
@@ -70,7 +70,7 @@ BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     ),
 )
 
-#: What is no reason to complain.
+#: Traces without a reason to complain.
 EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
     (every_minute, with_(_REDRIVEN, _A_DAY_LATER)),
     (every_minute, with_(requested(60, late_ms=HOUR_MS))),

@@ -1,4 +1,4 @@
-"""The trace of a simulation, and beside it what its figures count and its rest is told by."""
+"""The trace of a simulation, with counts for its figures and the state that tells whether it rests."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Chronicle(Recorder):
-    """A recorder that stores tell what has changed in them, whoever changed it."""
+    """A recorder to which stores report each write, whichever process made it."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(lambda: scheduler.now)
@@ -39,22 +39,22 @@ class Chronicle(Recorder):
         self.bucket = Bucket(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
-        #: What removes items that are past their time to live; None where no seed lasts so long.
+        #: Removes items that are past their time to live. It is None in seeds that are too short for it.
         self.removals: Removals | None = None
-        #: Told of each timer that is written, and of each lease.
+        #: Called for each timer that is written, and for each lease.
         self.wheel_seen: tuple[Callable[[Timer], None], Callable[[Lease], None]] | None = None
 
     def add(self, event: Event) -> None:
-        """One event, as it is."""
+        """Add one event as it is."""
         self.events.append(event)
 
     def mishap(self, kind: str, where: str) -> None:
-        """Something went wrong, as the seed had it: `kind` may end in ` of` and how much."""
+        """Note a fault of the seed. `kind` may end in ` of` and an amount."""
         self.figures[kind.partition(" of ")[0]] += 1
         super().mishap(kind, where)
 
     def job_changed(self, before: Job | None, after: Job | None) -> None:
-        """A job's item was written, or is gone."""
+        """Note that a job's item was written or removed."""
         self.bucket.job_changed(before, after)
         if after is not None:
             self.figures["writes"] += 1
@@ -66,7 +66,7 @@ class Chronicle(Recorder):
             self.deleted(before)
 
     def run_changed(self, before: Run | None, after: Run | None) -> None:
-        """A run's item was written, or is gone: its claim was released."""
+        """Note that a run's item was written, or removed because its claim was released."""
         if after is not None:
             (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
             self.run_stored(before, after)
@@ -74,13 +74,13 @@ class Chronicle(Recorder):
             self.run_released(before)
 
     def line_changed(self, before: StoredLine | None, after: StoredLine | None) -> None:
-        """A job's line was written, or is gone."""
+        """Note that a job's line was written or removed."""
         line = after or before
         if line is not None:
             self.line_stored(line.key, line.uid, after.line if after is not None else Line())
 
     def timer_changed(self, _: StoredTimer | None, after: StoredTimer | None) -> None:
-        """A timer was written. What a newer version wrote says nothing to anybody here."""
+        """Note that a timer was written. A timer of a newer version is not readable here, and is left out."""
         if after is not None and not isinstance(after, UnreadTimer):
             if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
                 self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
@@ -89,21 +89,21 @@ class Chronicle(Recorder):
                 self.wheel_seen[0](after)
 
     def job_removed(self, job: Job) -> None:
-        """DynamoDB has removed a job: its time to live is over."""
+        """Note that DynamoDB has removed a job, whose time to live is over."""
         self.bucket.job_changed(job, None)
         self.paused.discard(job.uid)
         self._removed(Removed(self.now(), "job", job.key.name, job.uid))
 
     def run_removed(self, run: Run) -> None:
-        """DynamoDB has removed a run."""
+        """Note that DynamoDB has removed a run."""
         self._removed(Removed(self.now(), "run", run.key.name, run.uid, run.run_id))
 
     def line_removed(self, line: StoredLine) -> None:
-        """DynamoDB has removed a line."""
+        """Note that DynamoDB has removed a line."""
         self._removed(Removed(self.now(), "line", line.key.name, line.uid))
 
     def timer_removed(self, timer: StoredTimer) -> None:
-        """DynamoDB has removed a timer."""
+        """Note that DynamoDB has removed a timer."""
         if isinstance(timer, UnreadTimer):
             return
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
@@ -114,14 +114,14 @@ class Chronicle(Recorder):
         self.add(event)
 
     def lease_changed(self, before: Lease | None, after: Lease | None) -> None:
-        """A lease was written; it counts if it moved the cursor."""
+        """Note that a lease was written. Only a moved cursor counts."""
         if before is not None and after is not None and before.cursor != after.cursor:
             self.cursor_stored(after)
             if self.wheel_seen is not None:
                 self.wheel_seen[1](after)
 
     def _is_of_calm(self, timer: RetryTimer | DeadlineTimer) -> bool:
-        """Whether it is a look at a run that began in the calm: of those there is no end."""
+        """Whether a timer is a look at a run that began in the calm. Such looks never end."""
         due_at = timer.message.trigger.due_at
         return isinstance(timer, DeadlineTimer) and self.calm_at is not None and due_at > self.calm_at
 

@@ -1,4 +1,4 @@
-"""Traces made by hand and then changed, to see what the oracle says of them."""
+"""Traces made by hand and then changed, to test what the oracle says of them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,19 +8,19 @@ from tests.simulation.oracle.oracle import judge
 from tests.simulation.traces.stories import NOON, THROUGH, in_order
 from tests.simulation.traces.trace import Event
 
-#: So early that no echo is left when the story begins.
+#: So early that nothing of it is left when the story begins.
 CALM_AT: Final = NOON - 450_000
 
 Doctoring = Callable[[list[Event]], list[Event]]
 
 
 def complaints(events: list[Event]) -> list[str]:
-    """What the oracle says of them."""
+    """Return the complaints of the oracle."""
     return judge(events, through=THROUGH, calm_at=CALM_AT)
 
 
 def of(kind: type[Event], **fields: Any) -> Callable[[Event], bool]:
-    """Whether an event is of a kind and has these fields; `due_s` counts from noon."""
+    """Return whether an event is of a kind and has these fields. `due_s` counts from noon."""
     if "due_s" in fields:
         fields["due_at"] = NOON + fields.pop("due_s") * 1_000
     return lambda event: (
@@ -29,17 +29,17 @@ def of(kind: type[Event], **fields: Any) -> Callable[[Event], bool]:
 
 
 def without(*kinds: Callable[[Event], bool]) -> Doctoring:
-    """Leave out what is of one of those kinds."""
+    """Leave out the events of these kinds."""
     return lambda events: [event for event in events if not any(is_meant(event) for is_meant in kinds)]
 
 
 def with_(*more: Event) -> Doctoring:
-    """Add some, each at its instant."""
+    """Add events, each at its instant."""
     return lambda events: in_order(events, more)
 
 
 def changed(is_meant: Callable[[Event], bool], **fields: Any) -> Doctoring:
-    """Change fields of those that are meant; there has to be one."""
+    """Change fields of the events that match. At least one has to match."""
 
     def change(events: list[Event]) -> list[Event]:
         assert any(is_meant(event) for event in events)
@@ -49,7 +49,7 @@ def changed(is_meant: Callable[[Event], bool], **fields: Any) -> Doctoring:
 
 
 def later(is_meant: Callable[[Event], bool], by_ms: int) -> Doctoring:
-    """Have those that are meant happen later."""
+    """Let the events that match happen later."""
 
     def change(events: list[Event]) -> list[Event]:
         return in_order(replace(event, at=event.at + by_ms) if is_meant(event) else event for event in events)

@@ -1,4 +1,4 @@
-"""What stores, queue and consumers of a simulated world do, written down as events in true time."""
+"""Records what stores, queue and consumers of a simulated world do, as events in true time."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -39,18 +39,19 @@ from sweephand.model.timer import Lease, OccurrenceTimer, Timer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
 
-#: The consumer will report: 202 Accepted, and what a queue has taken.
+#: 202 Accepted: the consumer, or the consumer behind a queue, will report.
 _ACCEPTED: Final = (202, None)
 
-#: What a bulk call does with each of its jobs.
+#: What each bulk call does with its jobs.
 _OF_ONE: Final[Mapping[Verb, Verb]] = {"pause many": "pause", "resume many": "resume"}
 
 
 @dataclass(slots=True)
 class Asking:
-    """A client's request while it is served: whoever serves it sets `uid` and `rev` from what it answers.
+    """A client's request while it is served.
 
-    `changed` are the uids of the jobs that were written or removed for it, the last of them at `changed_at`.
+    The function that serves it sets `uid` and `rev` from its answer. `changed` are the
+    uids of the jobs that were written or removed for it, and `changed_at` is the last such instant.
     """
 
     verb: Verb
@@ -65,11 +66,11 @@ class Asking:
 
 
 class Recorder:
-    """Keeps the events of one world, in the order in which they happened; `now` is the true time.
+    """Keeps the events of one world in their order. `now` is the true time.
 
-    A write is noted when the store has taken it, a request when the last question whether it is wanted was
-    answered with yes. `asking` says on whose behalf jobs are written from within it: what is asked in other
-    threads or greenlets meanwhile is told apart.
+    A write is noted when the store has taken it. A request is noted when its delivery has been approved for
+    the last time. `asking` tells for which request jobs are written within it. Requests in other threads and
+    greenlets are kept apart.
     """
 
     def __init__(self, now: Callable[[], Instant]) -> None:
@@ -81,7 +82,7 @@ class Recorder:
     def asking(
         self, verb: Verb, name: str, *, asked_at: Instant, ahead_ms: int, catchup: str | None = None
     ) -> Iterator[Asking]:
-        """Around the use case that serves a request; notes the answer, unless the process ends before."""
+        """Record the request around its use case, and its answer unless its process ends before."""
         asking = Asking(verb, name, asked_at, ahead_ms, catchup)
         token = self._asking.set(asking)
         try:
@@ -103,9 +104,10 @@ class Recorder:
     def of_many(
         self, asking: Asking, chosen: Chosen, ask: Callable[[], tuple[int, str | None]]
     ) -> str | None:
-        """Ask for a page of a bulk call, and note what was answered, unless it failed or its process ended.
+        """Ask for a page of a bulk call, and note the answer unless it failed or its process ended.
 
-        `ask` returns how many jobs there were, and the name up to which, None if that was all; so does this.
+        `ask` returns the number of jobs, and the name up to which, or None after the last page. This method
+        returns the same.
         """
         asked_at = self._now()
         asking.changed.clear()
@@ -115,7 +117,7 @@ class Recorder:
         return reached
 
     def of_run(self, asked: RunAsked, ask: Callable[[], Run | None]) -> None:
-        """Ask for something of a run, and note it with the answer, unless the process ends before."""
+        """Ask for an action on a run, and note it with its answer, unless the process ends before."""
         self.events.append(asked)
         try:
             run = ask()
@@ -126,14 +128,14 @@ class Recorder:
         self.events.append(RunAnswered(self._now(), asked, state, attempts))
 
     def mishap(self, kind: str, where: str) -> None:
-        """Something went wrong, as the seed had it."""
+        """Note a fault of the seed."""
         self.events.append(Mishap(self._now(), kind, where))
 
     def written(self, before: Job | None, job: Job, data: str | None) -> None:
-        """A job's item was written over another or none."""
+        """Note that a job's item was written, over another item or over none."""
         asking = self._asking.get()
         if before is not None and before.uid != job.uid:
-            # One past its time to live, which its readers take for gone already.
+            # The earlier item may be past its time to live. Its readers treat it as gone already.
             self.events.append(Deleted(self._now(), before.key.name, before.uid, "create"))
         by_itself = _verb_of(before, job)
         verb = asking.verb if asking and by_itself not in ("expire", "keep") else by_itself
@@ -151,7 +153,7 @@ class Recorder:
                 name=job.key.name,
                 uid=job.uid,
                 rev=job.rev,
-                # Of many jobs each is dealt with by itself, as if it were asked for when its turn has come.
+                # A bulk call handles each of its jobs as if it were asked for at that moment.
                 asked_at=asking.asked_at if asking and verb not in _OF_ONE else _dealt_with_at(job),
                 ahead_ms=asking.ahead_ms if asking else 0,
                 cut=job.cut,
@@ -165,7 +167,7 @@ class Recorder:
         )
 
     def deleted(self, job: Job) -> None:
-        """A job's item was removed."""
+        """Note that a job's item was removed."""
         asking = self._asking.get()
         if asking is not None:
             asking.changed.append(job.uid)
@@ -174,7 +176,7 @@ class Recorder:
         self.events.append(Deleted(self._now(), job.key.name, job.uid, verb))
 
     def requested(self, attempt: Attempt) -> None:
-        """A request leaves."""
+        """Note that a request leaves."""
         trigger = attempt.trigger
         if attempt.ended_after is not None:
             self._told(attempt, attempt.ended_after)
@@ -203,7 +205,7 @@ class Recorder:
         self.events.append(Told(self._now(), name, uid, trigger.id, attempt.id, told["state"], attempts))
 
     def concluded(self, attempt: Attempt, answer: Answer | None) -> None:
-        """A consumer answered, or (None) its answer was lost on the way."""
+        """Note a consumer's answer, or None if the answer was lost on its way."""
         if attempt.ended_after is not None:
             return
         trigger, outcome = attempt.trigger, _outcome(attempt, answer)
@@ -211,16 +213,16 @@ class Recorder:
         self.events.append(Concluded(self._now(), trigger.uid, trigger.id, attempt.number, outcome, is_final))
 
     def dropped(self, attempt: Attempt) -> None:
-        """A FIFO queue has accepted an attempt that it delivers to nobody."""
+        """Note that a FIFO queue has accepted an attempt that it does not deliver."""
         trigger = attempt.trigger
         self.events.append(Dropped(self._now(), trigger.key.name, trigger.uid, trigger.id, attempt.number))
 
     def run_stored(self, before: Run | None, run: Run) -> None:
-        """A run's item was written over another or none."""
+        """Note that a run's item was written, over another item or over none."""
         self._run_is(run, run.state, before, reason=run.reason, is_ending=run.is_ending)
 
     def run_released(self, run: Run) -> None:
-        """The claim of a run was removed: its attempt was not made."""
+        """Note that the claim of a run was removed, because its attempt was not made."""
         self._run_is(run, "released", run)
 
     def _run_is(
@@ -242,13 +244,13 @@ class Recorder:
         )
 
     def line_stored(self, key: JobKey, uid: str, line: Line) -> None:
-        """The line of a job was written, or is gone: then nobody is in it."""
+        """Note that the line of a job was written, or removed when no trigger is in it."""
         holder = _in_line(line.holder.message) if line.holder is not None else None
         waiting = tuple(map(_in_line, line.waiting))
         self.events.append(LineStored(self._now(), key.name, uid, holder, waiting))
 
     def timer_stored(self, timer: Timer) -> None:
-        """A timer was written, or written over itself."""
+        """Note that a timer was written, or written over itself."""
         kind = type(timer).__name__.removesuffix("Timer").lower()
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
         self.events.append(
@@ -267,7 +269,7 @@ class Recorder:
         )
 
     def cursor_stored(self, lease: Lease) -> None:
-        """A shard's cursor was written."""
+        """Note that a shard's cursor was written."""
         cursor = lease.cursor
         within_at = cursor.within.due_at if cursor.within is not None else None
         self.events.append(CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at))
@@ -281,7 +283,7 @@ def _answered(
 
 
 def is_on_demand(attempt: Attempt) -> bool:
-    """Whether a trigger is no occurrence: its run is named so."""
+    """Whether a trigger is no occurrence, by the name of its run."""
     return attempt.trigger.run_id.startswith(("manual-", "backfill-", "chained-"))
 
 
@@ -300,13 +302,13 @@ def _in_line(message: TriggerMessage) -> InLine:
 
 
 def _dealt_with_at(job: Job) -> Instant:
-    """When the turn of one of many jobs came. `updated_at` is never before that of the version before it."""
+    """When one of many jobs was handled. `updated_at` is never before that of the earlier version."""
     is_resumed = job.change is not None and job.change.what == "resumed" and job.paused_at is None
     return job.change.at if job.change is not None and is_resumed else job.updated_at
 
 
 def _verb_of(before: Job | None, job: Job) -> Verb:
-    """What a write that no client asked for amounts to: a job may be paused by itself, go, or be kept."""
+    """Return the verb of a write that no client asked for. A job may be paused by itself, go, or be kept."""
     if before is None or before.rev != job.rev:
         return "replace"
     if before.paused_at != job.paused_at:

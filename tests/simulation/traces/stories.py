@@ -24,12 +24,15 @@ from tests.simulation.traces.trace import (
 NOON: Final = 1_795_262_400_000  # 2026-11-21T12:00:00Z
 UID: Final = "u1"
 
-#: Up to where everything is owed, and when the last tick was.
+#: The instant up to which everything is owed, and the last tick.
 THROUGH: Final = NOON + 900_000
 
 
 def written(verb: Verb, rev: str, at_s: float, **fields: Any) -> Written:
-    """A write that was committed 5 ms after it was asked for; a series that goes on unless told otherwise."""
+    """Return a write that was committed 5 ms after its request.
+
+    Its series goes on unless `fields` say otherwise.
+    """
     asked_at = NOON + round(at_s * 1_000)
     cut = asked_at + 5
     known: dict[str, Any] = {
@@ -43,17 +46,20 @@ def written(verb: Verb, rev: str, at_s: float, **fields: Any) -> Written:
 
 
 def answered(verb: Verb, rev: str, at_s: float) -> Answered:
-    """What the client was told of it, 10 ms after it was asked for."""
+    """Return the client's answer, 10 ms after the request."""
     return Answered(NOON + round(at_s * 1_000) + 10, verb, "job", UID, rev)
 
 
 def deleted(at_s: float) -> Deleted:
-    """The job's removal."""
+    """Return the job's removal."""
     return Deleted(NOON + round(at_s * 1_000), "job", UID)
 
 
 def requested(due_s: int, rev: str = "1-a", *, late_ms: int = 20, **fields: Any) -> Requested:
-    """A first attempt, a little late, of a minute's occurrence unless told otherwise."""
+    """Return the request of a first attempt, a little late.
+
+    It is of a minute's occurrence unless told otherwise.
+    """
     due_at = NOON + due_s * 1_000
     known: dict[str, Any] = {"sequence": due_s // 60, "attempt": 1, "data": '"x"', "index": 0}
     known |= fields
@@ -62,36 +68,36 @@ def requested(due_s: int, rev: str = "1-a", *, late_ms: int = 20, **fields: Any)
 
 
 def concluded(request: Requested, outcome: Any = "succeeded") -> Concluded:
-    """The consumer's answer, 30 ms later."""
+    """Return the consumer's answer, 30 ms later."""
     return Concluded(request.at + 30, request.uid, request.trigger_id, request.attempt, outcome)
 
 
 def run(request: Requested, before: str | None, state: str) -> RunStored:
-    """The record of an attempt, 40 ms after its request."""
+    """Return the record of an attempt, 40 ms after its request."""
     run_id = f"{request.due_at}-0"
     return RunStored(request.at + 40, "job", UID, run_id, before, state, request.attempt, None)
 
 
 def place(due_s: int) -> InLine:
-    """The first attempt of a minute's occurrence in the line of its job."""
+    """Return the place of a first attempt of a minute's occurrence in its job's line."""
     due_at = NOON + due_s * 1_000
     return InLine(f"{UID}-{due_at}-0", due_at, "1-a", 1, is_asked_for=False)
 
 
 def line(at_s: float, holder_s: int | None = None, *waiting_s: int) -> LineStored:
-    """The line of the job: who holds it and who waits, by when they were due."""
+    """Return the line of the job: its holder and those that wait, by their due times."""
     holder = place(holder_s) if holder_s is not None else None
     return LineStored(NOON + round(at_s * 1_000), "job", UID, holder, tuple(map(place, waiting_s)))
 
 
 def skipped(due_s: int, *, late_ms: int = 20) -> RunStored:
-    """The record of a minute's occurrence that was skipped for another run."""
+    """Return the record of a minute's occurrence that was skipped for another run."""
     due_at = NOON + due_s * 1_000
     return RunStored(due_at + late_ms, "job", UID, f"{due_at}-0", None, "skipped", 0, "o", "overlap")
 
 
 def delivered(due_s: int, rev: str = "1-a", **fields: Any) -> list[Event]:
-    """A trigger that succeeded at once, and its record."""
+    """Return a trigger that succeeded at once, with its record."""
     request = requested(due_s, rev, **fields)
     return [request, concluded(request), run(request, None, "succeeded")]
 
@@ -99,19 +105,19 @@ def delivered(due_s: int, rev: str = "1-a", **fields: Any) -> list[Event]:
 def timer(
     due_s: int, rev: str = "1-a", *, at_s: int, kind: str = "occurrence", what: str = ""
 ) -> TimerStored:
-    """A timer of the only shard."""
+    """Return a timer of the only shard."""
     due_at = NOON + due_s * 1_000
     key = f"{position(due_at)}#ns/job#{rev}#{kind}#{what}"
     return TimerStored(NOON + at_s * 1_000, 0, "job", UID, rev, kind, due_at, key)
 
 
 def cursor(behind: TimerStored, at_s: int, fence: int) -> CursorStored:
-    """The cursor of the only shard, moved past a timer."""
+    """Return the cursor of the only shard, moved past a timer."""
     return CursorStored(NOON + at_s * 1_000, 0, fence, behind.sort_key, None)
 
 
 def swept(first_s: int, last_s: int, rev: str = "1-a") -> list[Event]:
-    """A chain of timers, one for each minute: each was written when the one before it was passed."""
+    """Return a chain of timers, one for each minute. Each was written when the one before it was passed."""
     events: list[Event] = []
     for due_s in range(first_s, last_s + 1, 60):
         passed = timer(due_s, rev, at_s=due_s - 120)
@@ -120,7 +126,7 @@ def swept(first_s: int, last_s: int, rev: str = "1-a") -> list[Event]:
 
 
 def in_order(*events: Event | Iterable[Event]) -> list[Event]:
-    """All of them in the order in which they happened."""
+    """Return all events in the order in which they happened."""
     flat: list[Event] = []
     for each in events:
         flat += each if isinstance(each, Iterable) else [each]
@@ -128,7 +134,7 @@ def in_order(*events: Event | Iterable[Event]) -> list[Event]:
 
 
 def every_minute() -> list[Event]:
-    """A job that fires each minute for a quarter of an hour, to which nothing happens."""
+    """A job that fires each minute for a quarter of an hour. Nothing else happens."""
     return in_order(
         timer(300, at_s=0),
         written("create", "1-a", 0),
@@ -139,7 +145,7 @@ def every_minute() -> list[Event]:
 
 
 def retried() -> list[Event]:
-    """The same; its third minute fails twice and then succeeds."""
+    """The same job. Its third minute fails twice and then succeeds."""
     tries = [requested(180, attempt=number, late_ms=number * 7_000) for number in (1, 2, 3)]
     return in_order(
         (event for event in every_minute() if str(NOON + 180_000) not in str(event)),
@@ -156,7 +162,7 @@ def retried() -> list[Event]:
 
 
 def paused_for_a_while() -> list[Event]:
-    """The same; paused from 3:30 to 6:30. Of the minutes 4, 5 and 6 the last one is caught up with."""
+    """The same job, paused from 3:30 to 6:30. The last of the minutes 4, 5 and 6 fires after the resume."""
     moment = NOON + 210_000
     kept = (event for event in every_minute() if event.at < moment)
     return in_order(
@@ -174,7 +180,7 @@ def paused_for_a_while() -> list[Event]:
 
 
 def replaced() -> list[Event]:
-    """The same; replaced at 6:30 by one that fires each 100 s, five times in all, with other data."""
+    """The same job, replaced at 6:30 by one that fires each 100 s, five times in all, with other data."""
     definition = {"schedule": "@every 100s", "repeats": 5, "data": '"y"'}
     other = written("replace", "2-b", 390, since=NOON + 390_000 - 1, definition=definition)
     return in_order(
@@ -196,7 +202,7 @@ def replaced() -> list[Event]:
 
 
 def removed() -> list[Event]:
-    """The same; deleted at 6:30. Its timer is passed and yields nothing."""
+    """The same job, deleted at 6:30. Its timer is passed and yields nothing."""
     return in_order(
         (event for event in every_minute() if event.at < NOON + 390_000),
         deleted(390),
@@ -206,9 +212,9 @@ def removed() -> list[Event]:
 
 
 def outage() -> list[Event]:
-    """A job that fires each minute, its window a minute; nothing is swept from 5:00 to 9:05.
+    """A job that fires each minute, with a window of a minute. No sweep comes from 5:00 to 9:05.
 
-    Of what was found more than a minute late the newest fires.
+    Of the occurrences that are more than a minute late then, the newest fires.
     """
     definition = {"schedule": "@every 60s", "catchup": {"window": "1m"}, "data": '"x"'}
     return in_order(
@@ -227,7 +233,7 @@ def outage() -> list[Event]:
 
 
 def put_off(found_s: int = 630) -> list[Event]:
-    """A job that fires each minute, its window two minutes; nothing is swept from 9:00 until `found_s`.
+    """A job that fires each minute, with a window of two minutes. No sweep comes from 9:00 until `found_s`.
 
     Its timer at 5:00 could not be expanded, and was copied ahead to 10:00. The copy yields all that is due
     from 5:00 on.
@@ -262,7 +268,10 @@ def put_off(found_s: int = 630) -> list[Event]:
 
 
 def in_turn() -> list[Event]:
-    """Each minute, one run at a time, and one may wait: the third minute's is not over before 5:05."""
+    """A job that fires each minute, one run at a time; one trigger may wait.
+
+    The third run is not over before 5:05.
+    """
     third = [requested(180), requested(180, attempt=2, late_ms=125_000)]
     fourth = requested(240, late_ms=65_200)
     left_out = tuple(str(NOON + due_s * 1_000) for due_s in (180, 240, 300))
@@ -294,7 +303,7 @@ def in_turn() -> list[Event]:
     )
 
 
-#: All of them, for whoever holds that they are fine.
+#: All of them. The oracle has no complaint about any.
 STORIES: Final[tuple[Callable[[], list[Event]], ...]] = (
     every_minute,
     retried,

@@ -1,4 +1,4 @@
-"""Small traces made by hand of how runs end: reported on, silent, cancelled, redriven, told of, followed."""
+"""Small traces made by hand of how runs end: by a report, in silence, cancelled, redriven, followed."""
 
 import json
 from collections.abc import Callable
@@ -31,12 +31,12 @@ from tests.simulation.traces.trace import (
     Written,
 )
 
-#: The third minute of every_minute, about which all of these are.
+#: The third minute of every_minute. All of these traces are about it.
 DUE: Final = NOON + 180_000
 RUN: Final = f"{DUE}-0"
 TRIGGER: Final = f"{UID}-{RUN}"
 
-#: Another job, which fires when it is told to.
+#: Another job, which fires when it is triggered.
 NEXT: Final = "u2"
 
 #: Seconds from noon to the year 2099.
@@ -47,7 +47,7 @@ _CHAIN: Final = {"type": "job", "name": "next"}
 
 
 def asked(verb: Verb, at_s: float, attempt: int | None = 1, **answer: Any) -> list[Event]:
-    """Something asked for of the run, and its answer 20 ms later."""
+    """Return an action on the run, and its answer 20 ms later."""
     at = NOON + round(at_s * 1_000)
     question = RunAsked(at, verb, "job", UID, RUN, attempt)
     return [question, RunAnswered(at + 20, question, **answer)]
@@ -56,7 +56,7 @@ def asked(verb: Verb, at_s: float, attempt: int | None = 1, **answer: Any) -> li
 def stored(
     at_s: float, before: str | None, state: str, attempts: int, reason: str | None = None
 ) -> RunStored:
-    """What was written of the run."""
+    """Return the write of the run."""
     at = NOON + round(at_s * 1_000)
     return RunStored(at, "job", UID, RUN, before, state, attempts, None, reason)
 
@@ -66,7 +66,7 @@ def _tried(attempt: int, at_s: float) -> Requested:
 
 
 def _rest(**fields: Any) -> list[Event]:
-    """The minutes around the third, of a job that has these fields too."""
+    """Return the minutes around the third, of a job with these fields too."""
     return [
         replace(event, definition={**event.definition, **fields}) if isinstance(event, Written) else event
         for event in every_minute()
@@ -75,7 +75,7 @@ def _rest(**fields: Any) -> list[Event]:
 
 
 def _accepted(**fields: Any) -> list[Event]:
-    """Up to the acceptance of the first attempt; the other minutes succeed at once."""
+    """Return everything up to the acceptance of the first attempt. The other minutes succeed at once."""
     first = _tried(1, 180.1)
     return in_order(
         _rest(completion="async", heartbeatTimeout="90s", **fields),
@@ -87,7 +87,7 @@ def _accepted(**fields: Any) -> list[Event]:
 
 
 def reported() -> list[Event]:
-    """A consumer that goes on for two minutes, says so all the while, and is done."""
+    """A consumer that works for two minutes, sends heartbeats, and completes."""
     beats = [
         each
         for at_s in range(195, 300, 15)
@@ -105,7 +105,10 @@ def reported() -> list[Event]:
 
 
 def silent() -> list[Event]:
-    """One that dies: it is found, and another attempt made, after which its own report comes too late."""
+    """A consumer that dies.
+
+    This is found, and another attempt is made. The first consumer's report then comes too late.
+    """
     second = _tried(2, 305)
     return in_order(
         _accepted(),
@@ -121,7 +124,7 @@ def silent() -> list[Event]:
 
 
 def cancelled() -> list[Event]:
-    """One whose run is cancelled: its next heartbeat tells it to stop."""
+    """A consumer whose run is cancelled. The answer to its next heartbeat tells it to stop."""
     return in_order(
         _accepted(),
         asked("cancel", 185, state="cancelled", attempts=1),
@@ -131,7 +134,10 @@ def cancelled() -> list[Event]:
 
 
 def redriven() -> list[Event]:
-    """A trigger that was given up, and is redriven though its job is paused by then, as it wished."""
+    """A trigger that was given up, which paused its job as the job asks.
+
+    It is redriven while the job is paused.
+    """
     first, second = requested(180), requested(180, attempt=2, late_ms=600_000)
     pause = written("pause", "1-a", 180.03, cut=NOON + 5, since=NOON - 1, paused_at=NOON + 180_030)
     wish = {"onError": "pause", "retry": {"maxAttempts": 1}}
@@ -156,7 +162,7 @@ def redriven() -> list[Event]:
 
 
 def told_of() -> list[Event]:
-    """The end of each run is told to a consumer, one of them twice."""
+    """Each run's end is notified to a consumer, and one end twice."""
     return in_order(
         _rest(onComplete=_TOLD),
         delivered(180),
@@ -166,7 +172,7 @@ def told_of() -> list[Event]:
 
 
 def followed_by_another() -> list[Event]:
-    """The end of each run triggers another job."""
+    """Each run's end triggers another job."""
     other = {"dueTime": "2099-01-01T00:00:00Z", "data": '"y"'}
     return in_order(
         _rest(onComplete=_CHAIN),
@@ -178,7 +184,7 @@ def followed_by_another() -> list[Event]:
 
 
 def notice(due_s: int, *, late_ms: int, **fields: Any) -> Told:
-    """That the run of a minute has succeeded at its first attempt."""
+    """Return the notification that the run of a minute has succeeded at its first attempt."""
     due_at = NOON + due_s * 1_000
     trigger_id = f"{UID}-{due_at}-0"
     known: dict[str, Any] = {"state": "succeeded", "attempts": 1, "notice_id": f"{trigger_id}-end-1"}
@@ -186,7 +192,7 @@ def notice(due_s: int, *, late_ms: int, **fields: Any) -> Told:
 
 
 def link(due_s: int, **fields: Any) -> list[Event]:
-    """The same as what the next job is triggered with."""
+    """Return the same as the data of the next job's trigger."""
     due_at = NOON + due_s * 1_000
     said = {"triggerId": f"{UID}-{due_at}-0", "attempts": 1, "state": "succeeded"}
     request = replace(
@@ -199,7 +205,7 @@ def link(due_s: int, **fields: Any) -> list[Event]:
     return [request, concluded(request)]
 
 
-#: All of them, for whoever holds that they are fine.
+#: All of them. The oracle has no complaint about any.
 STORIES_OF_ENDS: Final[tuple[Callable[[], list[Event]], ...]] = (
     reported,
     silent,

@@ -1,4 +1,4 @@
-"""The story of a seed: what happened to what is complained of, in order, and what went wrong meanwhile."""
+"""The story of a seed: in order, what happened to the subject of the first complaint, and the faults."""
 
 import datetime as dt
 import re
@@ -52,10 +52,10 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 
-#: A story longer than this is told by its last lines: the complaint is about its end.
+#: A longer story is cut to its last lines, because a complaint is about the end.
 LINES_MAX: Final = 200
 
-#: It ends so long after the trigger that is complained of was due, or with the last of it.
+#: The story ends this long after the trigger of the complaint was due, or with the last event about it.
 AFTER_MS: Final = 3 * MINUTE_MS
 
 COMPLAINTS_MAX: Final = 10
@@ -63,7 +63,7 @@ COMPLAINTS_MAX: Final = 10
 #: How a complaint may name an instant.
 _INSTANT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
-#: A uid of a simulation, and a trigger's due time after one.
+#: The uid of a simulated job, and a trigger's due time after one.
 _UID: Final = re.compile(r"\b(\d{16})(?:-(?:[a-z]+-)?(\d{13})-\d+)?\b")
 
 _ERROR_LENGTH_MAX: Final = 90
@@ -71,9 +71,9 @@ _ERROR_LENGTH_MAX: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is complained of: jobs by uid and name, the shards they are in, due times if any were named.
+    """What a complaint is about: jobs by uid and name, their shards, and due times if it names any.
 
-    Without a uid it is everything.
+    Without a uid, the subject is everything.
     """
 
     uids: frozenset[str]
@@ -83,7 +83,7 @@ class Subject:
 
     @classmethod
     def of(cls, complaints: Iterable[str], events: Iterable[Event]) -> "Subject":
-        """The subject of the first complaint that names a job."""
+        """Return the subject of the first complaint that names a job."""
         uids: set[str] = set()
         dues: set[Instant] = set()
         for complaint in complaints:
@@ -103,34 +103,34 @@ class Subject:
         return cls(frozenset(uids), frozenset(names), frozenset(shards), frozenset(dues))
 
     def has_job(self, uid: str) -> bool:
-        """Whether it is about the job of that uid."""
+        """Whether the subject has the job with that uid."""
         return not self.uids or uid in self.uids
 
     def has_name(self, name: str) -> bool:
-        """Whether it is about a job of that name."""
+        """Whether the subject has a job of that name."""
         return not self.uids or name in self.names
 
     def has_trigger(self, uid: str, due_at: Instant) -> bool:
-        """Whether it is about a trigger of that job and due time."""
+        """Whether the subject has a trigger of that job and due time."""
         return self.has_job(uid) and (not self.dues or due_at in self.dues)
 
     def has_trigger_id(self, trigger_id: str | None) -> bool:
-        """The same of a trigger id."""
+        """Whether the subject has the trigger with that id."""
         found = _UID.search(trigger_id or "")
         return found is not None and self.has_trigger(found[1], int(found[2] or 0))
 
     def has_shard(self, shard: int) -> bool:
-        """Whether jobs that it is about are in that shard."""
+        """Whether the subject has jobs in that shard."""
         return not self.uids or shard in self.shards
 
 
 def story(result: Result) -> str:
-    """The story of what a seed's first complaint is about; the result has to have been told (is_telling)."""
+    """Return the story of a seed's first complaint. The result has to come from a run with `is_telling`."""
     subject = Subject.of(result.complaints, result.events)
     calls = list(_concerning(result.calls, subject))
     lines = [(each.at, 1, line) for each in result.events for line in _lines(each, subject)]
     lines += [(each.at, 0, line) for each in calls for line in _lines(each, subject)]
-    # What happened at one instant stays in its order: the sort is stable, calls come before what they did.
+    # Events of one instant stay in their order: the sort is stable, and a call comes before its effects.
     lines.sort(key=lambda each: each[:2])
     if subject.dues:
         ends_at = max(subject.dues) + AFTER_MS
@@ -143,7 +143,7 @@ def story(result: Result) -> str:
 
 
 def _concerning(calls: Iterable[Call], subject: Subject) -> Iterator[Call]:
-    """Without the calls of batches in which nothing is of the subject: they read its job for others."""
+    """Leave out calls of batches that have nothing of the subject: they read its job for other triggers."""
     concerned: set[str] = set()
     for call in calls:
         if call.where == RECEIVES and any(_touched(call.arguments, subject)):
@@ -273,7 +273,7 @@ def _line_stored(event: LineStored, subject: Subject) -> str | None:
         return None
     if event.holder is None:
         return "  line free"
-    # Of a long line the places are told that lie before those of the subject.
+    # Of a long line, the story shows the places before those of the subject.
     told = [_in_line(each, subject) for each in event.waiting]
     return f"  line held by {_in_line(event.holder, subject)}, {len(told)} wait: {' '.join(told[:8])}"
 
@@ -285,7 +285,7 @@ def _in_line(place: InLine, subject: Subject) -> str:
 
 
 def _called(call: Call, subject: Subject) -> str | None:
-    """A call that touches the subject."""
+    """Return the line of a call that concerns the subject."""
     touched = "; ".join(_touched(call.arguments, subject))
     if not touched:
         return None
@@ -326,10 +326,10 @@ def _following(message: DeadlineMessage | FailureMessage | NotifyMessage, subjec
     )
 
 
-def _span(message: RangeMessage, subject: Subject) -> str | None:
+def _range(message: RangeMessage, subject: Subject) -> str | None:
     if not subject.has_job(message.uid):
         return None
-    return f"span {_time(message.first.due_at)} to {_time(message.until)} rev {message.rev}"
+    return f"range {_time(message.first.due_at)} to {_time(message.until)} rev {message.rev}"
 
 
 def _occurrence_timer(timer: OccurrenceTimer, subject: Subject) -> str | None:
@@ -363,7 +363,7 @@ def _lease(lease: Lease, subject: Subject) -> str | None:
     return f"shard {lease.shard} fence {lease.fence}" if subject.has_shard(lease.shard) else None
 
 
-#: Who tells of what. What is not here needs no telling.
+#: How the story tells each kind of event and message. It leaves out the kinds that are not here.
 _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Mishap: _mishap,
     Written: _written,
@@ -386,7 +386,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     DeadlineMessage: _following,
     FailureMessage: _following,
     NotifyMessage: _following,
-    RangeMessage: _span,
+    RangeMessage: _range,
     OccurrenceTimer: _occurrence_timer,
     RetryTimer: _other_timer,
     DeadlineTimer: _other_timer,

@@ -1,4 +1,4 @@
-"""A seed is a whole world: run again it is the same one, wherever and after whatever."""
+"""A seed makes one world: it is the same whichever process runs it, and whatever ran before."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tests.simulation.world.faults import KINDS, Mask
 
 ROOT = Path(__file__).parents[3]
 
-#: Prints the digest of a seed's trace; run in a process of its own.
+#: Prints the digest of a seed's trace. It runs in a process of its own.
 DIGEST = """
 import sys
 from hashlib import sha256
@@ -21,7 +21,7 @@ from tests.simulation.simulation import run
 print(sha256(repr(run(int(sys.argv[1])).events).encode()).hexdigest())
 """
 
-#: Seeds with all kinds of trouble, one of them over days, one on the production adapters.
+#: Seeds with all kinds of trouble: one lasts for days, one uses the production adapters.
 SEEDS = (0, 6, 14, 19)
 
 

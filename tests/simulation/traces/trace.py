@@ -1,6 +1,6 @@
-"""What happened in a simulated world, in true time: all that the oracle is told of it.
+"""The events of a simulated world, in true time. The oracle judges these alone.
 
-Instants named `at` are true ones; every other one is by the clock of whoever wrote it down.
+Instants named `at` are true ones. Every other instant is by the clock of the machine that wrote it.
 """
 
 from collections.abc import Mapping
@@ -31,20 +31,20 @@ Verb: TypeAlias = Literal[
     "keep",
 ]
 
-#: How a consumer answers: it `accepted` what it will report on later, and what is `lost` nobody was told.
+#: How a consumer answers. It will report later on an attempt that it `accepted`. An answer that is `lost`
+#: reaches nobody.
 Outcome: TypeAlias = Literal["succeeded", "failed", "lost", "accepted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A write that changed a job's item. `definition` is all that was in force from then on.
+    """A write that changed a job's item. `definition` is the whole definition from then on.
 
-    By `expire` a job goes by itself, by `keep` it is kept for longer; it stays what it was.
-
-    `asked_at` is the request's moment by the clock of the function that served it, which was `ahead_ms`
-    ahead; `cut`, `since` and `paused_at` are as stored. `catchup` is what a resume asked for instead of its
-    job's own mode; `jitter_ms` by how much `jitter` moves the series, which no document foretells. Past
-    `expires_at`, as stored, whoever asks for the job is told that there is none.
+    By `expire` a job goes by itself. By `keep` it is kept for longer, and stays what it was. `asked_at` is
+    the instant of the request by the clock of the function that served it, which was `ahead_ms` ahead. `cut`,
+    `since` and `paused_at` are as stored. `catchup` is the mode that a resume asked for instead of the job's
+    own. `jitter_ms` is by how much `jitter` moves the series, which no document says. When the stored
+    `expires_at` is past, a client that asks for the job gets 404.
     """
 
     at: Instant
@@ -65,7 +65,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A job's item is gone: by which request (None: by none), `create` if another of its name is there."""
+    """A job's item was removed: by which request (None if by none).
+
+    `create` says that another of its name is there.
+    """
 
     at: Instant
     name: str
@@ -86,11 +89,12 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a client was told. `uid` is of the job it wrote; `error` is set if it was refused or failed.
+    """The answer to a client.
 
-    `refused_after` is set if the request had written or removed a job, the last time at that instant, and the
-    client was told that the job is not there, or not as it asked. `changed` are the uids of the jobs that the
-    request wrote or removed, each as often as it did.
+    `uid` is that of the job that it wrote. `error` is set if it was refused or failed. `refused_after`
+    is set if the request had written or removed a job, the last time at that instant, and the client was told
+    that the job is not there, or not as it asked. `changed` are the uids of the jobs that the request wrote
+    or removed, each as often as it did.
     """
 
     at: Instant
@@ -105,14 +109,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which jobs a bulk call is about: whose names begin so and come after that one, with those labels."""
+    """The filter of a bulk call: jobs whose names begin so and come after that one, with those labels."""
 
     prefix: str
     labels: Mapping[str, str]
     after: str
 
     def has(self, write: Written) -> bool:
-        """Whether a job is chosen, as it stood after that write."""
+        """Whether the filter chooses a job, as it was after that write."""
         labels = write.definition.get("labels", {})
         is_named = write.name.startswith(self.prefix) and write.name > self.after
         return is_named and all(labels.get(name) == value for name, value in self.labels.items())
@@ -120,7 +124,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class ManyAnswered:
-    """What a client was told of a page of a bulk call: how many jobs, and the name up to which (None: all).
+    """The answer to a page of a bulk call: the number of jobs, and the name up to which (None at the end).
 
     `changed` are the uids of the jobs whose items the call wrote or removed.
     """
@@ -136,7 +140,7 @@ class ManyAnswered:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A request left for its consumer; `clock_at` is what the delivery function took for now.
+    """A request left for its consumer. `clock_at` is the delivery function's present instant.
 
     With `token` the consumer may report on the attempt.
     """
@@ -158,7 +162,7 @@ class Requested:
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """What the consumer answered to that attempt."""
+    """The consumer's answer to that attempt."""
 
     at: Instant
     uid: str
@@ -170,7 +174,7 @@ class Concluded:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The FIFO queue to which an attempt was sent took it for one that it has had, and delivers nothing."""
+    """The FIFO queue of an attempt had its deduplication id before, and does not deliver it."""
 
     at: Instant
     name: str
@@ -181,7 +185,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A notice that a run has ended left for its consumer (`onComplete`), under an id of its own."""
+    """A notification of a run's end left for its consumer (`onComplete`), under an id of its own."""
 
     at: Instant
     name: str
@@ -194,9 +198,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class RunAsked:
-    """Something was asked for of a run: a report with the token of `attempt`, or what a person wants of it.
+    """An action on a run: a report with the token of `attempt`, or a call by a person.
 
-    Without an attempt it is of the one that goes on. Whoever asks for runs in bulk names none of them.
+    Without an attempt it is about the one that goes on. A bulk redrive names no runs.
     """
 
     at: Instant
@@ -208,13 +212,13 @@ class RunAsked:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether nothing but the run's name was given, which runs of two jobs of one name can share."""
+        """Whether the request gave the run's name alone. Runs of two jobs of one name can share it."""
         return self.verb in ("cancel", "redrive") or self.attempt is None
 
 
 @dataclass(frozen=True, slots=True)
 class RunAnswered:
-    """What came of it: the run as it then was, or why not (`error`, the class of the refusal)."""
+    """The answer to such an action: the run as it then was, or the class of the refusal (`error`)."""
 
     at: Instant
     asked: RunAsked
@@ -225,10 +229,10 @@ class RunAnswered:
 
 @dataclass(frozen=True, slots=True)
 class Buried:
-    """A dead letter was accepted; without `trigger_id` it was no trigger of ours.
+    """A dead letter was accepted. Without `trigger_id` it was no trigger of Sweephand.
 
-    What was given up is the trigger itself, or `of` something else about it: its deadline, say. A span of
-    triggers that travelled as one is that of `uid`, from its first due time through its last.
+    A letter is about the trigger itself, or `of` something else about it, such as its deadline. A range of
+    triggers that travelled as one belongs to `uid`, from its first due time through its last.
     """
 
     at: Instant
@@ -236,15 +240,15 @@ class Buried:
     reason: str
     of: str = "trigger"
     uid: str = ""
-    span: tuple[Instant, Instant] | None = None
+    due_range: tuple[Instant, Instant] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunStored:
     """A run's item changed. `before` is None if there was none.
 
-    It `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is `released` if
-    its claim was removed: then nothing is stored.
+    The run `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is
+    `released` if its claim was removed: then nothing is stored.
     """
 
     at: Instant
@@ -261,9 +265,9 @@ class RunStored:
 
 @dataclass(frozen=True, slots=True)
 class InLine:
-    """A trigger in a job's line: `attempt` is the one that waits, or that took the line.
+    """A trigger in a job's line. `attempt` is the one that waits, or that took the line.
 
-    `is_asked_for` if somebody asked for it, by hand or again; else its schedule did.
+    `is_asked_for` says that somebody asked for it, by hand or by a redrive. Otherwise its schedule made it.
     """
 
     trigger_id: str
@@ -275,7 +279,7 @@ class InLine:
 
 @dataclass(frozen=True, slots=True)
 class LineStored:
-    """The line of a job whose runs take turns changed: who holds it, None if nobody does, and who waits."""
+    """The line of a job whose runs take turns changed: its holder, or None, and the triggers that wait."""
 
     at: Instant
     name: str
@@ -288,9 +292,9 @@ class LineStored:
 class TimerStored:
     """A timer was written, or written over itself.
 
-    `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is looked at
-    that much later than its first trigger is due. `armed_at` is when its revision was armed, by the clock of
-    whoever did.
+    `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is due that
+    much later than its first trigger. `armed_at` is when its revision was armed, by the clock of the function
+    that did.
     """
 
     at: Instant
@@ -311,13 +315,13 @@ class TimerStored:
 
     @property
     def trigger_id(self) -> str:
-        """The id of the trigger that a retry or a deadline is of."""
+        """The id of the trigger to which a retry or a deadline belongs."""
         return self.sort_key.rpartition("#")[2].partition(",")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class CursorStored:
-    """A shard's cursor moved, or was written again where it was."""
+    """A shard's cursor moved, or was written again at the same place."""
 
     at: Instant
     shard: int
@@ -328,7 +332,7 @@ class CursorStored:
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """Something went wrong, as the seed had it. The oracle asks when, and of what kind."""
+    """A fault of the seed. The oracle uses its instant and its kind."""
 
     at: Instant
     kind: str

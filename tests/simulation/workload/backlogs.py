@@ -1,4 +1,4 @@
-"""Slow stores, and seeds in which only time is short: no ticks for a while, and much to do in every shard."""
+"""Slow stores, and seeds whose only trouble is slowness: ticks go missing, and much is due."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,25 +15,26 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
-#: The ports of a sweep. Where all are slow a request takes the one time, else of the queue alone the other.
+#: The ports of a sweep. A request takes the first time if all of them are slow, and the second if the queue
+#: alone is.
 _PORTS: Final = ("timers", "leases", "jobs", "runs", "queue")
 _ALL_MS: Final = (300, 1_000, 2_500)
 _QUEUE_MS: Final = 5_000
 
-#: In an ordinary seed a store is slow for so long at most, and a request takes so long.
+#: How long a store is slow in an ordinary seed, at most, and how long a request then takes.
 _LASTS_MS_MAX: Final = 6 * MINUTE_MS
 _SLOW_MS: Final = (200, 800, 3_000)
 
 #: The functions that tick and sweep.
 _WHEEL: Final[frozenset[Role]] = frozenset({"tick", "sweep"})
 
-#: Ticks go missing so long after the beginning: all jobs are written by then.
+#: How long after the beginning ticks go missing. All jobs are written by then.
 _MISSING_AFTER_MS: Final = 2 * MINUTE_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """No ticks for `missing_ms`; from then on until the calm each request of the wheel is slow."""
+    """A time of `missing_ms` without ticks. After it, each request of the wheel is slow until the calm."""
 
     shards: int
     minutes: int
@@ -45,7 +46,7 @@ class Backlog:
 
     @classmethod
     def of(cls, seed: int) -> "Backlog | None":
-        """The backlog of a seed, if it has one."""
+        """Return the backlog of a seed, or None."""
         if not is_backlogged(seed):
             return None
         random = stream(seed, "backlog")
@@ -61,11 +62,11 @@ class Backlog:
         )
 
     def scenario(self, usual: Scenario) -> Scenario:
-        """The scenario of such a seed."""
+        """Return the scenario of a seed with a backlog."""
         return replace(usual, shards=self.shards, minutes=self.minutes, jobs=self.jobs, deliveries_at_once=10)
 
     def steps(self, begins_at: Instant) -> list[Step]:
-        """What clients ask for: each job once."""
+        """Return what clients ask for: they write each job once."""
         return [
             Step(number, begins_at + number * 2 * SECOND_MS, CROWD, f"job-{number}")
             for number in range(self.jobs)
@@ -73,7 +74,7 @@ class Backlog:
 
 
 def slow_spell(seed: int, begins_at: Instant, ends_at: Instant) -> tuple[Instant, Slowness]:
-    """When stores are slow in an ordinary seed, and how."""
+    """Return when stores are slow in an ordinary seed, and how slow."""
     random = stream(seed, "slow stores")
     at = random.randrange(begins_at, ends_at)
     ports = random.choice((_PORTS, _PORTS, (random.choice(_PORTS),)))
@@ -81,7 +82,7 @@ def slow_spell(seed: int, begins_at: Instant, ends_at: Instant) -> tuple[Instant
 
 
 class Slowdowns:
-    """Has stores become slow, and ticks go missing where a seed has a backlog."""
+    """Makes stores slow, and lets ticks go missing in a seed with a backlog."""
 
     def __init__(self, scheduler: Scheduler, chronicle: Chronicle, gate: Gate) -> None:
         self._scheduler = scheduler
@@ -89,11 +90,14 @@ class Slowdowns:
         self._gate = gate
 
     def plan(self, slow_at: Instant, slow: Slowness) -> None:
-        """Have stores be slow from then on."""
+        """Plan a time of slow stores."""
         self._scheduler.call_at(slow_at, partial(self._slow_down, slow))
 
     def plan_backlog(self, backlog: Backlog, calm_at: Instant, miss: Callable[[Instant], None]) -> None:
-        """Have ticks go missing, of which `miss` is told the end, and stores be slow from their return on."""
+        """Plan the backlog: a time without ticks, and then slow stores.
+
+        `miss` is called with the end of the time without ticks, and stores are slow from then on.
+        """
         since = self._scheduler.now + _MISSING_AFTER_MS
         until = since + backlog.missing_ms
         self._scheduler.call_at(since, partial(self._miss_ticks, until, miss))

@@ -1,6 +1,6 @@
-"""What clients ask of many jobs at once, and by what they choose them: in some seeds, apart from all else.
+"""The bulk calls of clients, and the filters by which they choose jobs. Only some seeds have them.
 
-Seeds without it stay what they are: what is drawn here is drawn from a chance of its own.
+The random numbers of this module are its own, so that other seeds stay what they are.
 """
 
 from collections.abc import Iterator
@@ -16,28 +16,29 @@ from tests.simulation.world.faults import is_at_margins, stream
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs import bulk, bulk_write
 
-#: In so many seeds clients ask in bulk.
+#: The share of seeds in which clients ask in bulk.
 _BULKS: Final = 1 / 3
 
-#: What every job of such a seed has as its label `team`, unless a PATCH takes it away.
+#: The label `team` of every job of such a seed, unless a PATCH removes it.
 TEAMS: Final = ("red", "blue")
 
-#: What is asked for, as verbs.ACTIONS names it.
+#: The actions of bulk calls, by their names in verbs.ACTIONS.
 PAUSE_MANY: Final = "pause many"
 RESUME_MANY: Final = "resume many"
 DELETE_MANY: Final = "delete many"
 
-#: More is resumed than paused, and little deleted, so that there is something to pause.
+#: There are more resumes than pauses, and few deletions, so that jobs are left to pause.
 _ASKED: Final = (*[PAUSE_MANY] * 4, *[RESUME_MANY] * 5, DELETE_MANY)
 
-#: So many jobs of such a seed are written in bulk. Each is the only job of its call.
+#: The share of the jobs of such a seed that are written in bulk. Each is the only job of its call.
 _WRITTEN_IN_BULK: Final = 1 / 2
 
-#: So often at most, for each minute of the seed.
+#: The number of bulk calls for each minute of the seed, at most.
 _ASKED_EACH_MINUTE: Final = 0.6
 _MINUTES_MAX: Final = 20
 
-#: In so many of those seeds that have many jobs, all are written at once: paused, and resumed soon after.
+#: In this share of those seeds there are many jobs, and all are written at once: paused, and resumed soon
+#: after.
 _AT_ONCE: Final = 1 / 2
 _MANY_JOBS: Final = 3
 _PAUSED_MS_MAX: Final = 40 * SECOND_MS
@@ -45,7 +46,7 @@ _PAUSED_MS_MAX: Final = 40 * SECOND_MS
 
 @dataclass(frozen=True, slots=True)
 class Bulks:
-    """What of this a seed has."""
+    """The bulk calls of a seed."""
 
     seed: int
     is_on: bool
@@ -53,13 +54,13 @@ class Bulks:
 
     @classmethod
     def of(cls, seed: int) -> "Bulks":
-        """That of a seed: one that asks of the margins between clocks all that they allow for has none."""
+        """Return the bulk calls of a seed. A seed that uses up the margins between clocks has none."""
         is_on = stream(seed, "bulks").random() < _BULKS and not is_at_margins(seed)
         has_many = is_on and Scenario.of(seed).jobs >= _MANY_JOBS
         return cls(seed, is_on, has_many and stream(seed, "bulks/at once").random() < _AT_ONCE)
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
-        """The definition of a job that step `number` writes, with a label in some seeds."""
+        """Return the definition of a job that step `number` writes, in some seeds with a label."""
         if not self.is_on:
             return written
         return {**written, "labels": {"team": stream(self.seed, f"bulks/{number}").choice(TEAMS)}}
@@ -69,7 +70,7 @@ class Bulks:
         return self.is_on and stream(self.seed, f"bulks/{number}/write").random() < _WRITTEN_IN_BULK
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients ask for which thing; the name is that of a job that is meant among others."""
+        """Return when clients make which call. The name is that of one job that the call should reach."""
         if not self.is_on:
             return []
         random = stream(self.seed, "bulks/asked")
@@ -90,15 +91,15 @@ class Bulks:
             at, name = random.randrange(begins_at, ends_at), random.choice(names)
             yield at, PAUSE_MANY, name
             yield min(at + random.randrange(_PAUSED_MS_MAX), ends_at), RESUME_MANY, name
-        # A job that is paused in the end owes nothing: whatever it lost before would not be seen.
+        # A job that is paused in the end owes no trigger, so what it lost before would not show.
         yield ends_at - SECOND_MS, RESUME_MANY, names[0]
 
     @contextmanager
     def bounds(self) -> Iterator[None]:
-        """How many jobs a call looks at: a few, so that few jobs have it do what thousands would.
+        """Patch how many jobs a call looks at: a few, so that few jobs do what thousands would.
 
-        In some seeds its patience is over before a page is. Where all jobs are written at once, nothing but
-        time bounds it.
+        In some seeds the call's time is over before its page is. Where all jobs are written at once, time is
+        the only bound.
         """
         with ExitStack() as stack:
             # A call creates even a single job in the way in which it creates many.

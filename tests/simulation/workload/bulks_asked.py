@@ -1,4 +1,4 @@
-"""How clients pause, resume and delete many jobs: they choose them, and ask for page after page."""
+"""How clients pause, resume and delete many jobs: they choose a filter, and ask for page after page."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,17 +12,17 @@ from sweephand.jobs.bulk import Bulk, BulkResult, Filter
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
 
-#: What is asked for: of whom, and of which jobs.
+#: An action on one page: of an app, and of a filter.
 _Ask: TypeAlias = Callable[[Bulk, Filter], BulkResult]
 
 
 def pause_many(request: "Request") -> None:
-    """Pause those that are chosen."""
+    """Pause the jobs that the filter chooses."""
     _ask(request, lambda bulk, wanted: bulk.pause(wanted, reason=None, who="client"))
 
 
 def resume_many(request: "Request") -> None:
-    """Resume them, and say now and then what becomes of what fell due."""
+    """Resume them. Some of these calls say which misfires fire."""
     mode = request.random.choice(MODES)
     request.asking.catchup = mode
     _ask(request, lambda bulk, wanted: bulk.resume(wanted, mode=mode, who="client"))
@@ -34,7 +34,7 @@ def delete_many(request: "Request") -> None:
 
 
 def _ask(request: "Request", ask: _Ask) -> None:
-    """Ask for one page, and keep where the next one begins; after an error it is this one."""
+    """Ask for one page, and keep the cursor of the next one. After an error the same page is next."""
     cursors, number = request.known.cursors, request.number
     prefix, labels = _chosen(request)
     chosen = Chosen(prefix, labels, cursors.get(number, ""))
@@ -53,7 +53,7 @@ def _ask(request: "Request", ask: _Ask) -> None:
 
 
 def _chosen(request: "Request") -> tuple[str, dict[str, str]]:
-    """By the beginning of their names, by a label, or by both: the same at every page."""
+    """Return the filter: by the beginning of names, by a label, or by both. It is the same for every page."""
     stem = request.key.name.rpartition("-")[0] + "-"
     team = {"team": request.random.choice(TEAMS)}
     if request.bulks.is_at_once:

@@ -1,4 +1,4 @@
-"""What clients ask for, and when: a plan made in advance, so that no mishap changes what is asked."""
+"""What clients ask for, and when. The plan is made in advance, so that no fault changes it."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -26,29 +26,29 @@ from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.runtime.app import App
 
-#: Instants at which cron schedules fire, and how far around them a client may ask.
+#: Instants at which cron schedules fire, and how far from them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS
 AROUND_MS: Final = 2_500
 
-#: How long before a tick requests are asked for that it may overtake.
+#: How long before a tick a client asks, so that the tick may overtake the request.
 BEFORE_TICK_MS: Final = 8 * SECOND_MS
 HALF_MS: Final = MINUTE_MS // 2
 
-#: How long after one they are asked for that it may have overtaken.
+#: How long after a tick a client asks, so that the request may have overtaken the tick.
 AFTER_TICK_MS: Final = 35 * SECOND_MS
 
-#: The chance that a client asks again after an error, how often it does, and how soon.
+#: The chance that a client asks again after an error, how often it does at most, and how soon.
 _AGAIN: Final = 0.7
 _AGAIN_MAX: Final = 3
 _AGAIN_MS_MAX: Final = 6 * SECOND_MS
 
-#: So many pages of a bulk call at most are asked for: more than there are jobs.
+#: The largest number of pages of a bulk call. There are fewer jobs.
 _PAGES_MAX: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One entry of the plan: `number` names it when a seed is shrunk."""
+    """One entry of the plan. `number` names it when a seed is shrunk."""
 
     number: int
     at: Instant
@@ -72,11 +72,10 @@ def plan(
     updates: Updates,
     short_lives: ShortLives,
 ) -> list[Step]:
-    """What clients will ask: each job is created near the beginning; later writes come in bursts.
+    """Return what clients will ask. They create each job near the beginning, and later writes come in bursts.
 
-    What they ask of runs is numbered behind the rest, then of many jobs, then how jobs change, then triggers
-    of jobs that fire only on demand, then the updates of a job that fires as often, then creations that a
-    deletion follows at once.
+    The numbers of steps go by kind: writes of jobs, actions on runs, bulk calls, changes of mode, triggers of
+    jobs on demand, updates of a job as often as it fires, and creations that a deletion follows at once.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -87,13 +86,13 @@ def plan(
     while len(wished) < writes:
         at = begins_at + random.randrange(ends_at - begins_at)
         if is_at_margins and random.random() < 1 / 2:
-            # A tick has just passed the places at which this will be armed, if its margin is gone.
+            # A tick has just passed the places at which this job will be armed, if the margin is gone.
             at += HALF_MS - at % MINUTE_MS + random.randrange(AFTER_TICK_MS)
         elif random.random() < 1 / 3:
-            # Much is due at these instants: what races with its delivery is asked for just then.
+            # Much is due at these instants, so requests at these instants race with deliveries.
             at = max(begins_at, at - at % ROUND_MS + random.randrange(-AROUND_MS, AROUND_MS))
         elif random.random() < 1 / 4:
-            # In many seeds a tick comes with each minute, or half past it, and overtakes a commit if it can.
+            # In many seeds a tick comes at the full or half minute, and may overtake a commit.
             at += HALF_MS - at % HALF_MS - random.randrange(BEFORE_TICK_MS)
         name = random.choice(names)
         apart_ms = random.choice((200, 2_000, 20_000))
@@ -111,7 +110,7 @@ def plan(
 
 
 class Clients:
-    """Carries out a plan: each step is a request, asked again after an error or not."""
+    """Carries out a plan. Each step is a request, which the client may repeat after an error."""
 
     def __init__(
         self,
@@ -144,7 +143,7 @@ class Clients:
         self.ends_at: Instant = 0
 
     def follow(self, steps: list[Step], ends_at: Instant) -> None:
-        """Have all steps happen when their time has come, none after `ends_at`."""
+        """Plan all steps for their times. No step happens after `ends_at`."""
         self.ends_at = ends_at
         for step in steps:
             if step.number not in self._mask.actions and step.at <= ends_at:

@@ -1,6 +1,6 @@
-"""What clients ask of runs, and the jobs whose runs it is asked of: in some seeds, apart from all else.
+"""What clients ask of runs, and the jobs of those runs. Only some seeds have this.
 
-Seeds without it stay what they are: what is drawn here is drawn from a chance of its own.
+The random numbers of this module are its own, so that other seeds stay what they are.
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,30 @@ from tests.simulation.world.faults import stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
-#: In so many seeds jobs complete asynchronously, tell of their ends and follow one another, and in all that
-#: last for days.
+#: The share of seeds in which jobs complete asynchronously, notify of their ends and follow one another. All
+#: seeds that last for days have this.
 _FLOWS: Final = 1 / 3
 
-#: There, so many of the jobs do the one or the other.
+#: In these seeds, the share of jobs that complete asynchronously, and the share that notify or follow.
 _ASYNC: Final = 0.5
 _TOLD: Final = 0.4
 _TOLD_OVER_DAYS: Final = 0.8
 _PAUSED_ON_ERROR: Final = 0.15
 
-#: And so many are given up at once, so that there is something to redrive.
+#: The share of jobs that give up at once, so that there are runs to redrive.
 _ONCE: Final = 0.35
 
-#: Silence is found in the queue, or beyond its reach by the wheel.
+#: The limits of silence. The first ones are within the queue's reach, and the last is found by a timer.
 _TIMEOUTS: Final = ("20s", "20s", "20s", "40s", "40s", "60s", "60s", "3m", "3m", "16m")
 _RUN_TIMES: Final = ("3m", "3m", "6m", "18m")
 
-#: What is reported on, or told of, is much more work than what is not: such jobs fire no more often.
+#: The schedules of jobs with reports or notifications. These make much more work, so such a job fires no more
+#: often.
 SLOW: Final = "@every 41s"
 FAST: Final = ("@every 5s", "@every 7s", "@every 17s", "@every 23s", "*/20 * * * * *")
 
 _HTTP: Final[dict[str, Any]] = {"type": "http", "url": "https://told.example/ends"}
-#: Over days a job that others follow fires a few times a day: while a follower is paused, whatever follows is
+#: The schedules of such jobs over days: a few times a day. While a following job is paused, its triggers are
 #: put back each quarter of an hour.
 _RARE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "@daily"},
@@ -45,12 +46,12 @@ _RARE: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "10h"},
 )
 
-#: What else says when a job fires.
+#: Other fields that say when a job fires.
 _TIMING: Final = frozenset({"schedule", "timezone", "dst", "dueTime", "ttl", "repeats", "jitter"})
 
 _WHEN: Final = ("succeeded", "failed", "always", None)
 
-#: What is asked for of runs, as clients.ACTIONS names it.
+#: The actions on runs, by their names in clients.ACTIONS.
 CANCEL: Final = "cancel a run"
 COMPLETE: Final = "complete a run"
 REDRIVE: Final = "redrive a run"
@@ -58,25 +59,25 @@ REDRIVE_MANY: Final = "redrive many"
 
 _ASKED: Final = (*[CANCEL] * 3, COMPLETE, *[REDRIVE] * 4, REDRIVE_MANY)
 
-#: So often at most, for each minute of the seed.
+#: The number of actions on runs for each minute of the seed, at most.
 _ASKED_EACH_MINUTE: Final = 3.0
 _MINUTES_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """What of this a seed has."""
+    """The jobs and actions of this kind in a seed."""
 
     seed: int
     is_on: bool
 
     @classmethod
     def of(cls, seed: int) -> "Flows":
-        """That of a seed."""
+        """Return those of a seed."""
         return cls(seed, stream(seed, "flows").random() < _FLOWS or Scenario.of(seed).is_sparse)
 
     def added(self, written: dict[str, Any], name: str, number: int, *, is_sparse: bool) -> dict[str, Any]:
-        """The definition of a job that step `number` writes, and in some seeds what it has besides."""
+        """Return the definition of a job that step `number` writes, in some seeds with fields for this."""
         if not self.is_on:
             return written
         random = stream(self.seed, f"flows/{number}")
@@ -101,7 +102,7 @@ class Flows:
         return fields
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients ask which thing of the runs of which job."""
+        """Return when clients do which action on the runs of which job."""
         if not self.is_on:
             return []
         random = stream(self.seed, "flows/asked")
@@ -114,7 +115,10 @@ class Flows:
         )
 
     def _told(self, random: Random, name: str) -> dict[str, Any]:
-        """Who is told: a consumer, or a job of a lower number, so that no two follow each other for ever."""
+        """Return the target of notifications: a consumer, or a job with a lower number.
+
+        So no two jobs follow each other for ever.
+        """
         stem, _, number = name.rpartition("-")
         if number == "0" or random.random() < 1 / 3:
             return _HTTP

@@ -1,4 +1,4 @@
-"""What simulated clients write into a definition: schedules of every form, and how they end and catch up."""
+"""What simulated clients write into a definition: schedules of every form, their ends, and catch-up rules."""
 
 from typing import Any, Final
 
@@ -48,10 +48,10 @@ BOUND: Final[tuple[dict[str, Any], ...]] = (
     {"dueTime": "20s", "jitter": "5m"},
 )
 
-#: What begins about as far ahead as a sweep reads, and is swept at any second of a minute.
+#: Series that begin about as far ahead as a sweep reads. They are swept at any second of a minute.
 MARGINAL: Final[tuple[dict[str, Any], ...]] = ({}, {"schedule": "@every 61s"}, {"schedule": "@every 121s"})
 
-#: Whole seconds between the instants of a list, and how many it has: it travels twenty at a time.
+#: Whole seconds between the instants of a list, and their number. A list travels in parts of twenty.
 LISTS: Final = ((7, 45), (31, 30), (120, 6))
 
 #: Schedules for seeds that last for days.
@@ -74,7 +74,7 @@ SPARSE: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "R/P1D", "timezone": "Europe/Dublin"},
 )
 
-#: What becomes of an outage's misfires.
+#: The rules for misfires.
 CATCH_UPS: Final[tuple[dict[str, Any] | None, ...]] = (
     None,
     None,
@@ -84,7 +84,8 @@ CATCH_UPS: Final[tuple[dict[str, Any] | None, ...]] = (
     {"mode": "none", "window": "10m"},
 )
 
-#: Retrying has to be over soon after the calm begins: delays within the queue, and some in the wheel.
+#: Retry rules. Retrying has to be over soon after the calm begins. Most delays are within the queue's reach,
+#: and some need a timer.
 RETRIES: Final[tuple[dict[str, Any], ...]] = (
     {"maxAttempts": 1},
     {"maxAttempts": 3, "initialDelay": "5s", "multiplier": 2},
@@ -106,7 +107,7 @@ PATCHES: Final[tuple[dict[str, Any], ...]] = (
 
 SPARSE_PATCHES: Final[tuple[dict[str, Any], ...]] = ({}, {}, {"repeats": 30}, {"schedule": "@every 4h"})
 
-#: What an update changes of a job's timing beside its schedule; None takes a field away.
+#: What an update changes of a job's timing beside its schedule. None removes a field.
 RETIMINGS: Final[tuple[dict[str, Any], ...]] = (
     {"jitter": "30s"},
     {"jitter": "2m"},
@@ -143,5 +144,5 @@ SPARSE_RETIMINGS: Final[tuple[dict[str, Any], ...]] = (
     {"repeats": None},
 )
 
-#: What a resume may ask for; None is the job's own mode.
+#: The modes that a resume may ask for. None is the job's own mode.
 MODES: Final[tuple[CatchUpMode | None, ...]] = (None, "latest", "all", "none")

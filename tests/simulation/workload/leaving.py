@@ -1,4 +1,4 @@
-"""Which jobs go with their last run (`deleteAfterCompletion`): in some seeds, apart from all else."""
+"""The jobs that go with their last run (`deleteAfterCompletion`). Only some seeds have them."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,18 +7,19 @@ from tests.simulation.workload.forms import BOUND
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_at_margins, stream
 
-#: In so many seeds jobs go with their last run, and all that last for days.
+#: The share of seeds in which jobs go with their last run. All seeds that last for days have such jobs.
 _LEAVING: Final = 1 / 4
 
-#: There, so many of the definitions end, for so many that do it is asked for, and of the others for so many.
+#: In these seeds, the share of definitions that end; the share of those that ask for it; and the share of the
+#: others that do.
 _BOUND: Final = 0.5
 _ASKED: Final = 0.75
 _IN_VAIN: Final = 0.15
 
-#: And so many of the patches change their mind about it.
+#: The share of patches that set or remove it.
 _PATCHED: Final = 0.3
 
-#: What says when a job fires, and what bounds it.
+#: The fields that say when a job fires, and those that bound it.
 _TIMING: Final = frozenset(
     {"schedule", "timezone", "dst", "dueTime", "ttl", "repeats", "jitter", "retention"}
 )
@@ -29,19 +30,19 @@ FIELD: Final = "deleteAfterCompletion"
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What of this a seed has."""
+    """The jobs of this kind in a seed."""
 
     seed: int
     is_on: bool
 
     @classmethod
     def of(cls, seed: int) -> "Leaving":
-        """That of a seed: one that asks of the margins between clocks all that they allow for has none."""
+        """Return those of a seed. A seed that uses up the margins between clocks has none."""
         is_drawn = stream(seed, "leaving").random() < _LEAVING and not is_at_margins(seed)
         return cls(seed, is_drawn or Scenario.of(seed).is_sparse)
 
     def added(self, written: dict[str, Any], number: int, *, is_sparse: bool) -> dict[str, Any]:
-        """The definition of a job that step `number` writes, and in some seeds whether it goes by itself."""
+        """Return the definition of a job that step `number` writes, in some seeds with the field."""
         if not self.is_on:
             return written
         random = stream(self.seed, f"leaving/{number}")
@@ -54,7 +55,7 @@ class Leaving:
         return fields
 
     def patched(self, number: int) -> dict[str, Any]:
-        """What a PATCH says of it; mostly nothing."""
+        """Return what a PATCH says of it, which is mostly nothing."""
         random = stream(self.seed, f"leaving/patch/{number}")
         if not self.is_on or random.random() >= _PATCHED:
             return {}

@@ -1,4 +1,4 @@
-"""What jobs deliver to and how their runs complete, and how that changes while retries are under way."""
+"""The targets of jobs and how their runs complete, and changes of both while retries are under way."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,12 +9,12 @@ from tests.simulation.world.faults import is_at_margins, stream
 
 from sweephand.base.instants import SECOND_MS, Instant
 
-#: In so many seeds jobs deliver to FIFO queues and change their mode, in so many connections take up to a
-#: minute.
+#: The share of seeds in which jobs deliver to FIFO queues and change their mode, and of seeds with slow
+#: connections.
 _FIFO: Final = 1 / 8
 _SLOW: Final = 1 / 10
 
-#: There, so many of the definitions name a queue, and complete asynchronously.
+#: In these seeds, the share of definitions that name a queue, and of those that complete asynchronously.
 _QUEUED: Final = 2 / 3
 _ASYNC: Final = 1 / 2
 
@@ -23,7 +23,7 @@ _QUEUE: Final[dict[str, Any]] = {"type": "sqs", "queueUrl": URL}
 
 _REPORTED: Final[dict[str, Any]] = {"completion": "async", "heartbeatTimeout": "20s", "maxRunTime": "3m"}
 
-#: What a PATCH makes of a job: another way of completing, of taking turns, another consumer.
+#: What a PATCH changes of a job: how it completes, its overlap, or its consumer.
 _CHANGES: Final[tuple[dict[str, Any], ...]] = (
     {"completion": "sync"},
     {"completion": "sync"},
@@ -35,27 +35,27 @@ _CHANGES: Final[tuple[dict[str, Any], ...]] = (
     {"overlap": "allow"},
 )
 
-#: So long consumers may take, where connecting does.
+#: How long consumers may take in seeds with slow connections.
 _TIMEOUTS: Final = ("15s", "30s", "60s", "60s")
 
-#: What is reported on is much more work than what is not: such jobs fire no more often.
+#: The schedules of jobs with reports. These make much more work, so such a job fires no more often.
 _RARELY: Final = "@every 41s"
 _OFTEN: Final = ("@every 5s", "@every 7s", "@every 13s", "@every 17s", "@every 23s", "*/20 * * * * *")
 
-#: So often jobs are patched, and so many times in a row where connections are slow: the job is another each
-#: time.
+#: How many patches a seed has, and how many times in a row a job is patched in seeds with slow connections.
+#: Each patch changes the job.
 _PATCHES: Final = 8
 _ROWS: Final = 2
 _IN_A_ROW: Final = 5
 _APART_MS_MAX: Final = 20 * SECOND_MS
 
-#: As verbs.ACTIONS names it.
+#: The action, by its name in verbs.ACTIONS.
 _PATCH: Final = "patch"
 
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What of this a seed has."""
+    """The jobs and changes of this kind in a seed."""
 
     seed: int
     is_fifo: bool
@@ -63,14 +63,17 @@ class Modes:
 
     @classmethod
     def of(cls, seed: int) -> "Modes":
-        """That of a seed: one that lasts for days or asks of the margins between clocks has none."""
+        """Return those of a seed.
+
+        A seed that lasts for days or uses up the margins between clocks has none.
+        """
         random = stream(seed, "modes")
         has_none = is_at_margins(seed) or Scenario.of(seed).is_sparse
         is_fifo, is_slow = random.random() < _FIFO, random.random() < _SLOW
         return cls(seed, is_fifo and not has_none, is_slow and not has_none)
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
-        """The definition of a job that step `number` writes, and in some seeds what it delivers to."""
+        """Return the definition of a job that step `number` writes, in some seeds with another target."""
         random = stream(self.seed, f"modes/{number}")
         fields = dict(written)
         if self.is_slow:
@@ -84,13 +87,13 @@ class Modes:
         return fields
 
     def patched(self, number: int) -> dict[str, Any]:
-        """What a PATCH changes of it."""
+        """Return what a PATCH changes of it."""
         if not self.is_fifo:
             return {}
         return dict(stream(self.seed, f"modes/patch/{number}").choice(_CHANGES))
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients patch which job besides."""
+        """Return when clients patch which job besides."""
         if not (self.is_fifo or self.is_slow):
             return []
         random = stream(self.seed, "modes/asked")

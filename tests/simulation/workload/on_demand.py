@@ -1,4 +1,4 @@
-"""Which jobs fire only on demand, by hand or in a chain: in some seeds, apart from all else."""
+"""The jobs that fire only on demand, by hand or in a chain. Only some seeds have them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,38 +11,40 @@ from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
 
 from sweephand.base.instants import Instant
 
-#: In so many seeds there are such jobs.
+#: The share of seeds with such jobs.
 _SEEDS: Final = 1 / 5
 
-#: There, so many definitions of a job whose name has a low number say no time: others follow these.
+#: In these seeds, the share of definitions without a time, of jobs with a low number. Other jobs lead to
+#: these.
 _LOW: Final = 0.6
 _OTHERS: Final = 0.15
 _LOW_MAX: Final = 1
 
-#: So many of the other definitions are followed by a job of a lower number, so that no two follow each other.
+#: The share of the other definitions that lead to a job with a lower number. So no two jobs follow each other
+#: for ever.
 _FOLLOWED: Final = 0.5
 
-#: And so many of them end by a `ttl`.
+#: The share of these jobs that end by a `ttl`.
 _ENDING: Final = 1 / 4
 _TTLS: Final = ("90s", "400s", "30m")
 
-#: So many updates of a job's timing take away all that says when it fires.
+#: The share of updates of a job's timing that remove every field that says when it fires.
 _TAKEN_AWAY: Final = 0.4
 
-#: So many triggers by hand are asked for besides.
+#: The number of additional triggers by hand.
 _TRIGGERS: Final = 12
 
-#: What a job says of occurrences that it never has; production refuses each.
+#: Fields about occurrences, which a job on demand does not have. Production refuses each.
 _TIMES: Final = frozenset({"schedule", "dst", "dueTime", "ttl", "repeats", "jitter"})
 _UNJUDGED: Final = frozenset({"catchup", FIELD})
 
-#: As verbs.ACTIONS names it.
+#: The action, by its name in verbs.ACTIONS.
 _TRIGGER: Final = "trigger"
 
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
-    """What of this a seed has."""
+    """The jobs of this kind in a seed."""
 
     seed: int
     is_on: bool
@@ -50,20 +52,23 @@ class OnDemand:
 
     @classmethod
     def of(cls, seed: int) -> "OnDemand":
-        """That of a seed: one that asks of the margins between clocks, or that lasts for weeks, has none."""
+        """Return those of a seed.
+
+        A seed that uses up the margins between clocks or lasts for weeks has none.
+        """
         scenario = Scenario.of(seed)
         has_none = is_at_margins(seed) or is_backlogged(seed) or scenario.is_for_weeks
         is_drawn = stream(seed, "on demand").random() < _SEEDS
         return cls(seed, is_drawn and not has_none, scenario.is_sparse)
 
     def added(self, written: dict[str, Any], name: str, number: int) -> dict[str, Any]:
-        """The definition of a job that step `number` writes, in some seeds without a time."""
+        """Return the definition of a job that step `number` writes, in some seeds without a time."""
         if not self.is_on:
             return written
         random = stream(self.seed, f"on demand/{number}")
         place = int(name.rpartition("-")[2])
         if random.random() >= (_LOW if place <= _LOW_MAX else _OTHERS):
-            # Over days, what follows a paused job is put back too often.
+            # Over days, triggers that follow a paused job are put back too often.
             is_followed = place > 0 and not self.is_sparse and random.random() < _FOLLOWED
             return self._followed(written, f"job-{random.randrange(place)}") if is_followed else written
         fields = {name: value for name, value in written.items() if name not in _TIMES | _UNJUDGED}
@@ -76,14 +81,14 @@ class OnDemand:
         return {**fields, "schedule": SLOW} if fields.get("schedule") in FAST else fields
 
     def retimed(self, written: dict[str, Any], number: int) -> dict[str, Any]:
-        """A definition whose timing step `number` changes, in some seeds without any time left."""
+        """Return a definition whose timing step `number` changes, in some seeds without any time left."""
         random = stream(self.seed, f"on demand/retimed/{number}")
         if not self.is_on or random.random() >= _TAKEN_AWAY:
             return written
         return {name: value for name, value in written.items() if name not in _TIMES | _UNJUDGED}
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients trigger which job besides."""
+        """Return when clients trigger which job besides."""
         if not self.is_on:
             return []
         random = stream(self.seed, "on demand/asked")
@@ -94,12 +99,12 @@ class OnDemand:
 
 
 def is_on_demand(definition: Mapping[str, Any]) -> bool:
-    """Whether a definition says no time at which it fires."""
+    """Whether a definition says no time at which its job fires."""
     return definition.get("schedule") is None and definition.get("dueTime") is None
 
 
 def judged(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """A definition without what the API refuses of a job on demand before the writer sees it."""
+    """Return a definition without the fields that the API refuses for a job on demand."""
     if not is_on_demand(definition):
         return dict(definition)
     return {name: value for name, value in definition.items() if name not in _UNJUDGED}

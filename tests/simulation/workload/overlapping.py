@@ -1,4 +1,7 @@
-"""Which jobs of a seed take turns, and what makes their runs last: definitions and consumers ask here."""
+"""The jobs of a seed whose runs take turns, and what makes their runs last.
+
+Definitions and consumers use this.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +12,14 @@ from tests.simulation.world.faults import fraction, mixed, stream
 
 from sweephand.base.instants import SECOND_MS
 
-#: In so many seeds jobs take turns, the others are as they would be without.
+#: The share of seeds in which runs take turns.
 _SEEDS: Final = 1 / 3
 
-#: What a job may be in such a seed. Most keep to one setting, since an order that is kept is only seen there;
-#: "any" is another with each definition.
+#: The settings of a job in such a seed. Most jobs keep one setting, since only a setting that stays shows
+#: whether an order is kept. "any" draws another one for each definition.
 _KINDS: Final = ("skip", "wait", "wait", "wait", "waitLatest", "waitLatest", "any", "allow")
 
-#: What "any" draws from.
+#: The settings from which "any" draws.
 SETTINGS: Final[tuple[dict[str, Any], ...]] = (
     {"overlap": "skip"},
     {"overlap": "wait"},
@@ -26,28 +29,28 @@ SETTINGS: Final[tuple[dict[str, Any], ...]] = (
     {},
 )
 
-#: How many may wait: so few that more come, or as many as ever will.
+#: How many triggers may wait: so few that more come, or more than ever come.
 _WAIT_LIMITS: Final = (1, 2, 3, 8, None)
 
-#: Beside the usual policies, one that holds a job for a minute and more.
+#: A retry rule beside the usual ones, which holds a job for a minute and more.
 _RETRY: Final[Mapping[str, Any]] = {"maxAttempts": 5, "initialDelay": "25s", "multiplier": 1}
 
-#: How long a consumer of such a job may work at most: dense schedules come every few seconds.
+#: How long a consumer of such a job works, at most. Dense schedules come every few seconds.
 _WORKS_MS: Final = (0, 3 * SECOND_MS, 14 * SECOND_MS)
 
-#: In so many of those seeds one trigger ends as a dead letter and leaves a line held for an hour: that takes
-#: long.
+#: The share of these seeds in which one trigger ends as a dead letter and holds a line for an hour. Such a
+#: seed takes long.
 _CRASHES: Final = 1 / 25
 
-#: Chances are told apart by this.
+#: This number picks the chance that decides how long a consumer works.
 _WORK: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Overlapping:
-    """The settings of a seed's jobs: by name, how each is, and how long its consumer may work.
+    """The settings of a seed's jobs: the setting of each name, and how long its consumer may work.
 
-    When `crashes_at` triggers were requested, the next kills whoever begins it, however often it is tried.
+    When `crashes_at` triggers were requested, the next one kills each function that begins it.
     """
 
     kinds: Mapping[str, str]
@@ -56,7 +59,7 @@ class Overlapping:
 
     @classmethod
     def of(cls, seed: int) -> "Overlapping":
-        """The settings of a seed: none in most."""
+        """Return the settings of a seed. Most seeds have none."""
         random = stream(seed, "overlap")
         if random.random() >= _SEEDS:
             return cls({}, {})
@@ -66,7 +69,7 @@ class Overlapping:
         return cls(kinds, works_ms, random.randrange(1, 12) if random.random() < _CRASHES else None)
 
     def written(self, name: str, random: Random) -> dict[str, Any]:
-        """What a new definition of the job says of it; nothing where runs may overlap."""
+        """Return the fields of a new definition of the job. There are none if its runs may overlap."""
         kind = self.kinds.get(name, "allow")
         if kind == "allow":
             return {}
@@ -78,19 +81,19 @@ class Overlapping:
         return written | ({"waitLimit": limit} if limit is not None and kind == "wait" else {})
 
     def patched(self, name: str, random: Random) -> dict[str, Any]:
-        """What a PATCH may change of it: as a rule nothing."""
+        """Return what a PATCH changes of them, which is mostly nothing."""
         return (
             dict(random.choice(SETTINGS)) if self.kinds.get(name) == "any" and random.random() < 1 / 2 else {}
         )
 
     def takes_turns(self, name: str) -> bool:
-        """Whether the job does, as a rule."""
+        """Whether the runs of the job mostly take turns."""
         return name in self.works_ms
 
     def work_ms(self, name: str, code: int) -> int:
-        """How long the consumer of a job works at a request with that chance."""
+        """Return how long the consumer of a job works at a request with that chance."""
         return int(self.works_ms.get(name, 0) * fraction(mixed(code, _WORK)))
 
 
-#: No job takes turns, no consumer works for long.
+#: A seed in which no runs take turns and no consumer works for long.
 NONE: Final = Overlapping({}, {})

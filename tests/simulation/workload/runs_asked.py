@@ -12,12 +12,12 @@ from sweephand.runs.redrive import Progress
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
 
-#: Runs that a client looks at before it chooses.
+#: The number of runs that a client looks at before it chooses.
 _LISTED_MAX = 20
 
 
 def cancel(request: "Request") -> None:
-    """Cancel a run that goes on, if the client sees one."""
+    """Cancel a run that is not over, if the client sees one."""
     run = _chosen(request, ("running", "retrying", "claimed"))
     if run is not None:
         asked = _asked(request, "cancel", run)
@@ -27,7 +27,7 @@ def cancel(request: "Request") -> None:
 
 
 def complete(request: "Request") -> None:
-    """Say without a token, as whoever may write the job can, that a run is complete."""
+    """Report a run as complete without a token, as a key with the role `write` may."""
     run = _chosen(request, ("running",))
     if run is not None:
         asked = replace(_asked(request, "complete", run), attempt=None)
@@ -44,7 +44,7 @@ def redrive(request: "Request") -> None:
 
 
 def redrive_many(request: "Request") -> None:
-    """Redrive all that was given up of the jobs whose names begin as this one does."""
+    """Redrive all runs that were given up, of the jobs whose names begin as this one does."""
 
     def ask() -> None:
         since = Progress()

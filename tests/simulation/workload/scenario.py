@@ -1,4 +1,4 @@
-"""How large a seed's world is and how long it lasts, before anything goes wrong."""
+"""How large a seed's world is and how long it lasts, before any fault happens."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,34 +8,31 @@ from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
 
 from sweephand.base.instants import DAY_MS, Instant
 
-#: 2026-11-21T12:00:00Z: when seeds begin, or up to a day later.
+#: 2026-11-21T12:00:00Z: seeds begin then, or up to a day later.
 BEGIN: Final[Instant] = 1_795_262_400_000
 
-#: A week before the clocks of Europe go forward, and before those of America go back, in 2027.
+#: A week before Europe's clocks go forward, and a week before America's go back, in 2027.
 TRANSITIONS: Final[tuple[Instant, ...]] = (1_806_278_400_000, 1_825_027_200_000)
 
-#: One seed in so many lasts for days.
+#: One seed in this many lasts for days.
 _SPARSE: Final = 0.03
 
-#: One in so many seeds lasts for weeks, and all from FIRST_FOR_WEEKS on.
+#: One seed in this many lasts for weeks, and all seeds from FIRST_FOR_WEEKS on do.
 _FOR_WEEKS: Final = 0.01
 
-#: So many days they last.
+#: How many days they last.
 _DAYS: Final = (20, 40, 80)
 
 
 def is_for_weeks(seed: int) -> bool:
-    """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items meanwhile."""
+    """Whether a seed lasts longer than any record is kept, so that DynamoDB removes items."""
     is_drawn = stream(seed, "lasts for weeks").random() < _FOR_WEEKS and not is_at_margins(seed)
     return seed >= FIRST_FOR_WEEKS or (is_drawn and not is_backlogged(seed))
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """How large a seed's world is, before anything goes wrong.
-
-    One that lasts for weeks is sparse, too.
-    """
+    """How large a seed's world is, before any fault happens. A seed that lasts for weeks is sparse, too."""
 
     begins_at: Instant
     minutes: int
@@ -49,7 +46,7 @@ class Scenario:
 
     @classmethod
     def of(cls, seed: int) -> "Scenario":
-        """The scenario of a seed."""
+        """Return the scenario of a seed."""
         random = stream(seed, "scenario")
         if is_for_weeks(seed):
             return cls(

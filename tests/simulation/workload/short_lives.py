@@ -1,4 +1,7 @@
-"""Jobs that are deleted while their creation may still be repeated: in some seeds that have repeats."""
+"""Jobs that are deleted while their creation may still be repeated.
+
+Some of the seeds with repeats have them.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,39 +17,39 @@ from tests.simulation.world.faults import (
 
 from sweephand.base.instants import SECOND_MS, Instant
 
-#: In so many of the seeds that have repeats there are such jobs.
+#: The share of the seeds with repeats that have such jobs.
 _SEEDS: Final = 1 / 3
 
-#: So many of them.
+#: The number of such jobs.
 _LIVES: Final = 10
 
-#: The job of that name is deleted so long before at most, so that what follows is a creation.
+#: The job of the name is deleted at most this long before, so that a creation follows.
 _BEFORE_MS_MAX: Final = 4 * SECOND_MS
 
-#: The deletion comes so long after the creation at most, sooner as a rule: the SDK makes a request again
-#: within 9 s.
+#: How long after the creation the deletion comes at most. It mostly comes sooner: the SDK makes a request
+#: again within 9 s.
 _AFTER_MS_MAX: Final = 9 * SECOND_MS
 
-#: So many deletions are followed by another creation, within as long.
+#: The share of deletions that another creation follows within the same time.
 _CREATED_AGAIN: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class ShortLives:
-    """Whether a seed has them."""
+    """Whether a seed has such jobs."""
 
     seed: int
     is_on: bool
 
     @classmethod
     def of(cls, seed: int) -> "ShortLives":
-        """That of a seed: one that lasts for days or asks of the margins between clocks has none."""
+        """Return what a seed has. One that lasts for days or uses up the margins between clocks has none."""
         has_none = is_at_margins(seed) or is_backlogged(seed) or Scenario.of(seed).is_sparse
         is_on = not has_none and stream(seed, "short lives").random() < _SEEDS
         return cls(seed, is_on and Troubles.of(seed, NO_MASK)["repeats"] > 0)
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients delete, create and delete which job in a row."""
+        """Return when clients delete, create and delete which job in a row."""
         if not self.is_on:
             return []
         random = stream(self.seed, "short lives/asked")

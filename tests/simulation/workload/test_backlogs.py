@@ -1,4 +1,4 @@
-"""Seeds in which time is short are simulated: slow stores, backlogs in every shard, timers that fail once."""
+"""Seeds with slow stores, backlogs in every shard, and timers that fail once are simulated."""
 
 from tests.simulation.simulation import run
 from tests.simulation.traces.trace import (

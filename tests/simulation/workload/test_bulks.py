@@ -1,4 +1,4 @@
-"""What is asked for in bulk is simulated and judged: by filters, page after page, acknowledged or not."""
+"""Bulk calls are simulated and judged: by filters, page after page, acknowledged or not."""
 
 from collections.abc import Callable
 from itertools import chain
@@ -10,7 +10,7 @@ from tests.simulation.traces.doctored import Doctoring, complaints
 from tests.simulation.traces.trace import Event, ManyAnswered, Written
 from tests.simulation.workload.bulks import Bulks
 
-#: So many of the first seeds show all of it.
+#: This number of first seeds shows all of it.
 SEEDS = range(120)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Bulks.of(seed).is_on))

@@ -1,4 +1,4 @@
-"""How runs end is simulated: in some seeds, in every way, and the others know nothing of it."""
+"""Every way in which a run ends is simulated in some seeds, and in no others."""
 
 from itertools import chain
 
@@ -17,7 +17,7 @@ from tests.simulation.traces.trace import (
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.modes import Modes
 
-#: So many of the first seeds show all of it.
+#: This number of first seeds shows all of it.
 SEEDS = range(60)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Flows.of(seed).is_on))
@@ -28,7 +28,7 @@ def test_a_third_of_the_seeds_has_it() -> None:
 
 
 def test_a_seed_without_it_has_nothing_of_it() -> None:
-    # Where jobs deliver to a queue their completion changes, too.
+    # Where jobs deliver to a queue, their completion changes, too.
     without = [seed for seed in range(6) if not Flows.of(seed).is_on and not Modes.of(seed).is_fifo]
     assert without
     for seed in without:
@@ -38,10 +38,10 @@ def test_a_seed_without_it_has_nothing_of_it() -> None:
 def test_every_way_from_one_state_to_another_is_gone() -> None:
     gone = {(each.before, each.state) for each in EVENTS if isinstance(each, RunStored)}
     ways = {(before, after) for before, row in LEAVES_TO.items() for after in row}
-    # Nothing begins as running or cancelled, and of what is skipped nothing was claimed. A record is kept for
-    # longer after days of a pause alone.
+    # No run begins as running or cancelled, and no skipped run was claimed before. A record is kept for
+    # longer only after days of a pause.
     never = {(None, "running"), (None, "cancelled"), ("claimed", "skipped"), ("retrying", "retrying")}
-    # What is deleted or paused in the second in which it connects is met by few seeds.
+    # Few seeds delete or pause a job in the very second in which its delivery connects.
     never |= {("claimed", "cancelled"), ("claimed", "released")}
     assert ways - gone <= never
     assert gone <= ways

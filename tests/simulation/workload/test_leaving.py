@@ -16,7 +16,7 @@ from tests.simulation.traces.trace import (
 )
 from tests.simulation.workload.leaving import FIELD, Leaving
 
-#: So many of the first seeds show all of it.
+#: This number of first seeds shows all of it.
 SEEDS = range(160)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Leaving.of(seed).is_on))

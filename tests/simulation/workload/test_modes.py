@@ -18,7 +18,7 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS
 
-#: So many of the first seeds show all of it.
+#: This number of first seeds shows all of it.
 SEEDS = range(80)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Modes.of(seed).is_fifo))

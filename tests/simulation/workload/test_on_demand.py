@@ -7,7 +7,7 @@ from tests.simulation.simulation import run
 from tests.simulation.traces.trace import Requested, Written
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 
-#: Those of so many of the first seeds show all of it.
+#: Those among this number of first seeds show all of it.
 SEEDS = [seed for seed in range(50) if OnDemand.of(seed).is_on and not OnDemand.of(seed).is_sparse]
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS))

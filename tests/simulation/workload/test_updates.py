@@ -1,4 +1,4 @@
-"""In some seeds a job is updated as often as it fires; in some, jobs have room for few earlier revisions."""
+"""In some seeds a job is updated as often as it fires. In some, jobs have room for few earlier revisions."""
 
 from collections import Counter
 

@@ -1,4 +1,7 @@
-"""What a client can ask of a job, verb by verb: each asks the production code, and says what it was told."""
+"""What a client can ask of a job, one function for each action.
+
+Each calls production code and returns the answer.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -64,18 +67,18 @@ from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.runtime.app import App
 
-#: Whose key all clients have.
+#: The key that all clients use.
 CLIENT: Final = "client"
 
-#: Data over 2 KB is kept apart from the job.
+#: Data over 2 KB is stored apart from the job.
 _LARGE: Final = 3_000
 
 
 @dataclass(slots=True)
 class Known:
-    """What the clients of a name know of it: what they asked for last, and the revision last told.
+    """What the clients of a name know of it: their last definition, and the revision of the last answer.
 
-    `cursors` are where the next page of a bulk call begins, by the number of its request.
+    `cursors` are the cursors of bulk calls, by the number of their request.
     """
 
     definition: Definition | None = None
@@ -85,9 +88,9 @@ class Known:
 
 @dataclass(slots=True)
 class Request:
-    """One request: to which app, about which job, and when by their clock.
+    """One request: of an app, about a job, at an instant by the client's clock.
 
-    Its `random` is the same whenever it is repeated. What it asks for is told to `known`.
+    Its `random` is the same whenever the request is repeated. The request keeps what it learns in `known`.
     """
 
     app: App
@@ -109,11 +112,11 @@ class Request:
 
     @property
     def at(self) -> Instant:
-        """When it was asked, by the clock of who serves it."""
+        """When the request was made, by the clock of the function that serves it."""
         return self.asking.asked_at
 
     def new_definition(self) -> Definition:
-        """A definition unlike all others by its data."""
+        """Return a definition whose data differs from all others."""
         random = self.random
         if self.weeks.is_on:
             self.known.definition = definition(data=self.new_data(), **self.weeks.written(random))
@@ -139,20 +142,20 @@ class Request:
         return self.known.definition
 
     def _instants(self) -> list[str]:
-        """A list that begins about now."""
+        """Return a list of instants that begins about now."""
         apart_s, number = self.random.choice(LISTS)
         begins_at = self.at - self.at % SECOND_MS + self.random.randrange(-2, 300) * SECOND_MS
         return [rfc3339(begins_at + each * apart_s * SECOND_MS) for each in range(number)]
 
     def new_data(self) -> str:
-        """JSON that names the request."""
+        """Return JSON that names the request."""
         filling = "x" * _LARGE if self.random.random() < 1 / 4 else ""
         return f'"{self.number}{filling}"'
 
     def put(
         self, written: Definition, *, if_match: str | None = None, if_absent: bool = False
     ) -> WriteResult:
-        """PUT it, or write it in bulk as the only job of the call."""
+        """PUT the definition, or write it in bulk as the only job of the call."""
         if if_match is None and not if_absent and self.bulks.writes_in_bulk(self.number):
             return self._put_in_bulk(written)
         return self.app.writer.put(
@@ -173,13 +176,13 @@ class Request:
         raise result
 
 
-#: Does what is asked, and returns the uid and revision that the client is told of, None if of none.
+#: Performs an action, and returns the uid and revision of the answer, or None if it has none.
 Ask: TypeAlias = Callable[[Request], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a client may ask: how often, compared with the others."""
+    """An action of clients, and how frequent it is compared with the others."""
 
     verb: Verb
     weight: float
@@ -195,7 +198,7 @@ def _put(request: Request) -> tuple[str, str]:
 
 
 def _put_data(request: Request) -> tuple[str, str]:
-    """The same with other data: the series goes on."""
+    """Replace the job with other data, so that the series goes on."""
     last = request.known.definition or request.new_definition()
     renewed = definition(data=request.new_data(), **last.written)
     request.known.definition = renewed
@@ -223,7 +226,7 @@ def _delete_if_match(request: Request) -> None:
 
 
 def _patch(request: Request) -> tuple[str, str]:
-    """Some fields anew, beside a label that makes it a change."""
+    """Patch some fields, beside a label that makes it a change."""
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
     fields = fields | request.overlapping.patched(request.key.name, request.random)
     fields = fields | request.leaving.patched(request.number) | request.modes.patched(request.number)
@@ -231,7 +234,7 @@ def _patch(request: Request) -> tuple[str, str]:
         fields = request.random.choice(PATCHES_FOR_WEEKS)
 
     def patched(before: Definition) -> Definition:
-        # A label by which jobs are chosen is taken away now and then.
+        # Some patches remove the label by which bulk calls choose jobs.
         kept = before.labels if request.number % 3 else {}
         labels = {**kept, "patch": str(request.number)}
         return replace(before, written=judged({**before.written, **fields, "labels": labels}))
@@ -240,7 +243,7 @@ def _patch(request: Request) -> tuple[str, str]:
 
 
 def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
-    """A definition of which one thing that says when is changed, or taken away."""
+    """Return a definition of which one field that says when is changed or removed."""
     change = request.random.choice(SPARSE_RETIMINGS if request.is_sparse else RETIMINGS)
     written = {**before, **change, "labels": {**before.get("labels", {}), "retimed": str(request.number)}}
     if is_on_demand(written):
@@ -250,14 +253,14 @@ def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _put_often(request: Request) -> tuple[str, str]:
-    """PUT of what fires as often as it will be updated."""
+    """Replace a job by one that fires as often as it will be updated."""
     written = definition(data=request.new_data(), **often(request.random))
     request.known.definition = written
     return _told(request.put(written))
 
 
 def _touch(request: Request) -> tuple[str, str]:
-    """PATCH of a label and nothing else."""
+    """Patch a label and nothing else."""
 
     def patched(before: Definition) -> Definition:
         labels = {**before.labels, "patch": str(request.number)}
@@ -267,7 +270,7 @@ def _touch(request: Request) -> tuple[str, str]:
 
 
 def _patch_timing(request: Request) -> tuple[str, str]:
-    """PATCH of jitter, dst, time zone, dueTime or repeats."""
+    """Patch jitter, dst, time zone, dueTime or repeats."""
 
     def patched(before: Definition) -> Definition:
         return replace(before, written=_retimed(request, before.written))
@@ -276,7 +279,7 @@ def _patch_timing(request: Request) -> tuple[str, str]:
 
 
 def _put_timing(request: Request) -> tuple[str, str]:
-    """PUT of what was asked for last, with another jitter, dst, time zone, dueTime or repeats."""
+    """Replace a job by its last definition with another jitter, dst, time zone, dueTime or repeats."""
     last = request.known.definition or request.new_definition()
     retimed = replace(last, written=_retimed(request, last.written))
     request.known.definition = retimed
@@ -314,7 +317,7 @@ def _crowd(request: Request) -> tuple[str, str]:
     return _told(request.put(definition(data=request.new_data(), **written), if_absent=True))
 
 
-#: All that clients ask for, by name. A new verb is one more entry.
+#: All actions of clients, by name. A new action is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
     "put": Action("replace", 5, _put),
     "put with other data": Action("replace", 3, _put_data),
@@ -330,18 +333,18 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "backfill": Action("backfill", 0.5, _backfill),
     "delete": Action("delete", 1.5, _delete),
     "delete if match": Action("delete", 0.5, _delete_if_match),
-    # In seeds with a backlog (backlogs.py).
+    # For seeds with a backlog (backlogs.py).
     CROWD: Action("create", 0, _crowd),
-    # Of runs is asked by a plan of its own (flows.py).
+    # Actions on runs have a plan of their own (flows.py).
     CANCEL: Action("cancel", 0, cancel),
     COMPLETE: Action("complete", 0, complete),
     REDRIVE: Action("redrive", 0, redrive),
     REDRIVE_MANY: Action("redrive many", 0, redrive_many),
-    # Of many jobs, too (bulks.py).
+    # Bulk calls have one, too (bulks.py).
     PAUSE_MANY: Action("pause many", 0, pause_many),
     RESUME_MANY: Action("resume many", 0, resume_many),
     DELETE_MANY: Action("delete many", 0, delete_many),
-    # In seeds in which a job is updated as often as it fires (updates.py).
+    # For seeds in which a job is updated as often as it fires (updates.py).
     PUT_OFTEN: Action("replace", 0, _put_often),
     TOUCH: Action("patch", 0, _touch),
 }

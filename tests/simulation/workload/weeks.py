@@ -1,4 +1,4 @@
-"""Seeds that last for weeks: what their jobs are, what clients ask of them, and how long consumers work.
+"""Seeds that last for weeks: their jobs, what clients ask of them, and how long consumers work.
 
 Pauses are longer than any record is kept. Retentions are short, runs of a line take a day each, retries take
 days, and names are used again when their jobs are gone.
@@ -20,11 +20,11 @@ from sweephand.base.instants import (
     Instant,
 )
 
-#: Nothing fails, nobody asks and every consumer answers at once for so long before the calm: longer than any
-#: retry, run or deadline that began before.
-SETTLING_MS: Final = 5 * DAY_MS
+#: For this long before the calm no fault happens, no client asks, and every consumer answers at once. It is
+#: longer than any retry, run or deadline that began before.
+WINDING_DOWN_MS: Final = 5 * DAY_MS
 
-#: Jobs whose runs take turns: short series, so that all that waits has its turn within the seed.
+#: Jobs whose runs take turns. Their series are short, so that every trigger has its turn within the seed.
 _LINES: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "R8/PT1H"},
     {"schedule": "R5/PT1M"},
@@ -44,7 +44,7 @@ _OTHERS: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "0 30 2 * * MON", "timezone": "Europe/Paris"},
 )
 
-#: By these a consumer that has accepted a trigger has to report, or show that it is alive.
+#: The times by which a consumer that has accepted a trigger has to report, or send a heartbeat.
 _RUN_TIMES: Final[tuple[dict[str, Any], ...]] = (
     {"maxRunTime": "24h", "heartbeatTimeout": "24h"},
     {"maxRunTime": "96h", "heartbeatTimeout": "96h"},
@@ -72,18 +72,18 @@ _TAKES_TURNS: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Weeks:
-    """What of this a seed has."""
+    """The jobs and actions of this kind in a seed."""
 
     seed: int
     is_on: bool
 
     @classmethod
     def of(cls, seed: int) -> "Weeks":
-        """That of a seed."""
+        """Return those of a seed."""
         return cls(seed, is_for_weeks(seed))
 
     def written(self, random: Random) -> dict[str, Any]:
-        """A definition."""
+        """Return a definition."""
         takes_turns = random.random() < _TAKES_TURNS
         written = dict(random.choice(_LINES if takes_turns else _OTHERS))
         if takes_turns:
@@ -102,9 +102,9 @@ class Weeks:
         return written
 
     def asked(self, names: list[str], begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
-        """When clients ask for which thing of which job. At the end every pause ends."""
+        """Return when clients do which action on which job. At the end every pause ends."""
         random = stream(self.seed, "weeks/asked")
-        until = ends_at - SETTLING_MS
+        until = ends_at - WINDING_DOWN_MS
         wished = []
         for name in names:
             at = begins_at + random.randrange(HOUR_MS)
@@ -118,14 +118,14 @@ class Weeks:
 
 
 def _story(random: Random, at: Instant) -> Iterator[tuple[Instant, str]]:
-    """What is asked of a job after it was written at that instant, in order."""
+    """Return the actions on a job after it was written at that instant, in order."""
 
     def within(longest_ms: float) -> Instant:
         return at + 1 + int(longest_ms * random.random())
 
     match random.choice(("left alone", "pause", "pause", "pauses", "asked", "again")):
         case "pause":
-            # Soon after the first triggers, or while the first run goes on.
+            # The pause begins soon after the first triggers, or while the first run goes on.
             at = within(random.choice((12 * MINUTE_MS, 12 * MINUTE_MS, 11 * HOUR_MS, 3 * DAY_MS)))
             yield at, "pause"
             if random.random() < 1 / 2:

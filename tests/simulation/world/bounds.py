@@ -1,4 +1,4 @@
-"""The production constants that differ by seed: a few triggers then do what thousands would."""
+"""Production constants that a seed makes smaller, so that a few triggers do what thousands would."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,21 +17,22 @@ from sweephand.wheel import arm, pace, sweep, tick
 
 @contextmanager
 def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
-    """The production constants that differ by seed; none of them is one that the protocol rests on."""
+    """Patch the production constants that differ by seed. The protocol rests on none of them."""
     with ExitStack() as stack:
         random = stream(seed, "unknown")
-        # In most seeds what is unknown is put back for longer: it is most of the work, and shows little.
+        # In most seeds a trigger of an unknown revision is put back for longer. Such triggers are most of the
+        # work and show little.
         patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
         stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
-        # By the defaults an end that nobody hears of is told for fifteen hours.
+        # With the defaults, a notification that nobody accepts would be tried for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
-            # A few updates then do what dozens would.
+            # A few updates then push out an earlier revision, where it would take dozens.
             stack.enter_context(patch.object(earlier_revisions, "EARLIER_REVISIONS_MAX", room))
         if Troubles.of(seed, mask)["small pages"]:
-            # A few triggers then do what thousands would.
+            # A few triggers then fill a page, where it would take thousands.
             random = stream(seed, "small pages")
             arming = arm.arm.__kwdefaults__
             assert arming is not None, "its bound is taken by keyword"

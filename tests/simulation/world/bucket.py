@@ -1,4 +1,4 @@
-"""The bucket of payloads in a simulation: what jobs refer to, and what its lifecycle removes."""
+"""The payload bucket of a simulation: its objects, the jobs that use them, and the lifecycle rule."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,12 +10,13 @@ from sweephand.model.job import Job, JobKey
 
 Place = tuple[str, str]
 
-#: What the audit leaves alone: what is so young that a write of its job may still be under way.
+#: The audit passes over objects that are younger than this, since a write of their job may still be under
+#: way.
 YOUNG_MS = 4 * MINUTE_MS
 
 
 class Bucket:
-    """Follows the objects and the jobs that refer to them, by the true clock."""
+    """Follows the objects and the jobs that refer to them, by true time."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
@@ -35,7 +36,7 @@ class Bucket:
         return store
 
     def job_changed(self, before: Job | None, after: Job | None) -> None:
-        """A job's item was written, or is gone."""
+        """Note that a job's item was written or removed."""
         job = after or before
         assert job is not None, "what changed is or was there"
         payload = after.definition.payload if after is not None else None
@@ -47,15 +48,15 @@ class Bucket:
             self.referred.add(place)
 
     def expire(self) -> None:
-        """The lifecycle: what jobs let go of can no longer be read, as after two weeks.
+        """Run the lifecycle rule: no object that is marked can be read any more, as in S3 after two weeks.
 
-        What a trigger by hand was given is let go of at once: it has two weeks, which no seed outlasts.
+        The data of a trigger by hand is removed at once. It is kept for two weeks, and no seed lasts longer.
         """
         for place in self.discarded & self.referred:
             self.objects.pop(place, None)
 
     def complaints(self) -> Iterator[str]:
-        """Objects that a job needs and that expire, and objects that nobody needs and that do not."""
+        """Return complaints: about objects that a job needs and that expire, and about those that should."""
         for key, place in self._of_jobs.items():
             if place not in self.objects or place in self.discarded:
                 yield f"{key.name}: the job is there, and its data was let go of"

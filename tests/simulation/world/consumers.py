@@ -1,4 +1,4 @@
-"""Consumers that fail in every way, and what they were sent."""
+"""Consumers that fail in every way, and a record of every request that reached them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -26,69 +26,69 @@ from sweephand.ports import Answer, Attempt
 
 WHERE: Final = "consumers.deliver"
 
-#: How long a consumer normally takes.
+#: How long a consumer normally takes to answer, at most.
 _ANSWER_MS_MAX: Final = 120
 
-#: A slow one takes up to its time-out.
+#: How long a slow consumer takes to answer, at most: the target's time-out.
 _TIMEOUT_MS: Final = 15 * SECOND_MS
 
-#: A consumer that asks for patience asks for so much at most.
+#: The longest `Retry-After` that a consumer sends.
 _RETRY_AFTER_MS_MAX: Final = 20 * MINUTE_MS
 
-#: The chance that an attempt fails, at level 1; it is never more than the other.
+#: The chance that an attempt fails at level 1, and the bound of this chance at any level.
 _FAILURES: Final = 0.2
 _FAILURES_MAX: Final = 0.6
 
-#: How many more fail where delivering has most of the trouble.
+#: How many times more attempts fail if most of the seed's trouble is in delivering.
 _IN_FOCUS: Final = 2.0
 
-#: The chance of a later attempt, where consumers fail at all.
+#: The chance that a later attempt fails, in a seed in which consumers fail at all.
 _AGAIN: Final = 0.7
 
-#: The chance that a connection takes seconds, at level 1.
+#: The chance that a connection takes seconds: at level 1, and in a seed whose trouble is slow connections.
 _SLOW_CONNECTIONS: Final = 0.05
 _SLOW_WHERE_IT_IS_THE_TROUBLE: Final = 0.5
 
-#: The chance that a consumer reports before it answers, and that its answer gets lost then. Of a message that
-#: is not answered for, the queue has so many all the same.
+#: The chance that a consumer reports before it answers, and the chance that the answer is then lost. An SQS
+#: target does not answer, so its consumer reports early just as often.
 _EARLY: Final = 0.3
 _LOST: Final = 0.5
 
-#: Chances are told apart by these.
+#: Each number picks one of the independent chances of an attempt.
 _IS_EARLY: Final = 7
 _IS_LOST: Final = 8
 
-#: 202 Accepted: the consumer reports later.
+#: 202 Accepted: the consumer will report later.
 _ACCEPTED_CODE: Final = 202
 
-#: A 5xx is the usual failure; the others come now and then.
+#: A failing consumer mostly answers 5xx. The other statuses come now and then.
 _WAYS: Final = ("503", "503", "503", "404", "429", "silence", "silence", "slow", "400", "410")
 
-#: The chance that a consumer which may report later does, and that one does whose answer gets lost.
+#: The chance that a consumer accepts with 202 if it may, and the same chance if its answer gets lost.
 _ACCEPTS: Final = 0.9
 _ACCEPTS_IN_CALM: Final = 0.2
 _UNHEARD: Final = 0.5
 
 
 class _Queues(NamedTuple):
-    """SqsClients whose one client sends by `send`."""
+    """The port of SQS clients: its only client sends with `send`."""
 
     send: Callable[[Mapping[str, Any]], None]
 
     def client(self, _: str | None) -> "_Queues":
-        """The client of any region."""
+        """Return the client, which is the same for every region."""
         return self
 
     def send_message(self, **message: Any) -> None:
-        """As boto3's, as far as production asks."""
+        """Send as boto3's client does, with the arguments that production uses."""
         self.send(message)
 
 
 @dataclass(slots=True)
 class Consumers:
-    """ports.Targets: every request that leaves is written down, with the instant at which it does.
+    """ports.Targets that record every request at the instant at which it leaves.
 
-    `begin` is told of each attempt that a consumer accepts and will report on.
+    `begin` is called for each attempt that a consumer accepts and will report on.
     """
 
     scheduler: Scheduler
@@ -102,7 +102,7 @@ class Consumers:
     crasher: str | None = None
     begin: Callable[[Attempt, int], None] = lambda *_: None
     accepts: float = _ACCEPTS
-    is_settled: bool = False
+    is_winding_down: bool = False
     is_calm: bool = False
     attempts: Counter[str] = field(default_factory=Counter)
 
@@ -110,8 +110,9 @@ class Consumers:
     def of(
         cls, scheduler: Scheduler, chronicle: Chronicle, gate: Gate, troubles: Troubles, seed: int
     ) -> "Consumers":
-        """The consumers of a seed."""
-        # What is wrong with a retry shows in the attempts that follow a failure.
+        """Return the consumers of a seed."""
+        # An error in retries shows only in attempts that follow a failure, so more attempts fail in such a
+        # seed.
         factor = _IN_FOCUS if "deliver" in troubles.focus else 1.0
         failures = min(_FAILURES * factor * troubles["consumers"], _FAILURES_MAX)
         modes = Modes.of(seed)
@@ -121,7 +122,7 @@ class Consumers:
         return cls(scheduler, chronicle, gate, seed, failures, network, early, Overlapping.of(seed))
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """As ports.Targets promises."""
+        """Deliver as ports.Targets promises."""
         kinds = self.gate.enter(WHERE, may_fail=False)
         if attempt.ended_after is None and self._crashes(attempt.trigger):
             self.gate.kill(f"making a request of {attempt.trigger.id}")
@@ -143,7 +144,7 @@ class Consumers:
         return answer
 
     def _called(self, attempt: Attempt, code: int) -> Answer:
-        """What an HTTP endpoint answers."""
+        """Return the answer of an HTTP endpoint."""
         left_ms = self.network.connect(attempt, code)
         if left_ms is None:
             return Answer(succeeded=False, error="No connection in time")
@@ -152,7 +153,7 @@ class Consumers:
             return WITHDRAWN
         self._leaves(attempt)
         if is_early := attempt.run_token is not None and fraction(code, _IS_EARLY) < self.early:
-            # It reports at once, before it has answered, and its answer gets lost as likely as not.
+            # The consumer reports before it answers, and the answer may then be lost.
             self.begin(attempt, code)
         if work_ms := self.overlapping.work_ms(attempt.trigger.key.name, code):
             self.scheduler.sleep(min(work_ms, left_ms))
@@ -165,7 +166,7 @@ class Consumers:
         return self._accepted(attempt, answer, code)
 
     def _queued(self, attempt: Attempt, code: int) -> Answer:
-        """What production's adapter makes of a FIFO queue."""
+        """Return what production's SQS adapter makes of sending to a FIFO queue."""
 
         def send(message: Mapping[str, Any]) -> None:
             if self.network.connect(attempt, code) is None:
@@ -195,18 +196,19 @@ class Consumers:
             strand.is_leaving = False
 
     def _leaves(self, attempt: Attempt) -> None:
-        self.chronicle.figures["requests" if attempt.ended_after is None else "told"] += 1
+        self.chronicle.figures["requests" if attempt.ended_after is None else "notified"] += 1
         ahead_ms = self.scheduler.strand.process.machine.ahead_ms
         self.chronicle.requested(attempt._replace(sent_at=ahead_ms + self.scheduler.now))
 
     def _way(self, attempt: Attempt, code: int) -> str:
-        """How it is answered."""
+        """Decide how the consumer answers."""
         return _WAYS[code % len(_WAYS)] if fraction(code, 1) < self._failures(attempt) else "200"
 
     def _crashes(self, trigger: Trigger) -> bool:
-        """Whether the trigger kills whoever has claimed it, however often it is tried: one of a seed may.
+        """Whether the trigger kills every function that has claimed it.
 
-        It is of a job whose runs take turns, so that it holds its job's line until it is a dead letter.
+        At most one trigger of a seed does. Its job's runs take turns, so that it holds the line until it is a
+        dead letter.
         """
         is_the_one = len(self.attempts) == self.overlapping.crashes_at
         if self.crasher is None and is_the_one and self.overlapping.takes_turns(trigger.key.name):
@@ -214,23 +216,23 @@ class Consumers:
         return trigger.id == self.crasher
 
     def _failures(self, attempt: Attempt) -> float:
-        """The chance that an attempt fails: one that has failed before is likely to fail again."""
+        """Return the chance that an attempt fails. A trigger that has failed is likely to fail again."""
         return max(self.failures, _AGAIN) if attempt.number > 1 and self.failures else self.failures
 
-    def settle(self) -> None:
-        """Every request is answered from now on, and nobody reports later."""
+    def wind_down(self) -> None:
+        """Answer every request from now on, and never accept one with 202."""
         self.calm()
-        self.is_settled, self.accepts = True, 0.0
+        self.is_winding_down, self.accepts = True, 0.0
 
     def calm(self) -> None:
-        """Every request is answered from now on."""
+        """Answer every request from now on."""
         self.is_calm = True
         self.failures = self.network.slow = self.early = 0.0
-        self.accepts = 0.0 if self.is_settled else _ACCEPTS_IN_CALM
+        self.accepts = 0.0 if self.is_winding_down else _ACCEPTS_IN_CALM
         self.overlapping = NONE
 
     def _accepted(self, attempt: Attempt, answer: Answer, code: int) -> Answer:
-        """The answer of a consumer that may report later: as a rule it does."""
+        """Return the answer of a consumer that may report later. It mostly accepts with 202."""
         chance = fraction(code, 6)
         is_accepted = answer.succeeded and chance < self.accepts
         if is_accepted or (answer.code is None and chance < _UNHEARD):

@@ -1,7 +1,8 @@
-"""What goes wrong in a seed, how often, and at which call: by chance of its own for each kind and process.
+"""Which faults happen in a seed, how often, and at which call.
 
-Swarm testing: some seeds have all kinds at low rates, most have a few at high ones, since one kind of
-trouble often hides what another would show.
+Each kind of fault in each process has random numbers of its own. Seeds are tested as a swarm: some have all
+kinds at low rates, and most have a few at high rates. One kind of trouble often hides what another would
+show.
 """
 
 from collections.abc import Mapping
@@ -15,9 +16,9 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS
 #: The functions that are simulated.
 Role: TypeAlias = Literal["api", "tick", "sweep", "deliver"]
 
-#: What happens at a call of a port. `throttle`: StoreError before anything was done. `loss`: StoreError
-#: after it was done. `part`: StoreError when some entries were accepted. `slow`: a call takes seconds.
-#: `repeat`: a store's write is done, its answer is lost, and the SDK makes the same request again.
+#: The faults at a call of a port. `throttle` raises StoreError before the call has an effect, and `loss`
+#: after it. `part` raises StoreError after some entries were accepted. `slow` makes the call take seconds.
+#: `repeat` applies a write and loses its answer, and the SDK makes the same request again.
 CallKind: TypeAlias = Literal[
     "kill", "kill after", "pause", "pause after", "throttle", "loss", "part", "slow", "repeat"
 ]
@@ -34,7 +35,7 @@ CALL_KINDS: Final[tuple[CallKind, ...]] = (
     "repeat",
 )
 
-#: Every kind of trouble that a seed has or has not, and that can be masked when a seed is shrunk.
+#: All kinds of trouble. A seed has some of them, and shrinking masks them one by one.
 KINDS: Final = (
     "kills",
     "pauses",
@@ -60,7 +61,7 @@ KINDS: Final = (
     "repeats",
 )
 
-#: To which kind of trouble a mishap at a call belongs.
+#: The kind of trouble to which each fault at a call belongs.
 TROUBLE_OF: Final[Mapping[CallKind, str]] = {
     "kill": "kills",
     "kill after": "kills",
@@ -73,14 +74,15 @@ TROUBLE_OF: Final[Mapping[CallKind, str]] = {
     "repeat": "repeats",
 }
 
-#: The rate at a call that a kind has at level 1, by role: those who make few calls are hit more often.
+#: The rate per call of each kind at level 1, by role. A role that makes few calls has a higher rate.
 RATES: Final[Mapping[Role, float]] = {"api": 0.04, "tick": 0.02, "sweep": 0.02, "deliver": 0.006}
 
-#: The API repeats so many times more: what others write meanwhile shows only if both happen within seconds.
+#: The API's writes are repeated this many times more often. What others write in between shows only if both
+#: happen within seconds.
 _REPEATS_OF_API: Final = 3
 
-#: In some seeds one kind of function has most of the trouble, and the others little: a story of one crash is
-#: seldom about two kinds. Tick sweeps by itself as a rule.
+#: In some seeds one role has most of the trouble, and the others have little: the story of one crash seldom
+#: needs two kinds of functions. Mostly tick sweeps by itself.
 _FOCUSES: Final[tuple[frozenset[Role], ...]] = (
     frozenset(),
     frozenset(),
@@ -91,14 +93,14 @@ _FOCUSES: Final[tuple[frozenset[Role], ...]] = (
 _IN_FOCUS: Final = 5.0
 _OUT_OF_FOCUS: Final = 0.25
 
-#: Over days delivering and the queue have so much of it: what a paused job holds is put back a hundred times
-#: a day, and if one mishap in ten doubled it, it would fill the world.
+#: In seeds that last for days or weeks, the deliver role and the queue have this much of their trouble. A
+#: held trigger is put back a hundred times a day, so frequent duplicates would fill the world.
 _OVER_DAYS: Final = 0.05
 _OVER_WEEKS: Final = 0.0015
 
-#: How long a process is paused at most, one bound or the other: as long as the protocol lets it be (five
-#: minutes, the API ten), or about as long as what shall keep a pause from doing harm: the API's patience,
-#: a lease, the seconds around a read and a request.
+#: How long a process is paused, at most; each pause uses one of two bounds. The longer one is what the
+#: protocol allows: five minutes, and ten for the API. The shorter one is about as long as the guards against
+#: a pause: the API's time limit, a lease, the seconds between a read and a request.
 PAUSES_MS: Final[Mapping[Role, tuple[int, ...]]] = {
     "api": (10 * MINUTE_MS, 20 * SECOND_MS),
     "tick": (5 * MINUTE_MS, 40 * SECOND_MS),
@@ -106,7 +108,7 @@ PAUSES_MS: Final[Mapping[Role, tuple[int, ...]]] = {
     "deliver": (5 * MINUTE_MS, 10 * SECOND_MS),
 }
 
-#: No call is this far away.
+#: A call number that no process reaches.
 _NO_CALL: Final = 1 << 60
 
 _RATE_MAX: Final = 0.5
@@ -114,30 +116,33 @@ _RATE_MAX: Final = 0.5
 _RANGE: Final = 1 << 64
 _BITS: Final = _RANGE - 1
 
-#: A machine's clock is at most so far ahead or behind: two differ by up to 60 s.
+#: How far a machine's clock is ahead or behind, at most. So two clocks differ by up to 60 s.
 SKEW_MAX_MS: Final = 30 * SECOND_MS
 
-#: Chances by which seeds differ in kind.
+#: The chance that a seed has all kinds of trouble, and otherwise the chance of each kind.
 _ALL_KINDS: Final = 0.3
 _KIND: Final = 0.3
 
-#: The seeds from this one on last for weeks (scenario.py).
+#: Seeds from this number on last for weeks (scenario.py).
 FIRST_FOR_WEEKS: Final = 10_000_000
 
-#: One seed in so many has a backlog. It takes as long as ten others.
+#: One seed in this many has a backlog. Such a seed takes as long as ten others.
 _BACKLOGGED: Final = 0.02
 
-#: One seed in so many asks of the protocol's margins all that they allow for.
+#: One seed in this many uses up the protocol's margins between clocks.
 _AT_MARGINS: Final = 0.1
 
 
 def stream(seed: int, name: str) -> Random:
-    """A seed's chance for one purpose, the same on every machine and whatever else is drawn."""
+    """Return the random numbers of a seed for one purpose.
+
+    They are the same on every machine, whatever else is drawn.
+    """
     return Random(f"{seed}/{name}")  # noqa: S311 - a simulation has to be repeatable
 
 
 def mixed(*numbers: int) -> int:
-    """64 bits of chance that hang on nothing but those numbers (after SplitMix64)."""
+    """Return 64 random bits that depend only on those numbers (after SplitMix64)."""
     bits = 0
     for number in numbers:
         bits = (bits ^ number) * 0xBF58476D1CE4E5B9 & _BITS
@@ -147,21 +152,22 @@ def mixed(*numbers: int) -> int:
 
 
 def fraction(*numbers: int) -> float:
-    """From 0 up to 1, likewise."""
+    """Return a random number from 0 up to 1 that depends only on those numbers."""
     return mixed(*numbers) / _RANGE
 
 
 def is_at_margins(seed: int) -> bool:
-    """Whether the API's clocks are as far behind as may be, all others ahead, and one shard has all jobs.
+    """Whether a seed uses up the margins between clocks.
 
-    In such a seed ticks come when the others' minute begins, and clients ask for what is due about as far
-    ahead as a sweep reads: what a margin keeps apart would otherwise meet once in thousands of seeds.
+    The API's clocks are then as far behind as allowed, all others are as far ahead, and one shard has all
+    jobs. Ticks come when the minute of the other clocks begins. Clients write jobs that are due about as far
+    ahead as a sweep reads. What a margin keeps apart would otherwise meet once in thousands of seeds.
     """
     return stream(seed, "margins").random() < _AT_MARGINS
 
 
 def is_backlogged(seed: int) -> bool:
-    """Whether nothing goes wrong in a seed but that time is short (backlogs.py)."""
+    """Whether slowness is the only trouble of a seed (backlogs.py)."""
     return (
         seed < FIRST_FOR_WEEKS
         and not is_at_margins(seed)
@@ -171,10 +177,10 @@ def is_backlogged(seed: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """What of a seed is left out when it is run again: to shrink it.
+    """What is left out when a seed is run again, to shrink it.
 
-    `troubles` are kinds that do not happen, `actions` the numbers of client actions that are not done,
-    `minutes` is when the calm begins at the latest.
+    `troubles` are kinds of trouble that do not happen. `actions` are the numbers of client actions that are
+    not done. The calm begins after `minutes` at the latest.
     """
 
     troubles: frozenset[str] = frozenset()
@@ -187,9 +193,9 @@ NO_MASK: Final = Mask()
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """The kinds of trouble of a seed, each with its level (1 is usual, 0 is never).
+    """The kinds of trouble of a seed, each with its level: 1 is usual, and 0 is never.
 
-    `delivering` is by how much delivering and the queue have less of it than is usual.
+    `delivering` is the factor for the deliver role and the queue.
     """
 
     levels: Mapping[str, float]
@@ -198,7 +204,7 @@ class Troubles:
 
     @classmethod
     def of(cls, seed: int, mask: Mask) -> "Troubles":
-        """The troubles of a seed, without those that are masked."""
+        """Return the troubles of a seed, without those that are masked."""
         if is_backlogged(seed):
             return cls(dict.fromkeys(KINDS, 0.0))
         random = stream(seed, "troubles")
@@ -213,7 +219,7 @@ class Troubles:
         return cls(levels, stream(seed, "focus").choice(_FOCUSES))
 
     def factor(self, role: Role) -> float:
-        """How much more often calls of that role go wrong than is usual."""
+        """Return how many times more often than usual calls of a role have faults."""
         usual = self.delivering if role == "deliver" else 1.0
         if not self.focus:
             return usual
@@ -224,29 +230,30 @@ class Troubles:
         return level * self.delivering if kind == "copies" else level
 
     def for_days(self) -> "Troubles":
-        """The same troubles for a seed that lasts for days."""
+        """Return the same troubles for a seed that lasts for days."""
         return replace(self, delivering=_OVER_DAYS)
 
     def for_weeks(self) -> "Troubles":
-        """The same troubles for a seed that lasts for weeks."""
+        """Return the same troubles for a seed that lasts for weeks."""
         return replace(self, delivering=_OVER_WEEKS)
 
 
 class RoleFaults:
-    """How often what goes wrong at a call of one role."""
+    """How often each kind of fault happens at calls of one role."""
 
     def __init__(self, role: Role, troubles: Troubles) -> None:
         usual = RATES[role] * troubles.factor(role)
         often = {"repeat": _REPEATS_OF_API if role == "api" else 1}
         rates = ((kind, usual * often.get(kind, 1) * troubles[TROUBLE_OF[kind]]) for kind in CALL_KINDS)
-        # By this a logarithm of chance becomes the number of calls between two mishaps.
+        # The number of calls between two faults is this factor times the logarithm of a random number.
         self.spans = [(kind, 1 / log(1 - min(rate, _RATE_MAX))) for kind, rate in rates if rate]
 
 
 class CallFaults:
-    """At which calls of one process what goes wrong, by its own chance.
+    """Decides at which calls of one process a fault happens.
 
-    So leaving out another process, or another kind of trouble, changes nothing here.
+    It has random numbers of its own. So if a process or a kind of trouble is left out, nothing changes for
+    the others.
     """
 
     __slots__ = ("_calls", "_next", "_random", "_soonest", "_spans", "code")
@@ -264,13 +271,13 @@ class CallFaults:
 
     @property
     def random(self) -> Random:
-        """The process's own chance."""
+        """The random numbers of the process."""
         if self._random is None:
             self._random = Random(self.code)  # noqa: S311 - a simulation has to be repeatable
         return self._random
 
     def at_next_call(self) -> tuple[CallKind, ...]:
-        """What goes wrong at the next call: nothing, as a rule."""
+        """Return the fault at the next call. There mostly is none."""
         self._calls += 1
         if self._calls < self._soonest:
             return ()

@@ -1,4 +1,4 @@
-"""The functions of the stack, and who invokes them: EventBridge, SQS, the gateway, and tick."""
+"""The functions of the stack, and the services that invoke them: EventBridge, SQS and the gateway."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,31 +31,31 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.received import Received, settled
 from sweephand.runtime.app import App
 
-#: How many messages SQS hands over at once, at most (template.yaml: 10).
+#: How many messages SQS hands to a function at most (template.yaml: 10).
 _BATCHES: Final = (1, 3, 10, 10)
 
-#: Processes begin at different places in the list of latencies.
+#: Each process begins at another place in the list of latencies.
 _TURNS: Final = 499
 
-#: Lambda starts what was invoked asynchronously within this.
+#: Lambda starts a function that was invoked asynchronously within this time.
 _START_MS_MAX: Final = 300
 
-#: Minutes between two steps of the audit: most seeds last for less than the hour that it takes in production.
+#: Minutes between two steps of the audit. In production it is an hour, which is longer than most seeds last.
 _AUDIT_EVERY: Final = 4
 
-#: What a process may end with: all else is a defect, whatever the oracle says.
+#: The errors with which a process may end. Any other error is a defect, even if the oracle has no complaint.
 EXPECTED: Final = (StoreError, UnavailableError, BadRequestError, PoisonError)
 
 
 def unexpected(error: BaseException) -> list[BaseException]:
-    """What of an error no caller was promised."""
+    """Return the error unless callers are told to expect it."""
     if isinstance(error, BaseExceptionGroup):
         return [leaf for each in error.exceptions for leaf in unexpected(each)]
     return [] if isinstance(error, EXPECTED) else [error]
 
 
 class Functions:
-    """Begins processes. What one raises that nobody was promised is kept in `complaints`."""
+    """Begins processes. It keeps errors that callers were not told to expect in `complaints`."""
 
     def __init__(
         self,
@@ -86,11 +86,11 @@ class Functions:
         sqs.seen = self._seen
 
     def run_short(self, until: Instant) -> None:
-        """Let Lambda receive, until then, and have no function to start for what it receives."""
+        """Until then, Lambda receives messages and has no function to start for them."""
         self._short_until = until
 
     def calm(self) -> None:
-        """Let whoever was paused go on, and everything start."""
+        """Let every paused process go on, and let every function start."""
         self._short_until = 0
         for process in self._scheduler.alive:
             process.frozen_until = 0
@@ -103,10 +103,10 @@ class Functions:
         ask: Callable[[App, Asking], tuple[str, str] | None],
         answered: Callable[[Exception | str | None], None],
     ) -> None:
-        """A request of a client; `number` tells it from others.
+        """Serve a request of a client. `number` is the request's own.
 
-        `ask` returns the uid and revision of the answer, if it has any. `answered` is told None,
-        an error, or why there was no answer.
+        `ask` returns the uid and revision of the answer, if there are any. `answered` is called with None,
+        with an error, or with the reason why there was no answer.
         """
         process = self._process("api", answered, number)
         machine = process.machine
@@ -126,7 +126,7 @@ class Functions:
         self._scheduler.start(process, body)
 
     def tick(self, number: int) -> None:
-        """EventBridge wakes tick; `number` tells one wake-up from another."""
+        """Let EventBridge wake tick. `number` is the wake-up's own."""
         process = self._process("tick", _nobody, number)
         ticker, clock = self._fleet.ticker(process.machine, self), self._fleet.clock(process.machine)
         self._chronicle.figures["ticks"] += 1
@@ -135,14 +135,14 @@ class Functions:
             ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
             if self._scheduler.now // MINUTE_MS % _AUDIT_EVERY == 0:
                 begun_at = self._scheduler.now
-                # A step lists more objects than a seed has.
+                # The limit of a step is larger than the number of objects in any seed.
                 self._fleet.audit(process.machine).step()
                 self._chronicle.bucket.audited_at = max(self._chronicle.bucket.audited_at, begun_at)
 
         self._start(process, body)
 
     def start(self, first_shards: Sequence[int]) -> None:
-        """ports.Sweepers: Lambda's asynchronous invocations, of which some may not be accepted."""
+        """Invoke sweepers asynchronously, as ports.Sweepers does. Some invocations may not be accepted."""
         where = "sweepers.start"
         kinds = self._gate.enter(where)
         accepted = self._gate.part(where, first_shards, kinds)
@@ -167,7 +167,7 @@ class Functions:
         self._start(process, body)
 
     def _seen(self, at: Instant) -> None:
-        """Poll the queue at that instant, if not before."""
+        """Poll the queue at that instant, unless an earlier poll is planned."""
         if at < self._poll_at:
             self._poll_at = max(at, self._scheduler.now)
             self._scheduler.call_at(self._poll_at, self._poll)
@@ -213,7 +213,7 @@ class Functions:
             for each in handled:
                 if each.error is not None:
                     self._complain(process, each.error)
-            # What the function reports as done, SQS is told to delete.
+            # SQS is told to delete the messages that the function reports as handled.
             self._sqs.delete([each.receipt for each in settled(handled)])
             is_over()
 
@@ -235,7 +235,7 @@ class Functions:
 
     def _process(self, role: Role, when_killed: Callable[[str], None], *purpose: int) -> Process:
         faults = self._gate.faults(role, *purpose)
-        # A sweeper may go on after a pause longer than its limit: the protocol does not rest on that one.
+        # A sweeper may go on after a pause longer than its limit. The protocol does not rest on that limit.
         is_bound = not (self._outlives and role in ("tick", "sweep"))
         ends_at = self._scheduler.now + LIMITS_MS[role] if is_bound else NEVER
         name = f"{role} {next(self._numbers[role])}"
@@ -244,7 +244,8 @@ class Functions:
             if reason == TIME_LIMIT:
                 self._chronicle.mishap(TIME_LIMIT, name)
                 if role == "deliver" and not process.is_held_up:
-                    # It minds its time: slow consumers alone never have it ended by its limit.
+                    # The function watches its time limit, so slow consumers alone never make it exceed the
+                    # limit.
                     self.complaints.append(f"{name} was ended by its time limit, and nothing held it up")
             when_killed(reason)
 
@@ -254,4 +255,4 @@ class Functions:
 
 
 def _nobody(_: str) -> None:
-    """Nobody waits for it."""
+    """Ignore the answer, since no caller waits for it."""

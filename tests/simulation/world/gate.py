@@ -1,4 +1,4 @@
-"""What happens to a process at every call of a port: time passes, and sometimes more than that."""
+"""The gate between a process and its ports: each call takes time, and some calls meet a fault."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ from sweephand.base.instants import SECOND_MS, Instant
 
 Port = TypeVar("Port")
 
-#: A call that is slow takes so long at most.
+#: How long a slow call takes at most.
 _SLOW_MAX_MS: Final = 12 * SECOND_MS
 
-#: Where writes are throttled, the SDK tries for so long at most; so many fail all the same.
+#: While writes are throttled, the SDK retries for at most this long. This share of the writes then fails.
 _TRYING_MS_MAX: Final = 9 * SECOND_MS
 _REFUSED: Final = 1 / 2
 _WRITES: Final = ("put", "delete", "PutItem", "DeleteItem")
 
-#: The methods of stores that write. The SDK makes such a request again if its answer is lost.
+#: The methods of stores that write. If their answer is lost, the SDK makes the request again.
 _REPEATED: Final = frozenset(
     {
         "put",
@@ -48,24 +48,25 @@ _REPEATED: Final = frozenset(
     }
 )
 
-#: The SDK makes a request again after so long at most: two tries that get no answer within their 4 s, and
-#: the waits after them (storage/connect.py). A connection that is cut costs milliseconds.
+#: When the SDK makes a request again, at most. This is two tries without an answer within 4 s each, and the
+#: waits after them (storage/connect.py). After a cut connection it takes milliseconds.
 _REPEATED_AFTER_MS_MAX: Final = 9 * SECOND_MS
 
-#: Latencies are drawn once and used in turn: a prime number of them, so that no rhythm comes of it.
+#: Latencies are drawn once and used in turn. Their number is a prime, so that no rhythm arises.
 _LATENCIES: Final = 509
 
-#: An answer is under way for this long after what was asked has been done, as often as the list has it.
+#: How long an answer is on its way after the call took effect. A value that is listed more often is more
+#: frequent.
 _ANSWERS_MS: Final = (0, 0, 0, 0, 1, 2, 5, 20)
 
 
-#: What a delivery process begins with, as the story tells it.
+#: The first call of a delivery process, for the story.
 RECEIVES: Final = "receives"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a port as the story tells it."""
+    """A call of a port, for the story."""
 
     at: Instant
     process: str
@@ -75,7 +76,7 @@ class Call:
 
 
 class Slowness(NamedTuple):
-    """Until when each request to those ports takes so long; of one function's role, if it is given."""
+    """How long each request to those ports takes, until when, and for which role if it is given."""
 
     until: Instant
     request_ms: int
@@ -84,9 +85,9 @@ class Slowness(NamedTuple):
 
 
 class Gate:
-    """Between a process and its ports.
+    """Stands between a process and its ports.
 
-    `down` says until when each port is not there at all, `short` until when its writes are throttled.
+    `down` says until when a port does not answer at all. `short` says until when its writes are throttled.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Gate:
         self._seed = seed
         random = stream(seed, "latencies")
         self._roles = {role: RoleFaults(role, troubles) for role in LIMITS_MS}
-        # Mostly a few milliseconds, now and then some thirty.
+        # Most latencies are a few milliseconds, and some are about thirty.
         self._latencies = [1 + int(30 * random.random() ** 3) for _ in range(_LATENCIES)]
         self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
         self._is_calm = False
@@ -113,11 +114,14 @@ class Gate:
         self.calls: list[Call] | None = [] if is_telling else None
 
     def wrapped(self, port: Port, called: str) -> Port:
-        """The port with the gate before and after each of its calls."""
+        """Return the port with the gate before and after each of its calls."""
         return cast("Port", _Gated(self, port, called))
 
     def enter(self, where: str, *, may_fail: bool = True) -> tuple[CallKind, ...]:
-        """Before a call, named `jobs.get`: StoreError or Killed, or what is to happen after it."""
+        """Enter a call, named as in `jobs.get`.
+
+        Raises StoreError or Killed, or returns the fault for after the call.
+        """
         scheduler = self._scheduler
         process = scheduler.strand.process
         if process.is_dead:
@@ -148,7 +152,7 @@ class Gate:
         return kinds
 
     def _try_for_long(self, where: str) -> None:
-        """Where writes are throttled, the SDK tries again and again; StoreError if that was in vain."""
+        """Let the SDK retry while writes are throttled. Raises StoreError if it gives up."""
         port, _, operation = where.partition(".")
         if self.short.get(port, 0) > self._scheduler.now and operation in _WRITES:
             self._scheduler.strand.process.is_held_up = True
@@ -164,11 +168,11 @@ class Gate:
         return slow.request_ms if slow.roles is None or role in slow.roles else 0
 
     def leave(self, where: str, kinds: tuple[CallKind, ...], *, may_fail: bool = True) -> None:
-        """After a call: StoreError or Killed, or nothing."""
+        """Leave a call. Raises StoreError or Killed if a fault asks for it."""
         scheduler = self._scheduler
         strand = scheduler.strand
         if strand.is_leaving:
-            # What comes between the last look at a job and its request, nobody can promise anything about.
+            # No promise can cover the time between the last read of a job and the request.
             return
         if kinds:
             if "kill after" in kinds:
@@ -183,13 +187,13 @@ class Gate:
             raise StoreError(f"{where} was not answered")
 
     def wait_for_repeat(self, where: str) -> None:
-        """The answer to a write was lost: the SDK makes it again later, and others write meanwhile."""
+        """Let time pass until the SDK repeats a write whose answer was lost. Others write meanwhile."""
         self._mishap("repeat", where)
         random = self.random
         self._scheduler.sleep(int(_REPEATED_AFTER_MS_MAX * random.random() ** random.choice((1, 1, 4))))
 
     def part(self, where: str, entries: Iterable[Port], kinds: tuple[CallKind, ...]) -> list[Port] | None:
-        """Those entries of a call that are accepted if not all are; None if all are."""
+        """Return the entries of a call that are accepted, or None if all are."""
         if "part" not in kinds:
             return None
         self._mishap("part", where)
@@ -197,16 +201,16 @@ class Gate:
 
     @property
     def random(self) -> Random:
-        """The chance of the running process."""
+        """The random numbers of the running process."""
         return self._scheduler.strand.process.faults.random
 
     def sleep(self, duration_ms: int) -> None:
-        """Let so much time pass in the running process."""
+        """Let time pass in the running process."""
         self._scheduler.sleep(duration_ms)
 
     @property
     def is_telling(self) -> bool:
-        """Whether a story is being told."""
+        """Whether calls are kept for a story."""
         return self.calls is not None
 
     def told(self, where: str, arguments: tuple[Any, ...], result: object) -> None:
@@ -216,21 +220,21 @@ class Gate:
             self.calls.append(Call(self._scheduler.now, process, where, arguments, result))
 
     def calm(self) -> None:
-        """Let nothing go wrong any more."""
+        """Let no fault happen any more."""
         self._is_calm = True
         self.down.clear()
         self.slow = None
         self.short.clear()
 
     def faults(self, role: Role, *purpose: int) -> CallFaults:
-        """What goes wrong in a process of that role that is there for that purpose."""
+        """Return the faults of a process with that role and purpose."""
         return CallFaults(mixed(self._seed, *map(ord, role), *purpose), self._roles[role])
 
     def _mishap(self, kind: str, where: str) -> None:
         self._chronicle.mishap(kind, f"{self._scheduler.strand.process.name} {where}")
 
     def kill(self, where: str) -> None:
-        """End the running process here."""
+        """Kill the running process at this point."""
         process = self._scheduler.strand.process
         self._mishap("kill", where)
         self._scheduler.kill(process, f"killed {where}")
@@ -245,7 +249,7 @@ class Gate:
 
 
 class _Gated:
-    """A port whose every call passes the gate. Its methods are made once, since they are called often."""
+    """A port whose every call passes the gate. Its methods are made once, because they are called often."""
 
     def __init__(self, gate: Gate, port: object, called: str) -> None:
         for name in dir(port):

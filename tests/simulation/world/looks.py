@@ -1,4 +1,4 @@
-"""When tick wakes in a seed that lasts for weeks: each minute in which the wheel has something to do."""
+"""When tick wakes in a seed that lasts for weeks: in each minute in which a timer is due."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import HORIZON_MS
 from sweephand.model.timer import Lease, Timer
 
-#: Where the wheel has nothing to do, tick wakes after so long at most.
+#: The longest time between two wake-ups while no timer is due.
 _IDLE_MS: Final = 12 * HOUR_MS
 
-#: The chance that EventBridge fails, at level 1, and for how long at most.
+#: The chance at level 1 that EventBridge fails, and for how long at most.
 _MISSING: Final = 0.02
 _MISSING_MS: Final = 10 * HOUR_MS
 
 
 class Looks:
-    """Wakes tick each minute while a timer is due that no sweep has passed, and else now and then.
+    """Wakes tick in each minute in which a timer is due that no sweep has passed, and otherwise now and then.
 
-    A tick that finds nothing due changes nothing, so the minutes that are left out would show nothing. In the
-    calm tick wakes each minute. `phase_ms` is the moment within each minute at which EventBridge wakes.
+    A tick that finds nothing due changes nothing, so leaving it out hides nothing. In the calm tick wakes
+    each minute. `phase_ms` is the place within the minute at which EventBridge wakes tick.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Looks:
             heappop(unswept)
 
     def _plan(self, near: Instant) -> None:
-        """Have tick wake in the minute of that instant, or in the next one from now."""
+        """Plan a wake-up for the minute of that instant, or for the next minute if that one is past."""
         minute = max(near // MINUTE_MS, self._scheduler.now // MINUTE_MS + 1)
         at = minute * MINUTE_MS + self._phase_ms
         if at not in self._planned:

@@ -1,4 +1,4 @@
-"""The machines that functions run on: each with a clock of its own, and the production code wired to it."""
+"""The machines that functions run on: each has a clock of its own, and production code runs on it."""
 
 from collections.abc import Callable
 from typing import Final
@@ -30,43 +30,44 @@ from sweephand.wheel.shards import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker
 
-#: Machines of each role: as many as differ in what the others must bear.
+#: The number of machines of each role. The roles need different numbers of different clocks.
 _MACHINES: Final = 3
 
 SWEEPERS_MAX: Final = 4
 
-#: Of seeds with skewed clocks some have small ones: seconds matter where half a minute hides them.
+#: Of the seeds with skewed clocks, this share has small skews. A skew of half a minute would hide what one of
+#: a second shows.
 _SKEWS: Final = (0.05, 1.0, 1.0)
 
-#: Of those, in so many the API's clocks are behind and all others ahead: both margins of the protocol are for
-#: a commit that comes late, so most where the API has most of the trouble.
+#: Of these seeds, in this share the API's clocks are behind and all others are ahead. Both margins of the
+#: protocol guard against a late commit, so the share is larger if the API has most of the trouble.
 _APART: Final = 0.2
 _APART_IN_FOCUS: Final = 0.6
 
 
 class ProcessIds:
-    """ports.Ids by each process's own chance: what one is given does not hang on what others were."""
+    """ports.Ids from the random numbers of each process. So ids do not depend on other processes."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
 
     def token(self) -> str:
-        """Digits: which of its process, and the process's code."""
+        """Return digits made of the number of the token within its process, and of the process's code."""
         process = self._scheduler.strand.process
         process.tokens += 1
         return f"{process.tokens:04d}{process.faults.code % 10**12:012d}"
 
     def secret(self) -> str:
-        """43 digits."""
+        """Return 43 digits."""
         return f"{self.token():0>43}"
 
     def fraction(self) -> float:
-        """From 0 up to 1."""
+        """Return a number from 0 up to 1."""
         return self._scheduler.strand.process.faults.random.random()
 
 
 class Fleet:
-    """All machines. `shards` is the number that the deployed functions have been told of last."""
+    """All machines. `shards` is the number that the latest deployment told its functions."""
 
     def __init__(
         self,
@@ -94,7 +95,8 @@ class Fleet:
             level, are_apart = 1.0, True
 
         def ahead_ms(role: Role) -> int:
-            # Most clocks are as wrong as may be: what a margin is for needs two that are, one each way.
+            # Most clocks are as wrong as allowed. A margin is only tested by two clocks that are wrong in
+            # opposite directions.
             wrong = skew.choice((skew.uniform(-1, 1), -1, 1))
             if are_apart:
                 wrong = -1 if role == "api" else 1
@@ -104,33 +106,33 @@ class Fleet:
         self._apps: dict[Machine, App] = {}
 
     def calm(self) -> None:
-        """Every process begins on a machine with the right time from now on."""
+        """Begin every process on a machine with the right time from now on."""
         self._machines = self._begun(lambda _: 0)
 
     def pick(self, role: Role, code: int) -> Machine:
-        """A machine that serves that role."""
+        """Return a machine that serves that role."""
         return self._machines[role][code % _MACHINES]
 
     def clock(self, machine: Machine) -> MachineClock:
-        """The machine's clock."""
+        """Return the machine's clock."""
         return MachineClock(self._scheduler, machine)
 
     def app(self, machine: Machine) -> App:
-        """The use cases that a function keeps on that machine from one invocation to the next."""
+        """Return the use cases that a function keeps on that machine between invocations."""
         if machine not in self._apps:
             self._apps[machine] = self._app(machine)
         return self._apps[machine]
 
     def sweeper(self, machine: Machine) -> Sweeper:
-        """The sweeper of a process that has just started."""
+        """Return the sweeper of a process that has just started."""
         return self._app(machine).sweeper
 
     def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:
-        """The ticker of a process that has just started, by the latest deployment."""
+        """Return the ticker of a process that has just started, by the latest deployment."""
         return self._app(machine, sweepers).ticker
 
     def audit(self, machine: Machine) -> PayloadAudit:
-        """The audit of a process that has just started."""
+        """Return the audit of a process that has just started."""
         return self._app(machine).payload_audit
 
     def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:
@@ -144,7 +146,7 @@ class Fleet:
         counts: dict[int, ShardCount] = {}
 
         def shard_count() -> int:
-            # A deployment that raises the number brings new processes.
+            # A deployment that raises the number of shards starts new processes.
             wanted = self.shards
             if wanted not in counts:
                 counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
@@ -170,5 +172,5 @@ class Fleet:
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,
-            write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation puts another there,
+            write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation may replace it
         )

@@ -1,4 +1,4 @@
-"""What lies between the delivery function and its consumers: connections that stand late, and FIFO queues."""
+"""The network between the delivery function and its consumers: slow connections, and FIFO queues."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,24 +14,27 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.delivery.sqs_clients import CONNECT_TIMEOUT_S
 from sweephand.ports import Attempt
 
-#: How long connecting normally takes, and one that is slow: up to its time-out.
+#: How long a connection normally takes. A slow one takes up to its target's time-out.
 _CONNECT_MS_MAX: Final = 30
 
-#: What a target has that does not say (guide.md).
+#: The time-out of a target that names none (guide.md).
 _TIMEOUT_DEFAULT: Final = "15s"
 
-#: Chances are told apart by these.
+#: Each number picks one of the independent chances of a connection.
 _IS_SLOW: Final = 5
 _CONNECTING: Final = 2
 _IS_LONG: Final = 9
 
-#: Where connections are the trouble, so many of the slow ones take almost all of their time.
+#: In a seed whose trouble is slow connections, this share of them takes almost the whole time-out.
 _LONG: Final = 1 / 2
 
 
 @dataclass(slots=True)
 class Network:
-    """The connections of all machines, and what each FIFO queue has taken. `slow` is the chance of one."""
+    """The connections of all machines, and the messages that each FIFO queue has taken.
+
+    `slow` is the chance that a connection is slow.
+    """
 
     scheduler: Scheduler
     modes: Modes
@@ -40,7 +43,10 @@ class Network:
     _taken: dict[str, Instant] = field(default_factory=dict)
 
     def connect(self, attempt: Attempt, code: int) -> int | None:
-        """Let time pass until a connection stands; what is left of the time-out, None if none came about."""
+        """Let time pass until a connection stands.
+
+        Returns what is left of the time-out, or None if there is no connection.
+        """
         limit_ms = _limit_ms(attempt)
         if self._kept[self._place(attempt)]:
             self._kept[self._place(attempt)] -= 1
@@ -50,13 +56,13 @@ class Network:
         return limit_ms - takes_ms if takes_ms < limit_ms else None
 
     def keep(self, attempt: Attempt) -> None:
-        """Nothing was sent over a connection: the next attempt on this machine may have it."""
+        """Keep a connection over which nothing was sent, for the next attempt on this machine."""
         self._kept[self._place(attempt)] += 1
 
     def drops(self, deduplication_id: str) -> bool:
-        """Whether a FIFO queue, which accepts a message, delivers it to nobody, since it has had that id.
+        """Whether a FIFO queue accepts a message but does not deliver it, since it has had this id.
 
-        It counts from the first of them, whatever became of that.
+        The five minutes count from the first message with that id, whatever happened to it.
         """
         now = self.scheduler.now
         taken_at = self._taken.get(deduplication_id)
@@ -66,7 +72,7 @@ class Network:
         return False
 
     def _takes_ms(self, attempt: Attempt, code: int) -> int:
-        """How long a new connection takes: less than its target allows for."""
+        """Return how long a new connection takes. It is less than the target allows."""
         if fraction(code, _IS_SLOW) >= self.slow:
             return int(fraction(code, _CONNECTING) * _CONNECT_MS_MAX)
         most_ms = _allowed_ms(attempt)
@@ -80,13 +86,13 @@ class Network:
 
 
 def _allowed_ms(attempt: Attempt) -> int:
-    """How long its target lets connecting take."""
+    """Return how long the target lets connecting take."""
     if attempt.spec["type"] == "sqs":
         return CONNECT_TIMEOUT_S * SECOND_MS
     return length_ms(attempt.spec.get("timeout", _TIMEOUT_DEFAULT))
 
 
 def _limit_ms(attempt: Attempt) -> int:
-    """How long connecting and the request may take together."""
+    """Return how long connecting and the request may take together."""
     allowed_ms = _allowed_ms(attempt)
     return allowed_ms if attempt.within_ms is None else min(allowed_ms, attempt.within_ms)

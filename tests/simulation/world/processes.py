@@ -1,4 +1,4 @@
-"""Which process runs when: greenlets that hand over at every call of a port, in simulated time."""
+"""The scheduler of processes: greenlets that hand over at every call of a port, in simulated time."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.simulation.world.faults import CallFaults, Role, fraction
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 
-#: The time limits of the functions, as template.yaml sets them (tests/simulation/world/test_platform.py).
+#: The time limits of the functions, as in template.yaml (tests/simulation/world/test_platform.py).
 LIMITS_MS: Final[dict[Role, int]] = {
     "api": 25 * SECOND_MS,
     "tick": 55 * SECOND_MS,
@@ -20,27 +20,28 @@ LIMITS_MS: Final[dict[Role, int]] = {
     "deliver": 90 * SECOND_MS,
 }
 
-#: A process without a limit ends at this instant, which never comes.
+#: The end of a process without a limit: an instant that never comes.
 NEVER: Final[Instant] = 10**15
 
 
-#: Why a process is killed that takes too long.
+#: The reason for which a process is killed when its time limit is over.
 TIME_LIMIT: Final = "time limit"
 
-#: An environment in which threads are frozen is used again after so long at most, soon as a rule.
+#: How long it takes at most until an environment with frozen threads is used again. Mostly it is used again
+#: soon.
 _IDLE_MS_MAX: Final = 12 * MINUTE_MS
 
-#: Chances are told apart by this.
+#: This number picks the chance that an environment is used again.
 _THAW: Final = 9
 
 
 class Killed(BaseException):
-    """The process ended here: an event, which no handler of errors may catch."""
+    """The process ended at this call. It is no Exception, so that no handler of errors catches it."""
 
 
 @dataclass(eq=False, slots=True)
 class Machine:
-    """What a process runs on: its clock is `ahead_ms` ahead of the true time."""
+    """The machine that a process runs on. Its clock is `ahead_ms` ahead of true time."""
 
     name: str
     ahead_ms: int = 0
@@ -50,12 +51,10 @@ class Machine:
 class Process:
     """One invocation of a function, and what the platform knows of it.
 
-    It is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is told the reason, once.
-    `turn` and `tokens` count its calls and the ids it was given. `is_held_up`: something went wrong at one of
-    its calls.
-
-    When it is over, the threads that it has left behind are frozen. They go on within a later invocation
-    (`host`) of the same machine.
+    The process is killed at `ends_at`, and does nothing until `frozen_until`. `when_killed` is called once,
+    with the reason. `turn` and `tokens` count its calls and the ids that it was given. `is_held_up` says that
+    a fault happened at one of its calls. When the invocation is over, threads that it has left behind are
+    frozen. They go on within a later invocation (`host`) on the same machine.
     """
 
     name: str
@@ -74,13 +73,16 @@ class Process:
 
     @property
     def invocation(self) -> "Process":
-        """The invocation within which its threads run now."""
+        """The invocation within which the threads of this process run now."""
         return self.host or self
 
 
 @dataclass(eq=False, slots=True)
 class Strand:
-    """One thread of a process. `is_leaving`: it has had its last look before a request leaves."""
+    """One thread of a process.
+
+    `is_leaving` says that it has read its job for the last time before a request leaves.
+    """
 
     process: Process
     greenlet: greenlet = field(repr=False)
@@ -88,7 +90,10 @@ class Strand:
 
 
 class Scheduler:
-    """True time, and who goes on at which instant: those of one instant in the order in which they asked."""
+    """Keeps true time and resumes strands at their instants.
+
+    Strands of one instant go on in the order in which they asked.
+    """
 
     def __init__(self, now: Instant) -> None:
         self.now = now
@@ -101,18 +106,19 @@ class Scheduler:
 
     @property
     def strand(self) -> Strand:
-        """The strand that is running; there has to be one."""
+        """The strand that is running. There has to be one."""
         assert self._running is not None, "only a process calls ports"
         return self._running
 
     def call_at(self, at: Instant, action: Callable[[], None]) -> None:
-        """Have something of the world happen at that instant, outside all processes."""
+        """Call `happen` at that instant, outside all processes."""
         self._push(at, action)
 
     def start(self, process: Process, body: Callable[[], None]) -> None:
-        """Begin a process now. Its body deals with its errors; what it raises ends the simulation.
+        """Begin a process now.
 
-        It may thaw what earlier processes of its machine have left behind.
+        The body handles its own errors, and an error that it raises ends the simulation. The process may thaw
+        threads that earlier processes have left behind on its machine.
         """
         self.alive[process] = None
         frozen = self._frozen.pop(process.machine, [])
@@ -135,7 +141,7 @@ class Scheduler:
         self._push(self.now, Strand(process, greenlet(run, self._hub)))
 
     def sleep(self, duration_ms: int) -> None:
-        """Let so much time pass in the running strand; Killed if its process does not live to see it."""
+        """Let time pass in the running strand. Raises Killed if its process ends before."""
         strand = self.strand
         process = strand.process
         if process.is_dead:
@@ -148,28 +154,28 @@ class Scheduler:
     def spawn(self, body: Callable[[], None]) -> None:
         """Begin another strand of the running process."""
         child = greenlet(body, self._hub)
-        # On whose behalf they act is known to all strands of a process.
+        # All strands of a process act for the same request.
         child.gr_context = copy_context()
         self._push(self.now, Strand(self.strand.process, child))
 
     def park(self) -> None:
-        """Stop the running strand until somebody wakes it; Killed if its process does not live to see it."""
+        """Stop the running strand until another one wakes it. Raises Killed if its process ends before."""
         process = self.strand.process
         self._hub.switch()
         if process.is_dead:
             raise Killed
 
     def wake(self, strand: Strand) -> None:
-        """Let a strand go on that was parked."""
+        """Let a parked strand go on."""
         self._push(self.now, strand)
 
     def freeze(self, duration_ms: int) -> None:
-        """Stop the running process, all of it, for so long from now on."""
+        """Stop all strands of the running process for that long."""
         process = self.strand.process.invocation
         process.frozen_until = max(process.frozen_until, self.now + duration_ms)
 
     def kill(self, process: Process, reason: str) -> None:
-        """End the invocation in which a process runs: none of its strands comes further than it is."""
+        """Kill the invocation in which a process runs. Its strands stop where they are."""
         process = process.invocation
         if process.is_dead or process.is_over:
             return
@@ -178,7 +184,7 @@ class Scheduler:
         process.when_killed(reason)
 
     def run(self, until: Instant) -> None:
-        """Let the world go on up to and including that instant."""
+        """Let everything happen up to and including that instant."""
         heap = self._heap
         while heap and heap[0][0] <= until:
             at, _, coming = heappop(heap)
@@ -190,7 +196,7 @@ class Scheduler:
         self.now = max(self.now, until)
 
     def end(self) -> None:
-        """End all processes, so that none is left hanging in its greenlet."""
+        """Kill all processes, so that no greenlet is left."""
         for process in list(self.alive):
             self.kill(process, "the simulation is over")
         for _, strand in (each for frozen in self._frozen.values() for each in frozen):
@@ -239,11 +245,11 @@ class MachineClock:
         self._machine = machine
 
     def now(self) -> Instant:
-        """The present instant, as this machine has it."""
+        """Return the present instant by this machine's clock."""
         return self._scheduler.now + self._machine.ahead_ms
 
     def wait_until(self, instant: Instant) -> None:
-        """Let time pass until then."""
+        """Let time pass until that instant."""
         left_ms = instant - self.now()
         if left_ms > 0:
             self._scheduler.sleep(left_ms)

@@ -1,8 +1,8 @@
-"""DynamoDB's removal of items that are past their time to live, as the stores of a simulation have it.
+"""DynamoDB's removal of items whose time to live is over, as the stores of a simulation have it.
 
 AWS, "Using time to live (TTL) in DynamoDB": DynamoDB may remove an item once the present time in seconds is
-greater than its attribute, and does so "within a few days". Until then it can be read and written like any
-other, and a write that moves the attribute on keeps it. Here an item is removed at most 48 hours late, which
+greater than its attribute, and does so "within a few days". Until then the item can be read and written like
+any other, and a write that moves the attribute keeps it. Here an item is removed at most 48 hours late, which
 is the bound that AWS named in earlier years.
 """
 
@@ -17,8 +17,8 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
 
-#: When the items of a seed go: as soon as they may, each at a time of its own up to the latest, or just after
-#: production code has read one, which then acts on what is gone.
+#: When the items of a seed are removed: as soon as allowed, each at a random time up to the latest, or just
+#: after production code has read one. In the last case that code acts on an item that is gone.
 Manner: TypeAlias = Literal["at once", "late", "when read"]
 
 _MANNERS: Final[tuple[Manner, ...]] = ("at once", "late", "late", "when read")
@@ -27,7 +27,7 @@ _LATEST_MS: Final = 48 * HOUR_MS
 
 
 class Removals:
-    """When which item of a seed's tables is removed. `until` is when the seed ends at the latest."""
+    """Decides when each item of a seed's tables is removed. The seed ends at `until` at the latest."""
 
     def __init__(self, scheduler: Scheduler, seed: int, until: Instant) -> None:
         self._scheduler = scheduler
@@ -36,7 +36,7 @@ class Removals:
         self.manner: Manner = stream(seed, "removals").choice(_MANNERS)
 
     def written(self, place: Hashable, expires_s: int | None, look: Callable[[], None]) -> None:
-        """Have an item looked at when its turn has come. An item without the attribute is never removed."""
+        """Plan the removal of an item that was written. An item without the attribute is never removed."""
         if expires_s is None:
             return
         at = self._removed_at(place, expires_s)
@@ -44,16 +44,16 @@ class Removals:
             self._scheduler.call_at(at, look)
 
     def read(self, expires_s: int | None, look: Callable[[], None]) -> None:
-        """An item was read. It may go before whoever read it does anything else."""
+        """Note that an item was read. It may be removed before its reader does anything else."""
         if self.manner == "when read" and self.is_past(expires_s):
             self._scheduler.call_at(self._scheduler.now, look)
 
     def is_past(self, expires_s: int | None) -> bool:
-        """Whether DynamoDB may remove an item with that attribute by now."""
+        """Whether DynamoDB may remove an item with that attribute now."""
         return expires_s is not None and expires_s * SECOND_MS < self._scheduler.now
 
     def is_due(self, place: Hashable, expires_s: int | None) -> bool:
-        """Whether an item with that attribute has had its time."""
+        """Whether an item with that attribute is removed now."""
         return expires_s is not None and self._removed_at(place, expires_s) <= self._scheduler.now
 
     def _removed_at(self, place: Hashable, expires_s: int) -> Instant:
@@ -63,7 +63,7 @@ class Removals:
 
 
 class ExpiringTables(Tables):
-    """Tables whose items have a time to live; `removed` is told of each that DynamoDB removes."""
+    """Tables whose items have a time to live. `removed` is called for each item that DynamoDB removes."""
 
     def __init__(
         self,
@@ -76,14 +76,14 @@ class ExpiringTables(Tables):
         self._removals = removals
 
     def get(self, table: str, place: Place) -> Attributes | None:
-        """As of any tables."""
+        """Get an item as other tables do."""
         item = super().get(table, place)
         if item is not None:
             self._removals.read(_expires_s(item), lambda: self._look(table, place, must_be_due=False))
         return item
 
     def put(self, table: str, item: Attributes) -> None:
-        """As of any tables."""
+        """Put an item as other tables do."""
         super().put(table, item)
         place = (item["pk"]["S"], item["sk"]["S"])
         self._removals.written(place, _expires_s(item), lambda: self._look(table, place, must_be_due=True))

@@ -1,4 +1,4 @@
-"""Whether a simulated world has come to rest: nothing of the time before the calm is under way."""
+"""Whether a simulated world has come to rest, so that nothing from before the calm is under way."""
 
 from typing import Final
 
@@ -14,22 +14,23 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 
-#: What may follow each run for a while: a look at it, and telling a job of its end that is not there.
+#: Messages that may follow each run for a while: a look at the run, and a notification of its end to a job
+#: that is gone.
 _FOLLOWING: Final = (DeadlineMessage, NotifyMessage)
 
 
 def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instant) -> bool:
-    """Whether all that was due up to `through` is over, or waits for what nobody does any more."""
+    """Whether everything due up to `through` is over, or waits for an action that no client takes."""
     if chronicle.last_other_timer_at > through:
         return False
     for message in sqs.messages():
         if isinstance(message, RangeMessage):
             if message.demand is None and message.uid in chronicle.paused:
-                # As a single trigger of that job: it is held whole.
+                # A range is held whole, as a single trigger of its job is.
                 continue
             return False
         if isinstance(message, _FOLLOWING) and message.trigger.due_at > calm_at:
-            # Of what follows the runs that begin in the calm there is no end.
+            # Messages that follow runs which begin in the calm never end, so they do not count.
             continue
         is_trigger = isinstance(message, TriggerMessage) and message.redrive is None
         if is_trigger and _is_idle(chronicle, message.trigger):
@@ -40,10 +41,11 @@ def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instan
 
 
 def _is_idle(chronicle: Chronicle, trigger: Trigger) -> bool:
-    """Whether nothing is to come of a trigger that is in the queue."""
+    """Whether nothing will come of a trigger that is in the queue."""
     is_held = trigger.demand is None or trigger.demand.kind == "chained"
     if is_held and trigger.uid in chronicle.paused:
-        # It is put back until the job is resumed, which nobody does any more.
+        # The trigger is put back until its job is resumed, and no client resumes it any more.
         return True
-    # It waited in its job's line, too, and comes to find that it has run.
+    # The trigger also waited in its job's line and was called from there. Its message finds that its run is
+    # over.
     return trigger.id in chronicle.ended

@@ -1,4 +1,4 @@
-"""A queue like SQS: at least once, in no order, and what is received comes back unless it is deleted."""
+"""A queue like SQS: it delivers at least once, in no order, until a message is deleted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,34 +19,34 @@ from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readab
 from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.intake import Received
 
-#: As template.yaml sets them for the delivery queue (tests/simulation/world/test_platform.py).
+#: The settings of the delivery queue in template.yaml (tests/simulation/world/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS
 RECEIVES_MAX: Final = 50
 
 _DELAY_S_MAX: Final = 900
 
-#: A message is seen this much later than it might be, at most, in normal running.
+#: In normal running, a message becomes visible at most this much later than possible.
 _JITTER_MS: Final = 150
 
-#: Chances are told apart by these.
+#: Each number picks one of the independent chances of a message.
 _COPY: Final = 1
 _DELAY: Final = 2
 _RECEIVED: Final = 3
 
-#: The chance of a copy when a message is received, and of a delay when one is sent, at level 1.
+#: At level 1, the chance of a copy when a message is received, and of a delay when one is sent.
 _COPIES: Final = 0.03
 _DELAYS: Final = 0.03
 
-#: A copy is seen this much later at most, a delayed message too.
+#: How much later a copy or a delayed message becomes visible, at most.
 _COPY_MS_MAX: Final = 4 * MINUTE_MS
 _DELAY_MS_MAX: Final = 3 * MINUTE_MS
 
 
 @dataclass(eq=False, slots=True)
 class Envelope:
-    """A message in the queue, with its own chance.
+    """A message in the queue, with random numbers of its own.
 
-    What was received with an earlier `turn` of it is in other hands.
+    If its `turn` has grown since it was received, another process has received it.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Envelope:
 
 
 class Sqs:
-    """The delivery queue and its dead letters. `seen` is told when a message can be received."""
+    """The delivery queue and its dead letters. `seen` is called when a message can be received."""
 
     def __init__(self, scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles, seed: int) -> None:
         self._scheduler = scheduler
@@ -75,10 +75,10 @@ class Sqs:
         self.seen: Callable[[Instant], None] = lambda _: None
 
     def accept(self, body: str, delay_s: int) -> None:
-        """One entry of a SendMessageBatch."""
+        """Take one entry of a SendMessageBatch."""
         assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
         self._sent[body] += 1
-        # What happens to a message hangs on what it says, and on how often it was sent.
+        # A message's fate depends on its text and on how often that text was sent.
         code = mixed(self._seed, crc32(body.encode()), self._sent[body])
         delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
         if self._delays and fraction(code, _DELAY) < self._delays:
@@ -89,18 +89,21 @@ class Sqs:
         self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
 
     def accept_newer(self) -> None:
-        """A message that a newer version left behind, before somebody went back to this one."""
+        """Take a message that a newer version wrote before somebody went back to this version."""
         body = f'{{"v": {VERSION + 1}, "number": {len(self._newer)}}}'
         self._newer.append(body)
         self.accept(body, 0)
 
     def lost_newer(self) -> Iterator[str]:
-        """What is wrong with the messages of a newer version: each has to be in the queue for ever."""
+        """Return complaints about messages of a newer version.
+
+        Each of them has to stay in the queue for ever.
+        """
         kept = {each.body for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn}
         return (f"a message of a newer version is lost: {body}" for body in self._newer if body not in kept)
 
     def receive(self, limit: int) -> list[Received]:
-        """Up to `limit` messages that are visible; each stays away for the visibility time-out."""
+        """Return up to `limit` visible messages. Each is invisible for the visibility time-out."""
         now = self._scheduler.now
         batch: list[Received] = []
         while self._heap and len(batch) < limit and self._heap[0][0] <= now:
@@ -123,19 +126,19 @@ class Sqs:
         return batch
 
     def delete(self, receipts: Sequence[str]) -> None:
-        """Remove received messages, by whichever of their receipts."""
+        """Remove received messages, by any of their receipts."""
         for receipt in receipts:
             envelope = self._receipts.pop(receipt, None)
             if envelope is not None:
                 envelope.is_deleted = True
 
     def bury(self, trigger_id: str | None, reason: str, body: str) -> None:
-        """A message in the dead-letter queue; `body` is as it travelled."""
+        """Take a message into the dead-letter queue. `body` is its text as it travelled."""
         self._chronicle.add(_letter(Buried(self._scheduler.now, trigger_id, reason), body))
         self._chronicle.figures["dead letters"] += 1
 
     def calm(self) -> None:
-        """Nothing is copied or late any more, and what is in flight can be seen at once."""
+        """Copy and delay no message from now on, and make the messages in flight visible at once."""
         self._copies = self._delays = 0.0
         now = self._scheduler.now
         self._heap = [
@@ -147,30 +150,30 @@ class Sqs:
         self.seen(now)
 
     def code_of(self, received: Received) -> int:
-        """The chance of the process that begins with that message."""
+        """Return the code for the random numbers of a process that begins with that message."""
         return mixed(self._receipts[received.receipt].code, _RECEIVED, received.receives)
 
     def messages(self) -> Iterator[Message]:
-        """What is in the queue, received or not, that can be read."""
+        """Return the readable messages in the queue, received or not."""
         waiting = (each for _, _, turn, each in self._heap if not each.is_deleted and each.turn == turn)
         return self.readable(waiting)
 
     def readable(self, entries: Iterable[Envelope | Received]) -> Iterator[Message]:
-        """The messages that can be read, and of bundles each trigger."""
+        """Return the messages that can be read, and of a bundle each trigger."""
         for each in entries:
             with suppress(PoisonError, NewerError):
                 message = self.decode(each.body)
                 yield from message.triggers if isinstance(message, BundleMessage) else (message,)
 
     def next_at(self) -> Instant | None:
-        """When there is something to receive."""
+        """Return when the next message can be received."""
         heap = self._heap
         while heap and (heap[0][3].is_deleted or heap[0][3].turn != heap[0][2]):
             heappop(heap)
         return heap[0][0] if heap else None
 
     def decode(self, body: str) -> Readable:
-        """runs.intake.Decoder: what is put back unchanged is read once."""
+        """runs.intake.Decoder that decodes each text once, since messages are put back unchanged."""
         message = self._read.get(body)
         if message is None:
             message = self._read[body] = decode(body)
@@ -208,12 +211,12 @@ def _trigger_id(body: str) -> str | None:
 
 
 def _letter(letter: Buried, body: str) -> Buried:
-    """With what was given up: a trigger, its `deadline`, `failure` or `notice`, or a `span` of triggers."""
+    """Return the letter with what was given up: a trigger, a range of triggers, or a message about one."""
     try:
         message = decode(body)
     except (PoisonError, NewerError):
         return replace(letter, of="poison")
     letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
     if isinstance(message, RangeMessage):
-        return replace(letter, uid=message.uid, span=(message.first.due_at, message.until))
+        return replace(letter, uid=message.uid, due_range=(message.first.due_at, message.until))
     return letter

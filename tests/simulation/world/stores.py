@@ -44,14 +44,15 @@ from sweephand.storage.item import expiry
 
 Entry = TypeVar("Entry")
 
-#: DynamoDB: items in one BatchWriteItem; SQS: entries in one SendMessageBatch.
+#: The largest number of items in one BatchWriteItem of DynamoDB, and of entries in one SendMessageBatch of
+#: SQS.
 _ITEMS_MAX = 25
 _ENTRIES_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What a simulation's processes call: each call passes the gate, each change reaches the chronicle."""
+    """The ports that processes call. Each call passes the gate, and the chronicle learns of each change."""
 
     jobs: JobStore
     changes: ChangeStore
@@ -64,14 +65,15 @@ class Ports:
     queue: Queue
 
 
-#: How a simulation's ports are made: of its gate, its chronicle and its queue.
+#: Makes a simulation's ports from its gate, its chronicle and its queue.
 MakePorts: TypeAlias = Callable[[Gate, Chronicle, Sqs], Ports]
 
 
 def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
-    """The stores that tests/contract proves equal to DynamoDB's.
+    """Return the stores that tests/contract proves equal to DynamoDB's.
 
-    Items are removed when their time to live is over, except changes, which no simulated client reads.
+    An item is removed when its time to live is over. Changes are not removed, since no simulated client reads
+    them.
     """
     jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
     runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
@@ -125,12 +127,12 @@ def _timer_removed(timers: MemoryTimers, chronicle: Chronicle, timer: StoredTime
 
 
 def by(count: int, entries: Sequence[Entry]) -> list[Sequence[Entry]]:
-    """The entries in calls of so many."""
+    """Return the entries in groups of that size, one group to a call."""
     return [entries[start : start + count] for start in range(0, len(entries), count)]
 
 
 class Batched:
-    """ports.TimerStore whose writes go 25 to a call, of which some items may fail."""
+    """ports.TimerStore that writes 25 items to a call. Some items of a call may fail."""
 
     def __init__(self, gate: Gate, timers: MemoryTimers, gated: TimerStore) -> None:
         self._gate = gate
@@ -138,7 +140,7 @@ class Batched:
         self.page = gated.page
 
     def put(self, timers: Sequence[StoredTimer]) -> None:
-        """As ports.TimerStore promises."""
+        """Put timers as ports.TimerStore promises."""
         gate = self._gate
         places = [(timer.shard, timer.sort_key) for timer in timers]
         assert len(set(places)) == len(places), "one key twice in a batch write"
@@ -156,14 +158,14 @@ class Batched:
 
 
 class QueuePort:
-    """ports.Queue over the simulated SQS, ten entries to a call, of which some may fail."""
+    """ports.Queue over the simulated SQS, with ten entries to a call. Some entries of a call may fail."""
 
     def __init__(self, gate: Gate, sqs: Sqs) -> None:
         self._gate = gate
         self._sqs = sqs
 
     def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
-        """As ports.Queue promises."""
+        """Send as ports.Queue promises."""
         gate = self._gate
         for some in by(_ENTRIES_MAX, messages):
             kinds = gate.enter("queue.send")
@@ -176,7 +178,7 @@ class QueuePort:
                 raise StoreError("queue.send: some entries were not accepted")
 
     def acknowledge(self, receipts: Sequence[str]) -> None:
-        """As ports.Queue promises: what fails comes again."""
+        """Acknowledge as ports.Queue promises. A message whose entry fails comes again."""
         try:
             kinds = self._gate.enter("queue.acknowledge")
             self._sqs.delete(receipts)
@@ -185,7 +187,7 @@ class QueuePort:
             return
 
     def bury(self, letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
-        """As ports.Queue promises."""
+        """Bury as ports.Queue promises."""
         kinds = self._gate.enter("queue.bury")
         for letter, _ in letters:
             self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason, letter.body)

@@ -1,4 +1,4 @@
-"""Timers that fail to expand once, as when a process has no file handle left for its zone data."""
+"""Timers that fail to expand once, as if a process had no file handle left for its zone data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from sweephand.model.timer import OccurrenceTimer
 from sweephand.schedules import Occurrence
 from sweephand.wheel import expand
 
-#: The chance of a timer, at level 1. It is another one in each process, so that it fails once.
+#: The chance of a timer at level 1. Each process draws again, so a timer fails once.
 _CHANCE: Final = 0.08
 
 

@@ -1,4 +1,4 @@
-"""The simulated platform is the one that template.yaml asks for."""
+"""The simulated platform has the settings of template.yaml."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ TEMPLATE = Path(__file__).parents[3] / "template.yaml"
 
 
 def block(name: str) -> str:
-    """The lines of one resource of the template."""
+    """Return the lines of one resource of the template."""
     _, _, rest = TEMPLATE.read_text().partition(f"\n  {name}:\n")
     return rest.partition("\n\n  ")[0]
 

@@ -1,4 +1,4 @@
-"""Processes hand over at every call, and end, stop and go on as their platform has it."""
+"""Processes hand over at every call, and the platform ends, stops and resumes them."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ UNTROUBLED = RoleFaults("sweep", Troubles(dict.fromkeys(KINDS, 0.0)))
 
 
 class Log(list[tuple[int, str]]):
-    """When which process was where."""
+    """Records which process was at which step, and when."""
 
 
 def process_of(name: str, *, ends_at: int = NEVER, ahead_ms: int = 0) -> Process:

@@ -1,4 +1,4 @@
-"""Items whose time to live is over are removed as DynamoDB does it, and the oracle says what may not go."""
+"""Items are removed as DynamoDB removes them, and the oracle complains of removals that break a promise."""
 
 from collections.abc import Callable
 from itertools import chain, pairwise
@@ -20,10 +20,10 @@ from tests.simulation.world.watched import Expiring
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 
-#: So many seeds show all of it.
+#: This number of seeds shows all of it.
 SEEDS = range(FIRST_FOR_WEEKS, FIRST_FOR_WEEKS + 12)
 
-#: An item is past its time to live from here on.
+#: From this instant on the item's time to live is over.
 EXPIRES_S = NOON // SECOND_MS + 60
 PAST = NOON + 60 * SECOND_MS
 
@@ -51,14 +51,14 @@ class World:
         self.tables = ExpiringTables(lambda _before, _after: None, self.removed.append, removals)
 
     def put(self, expires_s: int) -> None:
-        """Write both."""
+        """Write the item into the dict and into the tables."""
         self.items["item"] = expires_s
         item = {"pk": {"S": "pk"}, "sk": {"S": "sk"}, "expires_at": {"N": str(expires_s)}}
         self.tables.put("table", item)
 
     @property
     def are_there(self) -> set[bool]:
-        """Whether the one is there, and whether the other."""
+        """Whether the item is in the dict, and whether it is in the tables."""
         return {"item" in self.items, bool(self.tables.keys("table", Range("pk")))}
 
 
@@ -108,7 +108,7 @@ def test_an_item_that_is_past_its_time_goes_when_it_was_read() -> None:
 
 @pytest.fixture(scope="module")
 def weeks() -> list[Event]:
-    """What happens in seeds that last for weeks."""
+    """Return the figures of seeds that last for weeks."""
     return list(chain.from_iterable(run(seed).events for seed in SEEDS))
 
 

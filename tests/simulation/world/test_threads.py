@@ -1,4 +1,4 @@
-"""Production's pools run in simulated time, and what an invocation leaves behind waits for the next one."""
+"""Production's thread pools run in simulated time, and threads that are left behind wait frozen."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,7 @@
-"""Production's thread pools in simulated time: what they run are strands of the process that asks.
+"""Production's thread pools in simulated time: each task is a strand of the process that submits it.
 
-So the simulator executes production's own rule of what is awaited (`sweephand.runtime`), on Python's own
-futures: only what these block on is another.
+So the simulator runs production's own rule for awaiting tasks (`sweephand.runtime`), and Python's own
+futures. Only the locks and events on which futures block are replaced.
 """
 
 import threading
@@ -24,7 +24,7 @@ _POOLS: Final = ("write_pool", "delivery_pool", "record_pool")
 
 @contextmanager
 def in_strands(scheduler: Scheduler) -> Iterator[None]:
-    """Have production's pools run their tasks as strands of `scheduler`, and futures wait in its time."""
+    """Have production's pools run their tasks as strands of `scheduler`, in simulated time."""
     threads = Threads(scheduler)
     with ExitStack() as stack:
         stack.enter_context(patch.object(_base, "threading", _Threading(scheduler)))
@@ -34,7 +34,7 @@ def in_strands(scheduler: Scheduler) -> Iterator[None]:
 
 
 class Threads(Executor):
-    """A pool with a thread for everybody. What a killed process leaves undone is never awaited."""
+    """A pool with a thread for every task. A task that a killed process leaves undone is never awaited."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -58,7 +58,7 @@ class Threads(Executor):
 
 
 class _Signal:
-    """threading.Event, and threading.Condition with its lock, of strands: one runs at a time anyway."""
+    """threading.Event and threading.Condition for strands. One strand runs at a time, so it has no lock."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -66,30 +66,30 @@ class _Signal:
         self._is_set = False
 
     def __enter__(self) -> None:
-        """Nobody else runs."""
+        """Do nothing: no other strand runs."""
 
     def __exit__(self, *_: object) -> None:
-        """Nor did."""
+        """Do nothing: no other strand ran."""
 
     def acquire(self) -> None:
-        """Nobody else runs."""
+        """Do nothing: no other strand runs."""
 
     def release(self) -> None:
-        """Nor did."""
+        """Do nothing: no other strand ran."""
 
     def set(self) -> None:
-        """Let those go on who wait, and who would."""
+        """Wake the strands that wait, and let later ones pass."""
         self._is_set = True
         self.notify_all()
 
     def notify_all(self) -> None:
-        """Let those go on who wait."""
+        """Wake the strands that wait."""
         for strand in self._waiting:
             self._scheduler.wake(strand)
         self._waiting.clear()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until somebody says so; for ever, since nobody here sets a limit."""
+        """Wait until another strand sets or notifies. There is no time-out, since no caller here sets one."""
         assert timeout is None, "not learnt by this fake"
         if not self._is_set:
             self._waiting.append(self._scheduler.strand)
@@ -98,17 +98,17 @@ class _Signal:
 
 
 class _Threading:
-    """The module `threading` as concurrent.futures knows it."""
+    """The module `threading`, as far as concurrent.futures uses it."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
 
     def Event(self) -> _Signal:  # noqa: N802 - so it is called
-        """Of strands."""
+        """Return an event for strands."""
         return _Signal(self._scheduler)
 
     def Condition(self) -> _Signal:  # noqa: N802 - so it is called
-        """Of strands."""
+        """Return a condition for strands."""
         return _Signal(self._scheduler)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Dicts for stores in memory: they say what each write changed, and what is past its time to live goes."""
+"""Dicts for stores in memory: they report each write, and remove items whose time to live is over."""
 
 from collections.abc import Callable, Hashable
 from typing import TypeVar
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class Watched(dict[Key, Value]):
-    """A dict that says what each write changed: the item before, and the item after."""
+    """A dict that reports each write: the item before, and the item after."""
 
     def __init__(self, changed: Callable[[Value | None, Value | None], None]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Watched(dict[Key, Value]):
         self._changed(before, None)
 
     def pop(self, key: Key, *default: Value | None) -> Value | None:  # type: ignore[override]
-        """As a dict's, told if there was something."""
+        """Remove and return an item. The removal is reported if there was one."""
         before = self.get(key)
         result = super().pop(key, *default)
         if before is not None:
@@ -36,7 +36,10 @@ class Watched(dict[Key, Value]):
 
 
 class Expiring(Watched[Key, Value]):
-    """A watched dict of items that have a time to live; `removed` is told of each that DynamoDB removes."""
+    """A watched dict of items that have a time to live.
+
+    `removed` is called for each item that DynamoDB removes.
+    """
 
     def __init__(
         self,
@@ -55,7 +58,7 @@ class Expiring(Watched[Key, Value]):
         self._removals.written(key, self._expires_s(value), lambda: self._look(key, must_be_due=True))
 
     def get(self, key: Key, default: Value | None = None) -> Value | None:  # type: ignore[override]
-        """As a dict's."""
+        """Get an item as a dict does."""
         value = super().get(key)
         if value is None:
             return default

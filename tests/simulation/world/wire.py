@@ -1,8 +1,8 @@
-"""The stores and the queue of a simulation over clients in memory: the production adapters run too.
+"""The stores and the queue of a simulation over clients in memory, so that the production adapters run too.
 
-Each request of an adapter passes the gate, so that a process can be stopped between two requests of one
-call, and what goes wrong is what DynamoDB, SQS and the SDK do: parts of batches are left, answers get lost
-and are asked for again.
+Each request of an adapter passes the gate, so a process can be stopped between two requests of one call. The
+faults are those of DynamoDB, SQS and the SDK: parts of batches are left, and answers get lost and the SDK
+asks again.
 """
 
 import json
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 _URL: Final = "https://aws.example"
 
-#: Of the answers that get lost, so many are asked for again by the SDK; the others are errors.
+#: The share of lost answers after which the SDK asks again. The others become errors.
 _AGAIN: Final = 2 / 3
 
-#: How long the SDK waits before it asks again: a connection that was cut, or storage.connect's time-out.
+#: How long the SDK waits before it asks again: after a cut connection, or after storage.connect's time-out.
 _WAITS_MS: Final = (50, 50, 4_000)
 
 #: The requests that write. With the trouble "repeats" the SDK makes them again after up to 9 s.
@@ -53,7 +53,10 @@ Port = TypeVar("Port")
 
 
 def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
-    """Ports whose every request passes the gate; one client for each, so that each can be down by itself."""
+    """Return ports whose every request passes the gate.
+
+    Each has a client of its own, so that each can be down alone.
+    """
     watch, removals = Watch(chronicle), chronicle.removals
     tables = (
         Tables(watch.changed) if removals is None else ExpiringTables(watch.changed, watch.removed, removals)
@@ -83,14 +86,14 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
 
 
 class GateTrouble(Trouble):
-    """What the gate has happen at a call, as it happens to a request of one port's client."""
+    """Applies the gate's faults to the requests of one port's client."""
 
     def __init__(self, gate: Gate, port: str) -> None:
         self._gate = gate
         self._port = port
 
     def before(self, operation: str) -> Fate:
-        """Lets time pass; StoreErrors become what the SDK raises."""
+        """Let time pass before a request. A StoreError becomes the error that the SDK raises."""
         gate, where = self._gate, f"{self._port}.{operation}"
         try:
             kinds = gate.enter(where)
@@ -114,7 +117,7 @@ class GateTrouble(Trouble):
         return Fate(served, is_lost, breaks_off="part" in kinds, memo=kinds)
 
     def after(self, operation: str, fate: Fate) -> None:
-        """Lets time pass again."""
+        """Let time pass after a request."""
         try:
             self._gate.leave(f"{self._port}.{operation}", fate.memo)
         except StoreError as error:
@@ -129,12 +132,12 @@ class GateTrouble(Trouble):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Tells the chronicle what each written item means."""
+    """Reports to the chronicle what each written item means."""
 
     chronicle: Chronicle
 
     def changed(self, before: Attributes | None, after: Attributes | None) -> None:
-        """An item was written, or is gone."""
+        """Note that an item was written or removed."""
         item = after or before
         assert item is not None, "what changed is or was there"
         partition, sort = item["pk"]["S"], item["sk"]["S"]
@@ -153,7 +156,7 @@ class Watch:
                 chronicle.lease_changed(_read(leases._lease, before), _read(leases._lease, after))
 
     def removed(self, item: Attributes) -> None:
-        """DynamoDB has removed an item."""
+        """Note that DynamoDB has removed an item."""
         chronicle = self.chronicle
         match item["pk"]["S"].partition("#")[0]:
             case "jobs":
@@ -186,12 +189,12 @@ def _read(reader: Callable[[Attributes], Port], item: Attributes | None) -> Port
 
 
 def _told(gate: Gate, port: Port, called: str) -> Port:
-    """The port itself; for a story, one that tells its calls."""
+    """Return the port itself, or for a story one that keeps its calls."""
     return port if gate.calls is None else cast("Port", _Teller(gate, port, called))
 
 
 class _Teller:
-    """A port whose calls are kept for the story, with what came of them."""
+    """A port whose calls are kept for the story, with their results."""
 
     def __init__(self, gate: Gate, port: object, called: str) -> None:
         self._gate = gate

@@ -1,4 +1,4 @@
-"""Consumers that have accepted a trigger: they report on it in time, late, twice, wrongly, or never."""
+"""Consumers that have accepted a trigger. They report on it in time, late, twice, wrongly, or never."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from sweephand.runtime.app import App
 
 
 class Manner(NamedTuple):
-    """How one kind of consumer goes about it, and how often there is one (`weight`).
+    """How one kind of consumer works on a trigger, and how frequent it is (`weight`).
 
-    `ends` is what it says in the end, nothing if it dies before; `for_ms` is how long it takes at most,
-    `beats` whether it says meanwhile that it goes on. One in haste says all at once.
+    `ends` are its last reports, and there are none if it dies before. It works for `for_ms` at most. `beats`
+    says whether it sends heartbeats meanwhile. A hasty one sends all reports at once.
     """
 
     weight: int
@@ -38,18 +38,19 @@ class Manner(NamedTuple):
 _MANNERS: Final = (
     Manner(10, ("complete",), 3 * SECOND_MS),
     Manner(2, ("fail",), 20 * SECOND_MS),
-    # It lives by its heartbeats, for longer than any time-out of the shorter ones and its grace.
+    # The work takes longer than any of the shorter time-outs and the grace, and heartbeats keep the run
+    # alive.
     Manner(2, ("complete",), 6 * MINUTE_MS, beats=True),
     Manner(1, ("fail",), 3 * MINUTE_MS, beats=True),
-    # Late: silent, until others have long been asked to do its work.
+    # Late: it is silent until another attempt has long been made.
     Manner(2, ("complete",), 7 * MINUTE_MS),
     Manner(1, ("fail",), 7 * MINUTE_MS),
-    # Dead at once, or after a while.
+    # It dies at once, or after a while.
     Manner(1, (), 0),
     Manner(1, (), 2 * MINUTE_MS, beats=True),
-    # It never has enough.
+    # It sends heartbeats and never ends.
     Manner(2, (), HOUR_MS, beats=True),
-    # It repeats itself, or does not know what it wants.
+    # It repeats a report, or sends reports that contradict each other.
     Manner(1, ("complete", "complete"), 30 * SECOND_MS),
     Manner(1, ("fail", "fail", "complete"), 20 * SECOND_MS),
     Manner(1, ("complete", "fail"), 20 * SECOND_MS),
@@ -57,7 +58,7 @@ _MANNERS: Final = (
 )
 _BY_WEIGHT: Final = tuple(manner for manner in _MANNERS for _ in range(manner.weight))
 
-#: In seeds that last for weeks they work for days: some longer than they may, some die.
+#: In seeds that last for weeks consumers work for days. Some take longer than allowed, and some die.
 _MANNERS_FOR_WEEKS: Final = (
     *[Manner(1, ("complete",), 90 * HOUR_MS)] * 3,
     *[Manner(1, ("complete",), 23 * HOUR_MS)] * 3,
@@ -70,20 +71,20 @@ _MANNERS_FOR_WEEKS: Final = (
 #: In a calm consumers are done at once.
 _PROMPT: Final = Manner(1, ("complete",), SECOND_MS)
 
-#: Between two heartbeats.
+#: The times between two heartbeats.
 _BEATS_MS: Final = (10 * SECOND_MS, 15 * SECOND_MS, 35 * SECOND_MS)
 
-#: How often an answer that says nothing is followed by another question, and how soon at most.
+#: How often a consumer repeats a report that got no clear answer, and how soon at most.
 _AGAIN_MAX: Final = 4
 _AGAIN_MS_MAX: Final = 5 * SECOND_MS
 
-#: Of those who are told to stop, so many say what they have to say all the same.
+#: The share of consumers that go on reporting after an answer that tells them to stop.
 _STUBBORN: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One trigger in the hands of a consumer that accepted it."""
+    """One trigger that a consumer has accepted and works on."""
 
     key: JobKey
     uid: str
@@ -94,7 +95,7 @@ class _Work:
     manner: Manner
 
     def steps(self) -> Iterator[tuple[int, Verb]]:
-        """What it says, and how long after what it said before."""
+        """Return the consumer's reports, each with the time since the report before."""
         lasts_ms = int(self.manner.for_ms * fraction(self.code, 1))
         if self.manner.beats:
             apart_ms = _BEATS_MS[mixed(self.code, 2) % len(_BEATS_MS)]
@@ -107,7 +108,7 @@ class _Work:
 
 
 class Workers:
-    """All consumers that are at work; each of their reports is a request to the API."""
+    """All consumers that are at work. Each of their reports is a request to the API."""
 
     def __init__(
         self, *, scheduler: Scheduler, chronicle: Chronicle, functions: Functions, seed: int
@@ -120,11 +121,11 @@ class Workers:
         self._manners = _MANNERS_FOR_WEEKS if is_for_weeks(seed) else _BY_WEIGHT
 
     def calm(self) -> None:
-        """Whoever begins from now on is done at once."""
+        """Let consumers that begin from now on be done at once."""
         self._is_calm = True
 
     def begin(self, attempt: Attempt, code: int) -> None:
-        """A consumer has accepted an attempt that it may report on, and does so from now on."""
+        """Let a consumer work on an attempt that it has accepted."""
         assert attempt.run_token is not None, "only with it can it be reported on"
         trigger = attempt.trigger
         code = mixed(self._seed, code)
