@@ -108,26 +108,26 @@ TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wa
 
 BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # Nothing lost.
-    (every_minute, without(of(Requested, due_s=600)), "nothing left for it"),
-    (paused_for_a_while, without(of(Requested, due_s=360)), "nothing left for it"),
-    (replaced, without(of(Requested, due_s=360)), "nothing left for it"),
-    (replaced, without(of(Requested, due_s=890)), "nothing left for it"),
-    (outage, without(of(Requested, due_s=480)), "nothing left for it"),
-    (outage, without(of(Requested, due_s=540)), "nothing left for it"),
-    (every_minute, without(of(Requested, due_s=420)), "nothing left for it"),
-    (put_off, without(of(Requested, due_s=300)), "nothing left for it"),
-    (partial(put_off, 800), without(of(Requested, due_s=540)), "nothing left for it"),
+    (every_minute, without(of(Requested, due_s=600)), "no request left for it"),
+    (paused_for_a_while, without(of(Requested, due_s=360)), "no request left for it"),
+    (replaced, without(of(Requested, due_s=360)), "no request left for it"),
+    (replaced, without(of(Requested, due_s=890)), "no request left for it"),
+    (outage, without(of(Requested, due_s=480)), "no request left for it"),
+    (outage, without(of(Requested, due_s=540)), "no request left for it"),
+    (every_minute, without(of(Requested, due_s=420)), "no request left for it"),
+    (put_off, without(of(Requested, due_s=300)), "no request left for it"),
+    (partial(put_off, 800), without(of(Requested, due_s=540)), "no request left for it"),
     # Nothing early.
     (every_minute, changed(of(Requested, due_s=180), clock_at=THIRD - 1), "early"),
     (every_minute, changed(of(Requested, due_s=180), at=THIRD - 45_001), "earlier than any clock"),
     # Nothing that was never owed.
     (every_minute, with_(*delivered(630)), "is no occurrence of its schedule"),
     (every_minute, with_(*delivered(600, "9-z")), "of a revision that was not committed"),
-    (replaced, with_(*delivered(420)), "was not its revision's"),
+    (replaced, with_(*delivered(420)), "was not owed by its revision"),
     (replaced, with_(*delivered(390, "2-b", sequence=0)), "is no occurrence of its schedule"),
     (paused_for_a_while, with_(*delivered(240, late_ms=90_000)), "was held"),
-    (paused_for_a_while, with_(*delivered(240, late_ms=190_000)), "was not its revision's"),
-    (every_minute, changed(of(Requested, due_s=180), sequence=4), "bears the number 4 and is occurrence 3"),
+    (paused_for_a_while, with_(*delivered(240, late_ms=190_000)), "was not owed by its revision"),
+    (every_minute, changed(of(Requested, due_s=180), sequence=4), "has the number 4 and is occurrence 3"),
     (every_minute, changed(of(Requested, due_s=180), uid="u2"), "of a job that was never written"),
     # Nothing that begins after a cancel.
     (removed, with_(*delivered(360, late_ms=31_001)), "its job was deleted"),
@@ -140,34 +140,34 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # One identity.
     (every_minute, with_(replace(requested(180), trigger_id="other")), "left as"),
     (every_minute, changed(of(Requested, due_s=180), trigger_id=f"{UID}-{SIXTH}-0"), "names 2 triggers"),
-    (retried, changed(of(Requested, due_s=180, attempt=2), sequence=7), "bears the numbers [3, 7]"),
+    (retried, changed(of(Requested, due_s=180, attempt=2), sequence=7), "has the numbers [3, 7]"),
     # Data of the present.
     (replaced, changed(of(Requested, due_s=590), data='"x"'), "carries '\"x\"'"),
     # Not twice.
     (every_minute, with_(requested(600, late_ms=400)), "left 2 times in the calm"),
     # `repeats` exact.
-    (replaced, with_(*delivered(990, "2-b", sequence=6, data='"y"')), "bears the number 6 of 5"),
+    (replaced, with_(*delivered(990, "2-b", sequence=6, data='"y"')), "has the number 6 of 5"),
     # What is acknowledged stands.
-    (every_minute, with_(answered("replace", "2-b", 300)), "was acknowledged, and nobody wrote it"),
+    (every_minute, with_(answered("replace", "2-b", 300)), "was acknowledged, but nobody wrote it"),
     (every_minute, with_(answered("delete", "", 899)), "was acknowledged, and it stands"),
     # What a request has written itself.
     (
         every_minute,
         with_(replace(answered("replace", "", 1), error="It is there.", refused_after=NOON - 1_000)),
-        "and nobody else had changed it",
+        "though nobody else had changed it",
     ),
     (every_minute, with_(replace(answered("delete", "", 1), uid=None, changed=(UID, "u2"))), "changed u"),
     # Cuts.
     (replaced, changed(of(Written, rev="2-b"), cut=NOON - 5), "before the cut at"),
     (replaced, changed(of(Written, rev="2-b"), cut=NOON + 500_000), "not between its request and its commit"),
-    (paused_for_a_while, changed(of(Written, verb="pause"), cut=NOON + 9), "without being another revision"),
+    (paused_for_a_while, changed(of(Written, verb="pause"), cut=NOON + 9), "but is no new revision"),
     # Where reigns begin.
     (every_minute, changed(of(Written), since=NOON), "just before its request"),
     (replaced, changed(of(Written, rev="2-b"), since=NOON + 390_005), "just before its request"),
     (paused_for_a_while, changed(of(Written, verb="resume"), since=NOON + 390_005), "moment of the pause"),
     # Pauses.
     (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=None), "did not pause it"),
-    (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=NOON), "has its moment at"),
+    (paused_for_a_while, changed(of(Written, verb="pause"), paused_at=NOON), "has its pause at"),
     (paused_for_a_while, changed(of(Written, verb="resume"), paused_at=NOON + 210_000), "left it paused"),
     (paused_for_a_while, changed(of(Written, verb="resume"), rev="1-a"), "wrote no revision of its own"),
     (replaced, changed(of(Written, rev="2-b"), paused_at=NOON + 1), "changed whether it is paused"),
@@ -175,10 +175,10 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (every_minute, changed(of(Written), jitter_ms=1), "beyond its window"),
     # Each time of a schedule once.
     (every_minute, with_(*moved(since_s=380), *delivered(390, "2-b")), "of its schedule fired at"),
-    (every_minute, with_(*moved(since_s=450)), "of its schedule is no revision's"),
+    (every_minute, with_(*moved(since_s=450)), "of its schedule belongs to no revision"),
     # Cursors.
     (every_minute, with_(cursor(timer(300, at_s=0), 890, 99)), "went back"),
-    (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by one who had lost it"),
+    (every_minute, with_(cursor(timer(960, at_s=0), 901, 3)), "by a sweeper that had lost the lease"),
     (every_minute, without(of(CursorStored)), "has not reached"),
     # Turns of shards, and ticks in time.
     (every_minute, without(of(CursorStored)), "stood still until"),
@@ -219,7 +219,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (
         every_minute,
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", f"Sweephand failed: 5 {CRASHED}.")),
-        "and nobody had begun it",
+        "and no attempt had begun",
     ),
     (
         retried,
@@ -242,8 +242,8 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
     (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
-    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "was asked for, and skipped"),
-    (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may"),
+    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "is on demand, and was skipped"),
+    (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may wait"),
     (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
     (
         in_turn,
@@ -275,7 +275,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
             replace(line(905, 890), waiting=(replace(place(902), is_asked_for=True),)),
             answered("patch", "1-a", 2_200),
         ),
-        "was asked for and waited",
+        "was made by hand and waited",
     ),
 ]
 
@@ -372,4 +372,4 @@ def test_no_number_of_updates_excuses_a_trigger_that_does_not_leave() -> None:
     for number in (len(writes), 18):
         last = timer(1020, f"{number + 1}-p", at_s=900)
         found = complaints(in_order(story, writes[:number], last))
-        assert any("nothing left for it" in each for each in found)
+        assert any("no request left for it" in each for each in found)

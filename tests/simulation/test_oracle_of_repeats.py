@@ -13,7 +13,7 @@ from tests.simulation.traces.trace import Event, Written
 _BACK: Final = NOON + 392_000
 _BACK_REPLACED: Final = _BACK + 1_000
 
-_NAMESAKE: Final = "bears the name of an earlier one"
+_NAMESAKE: Final = "has the name of an earlier revision"
 
 
 def brought_back() -> list[Event]:

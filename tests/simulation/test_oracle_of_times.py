@@ -10,7 +10,7 @@ from tests.simulation.traces.trace import Event, Requested, Written
 
 _CRON: Final[dict[str, Any]] = {"schedule": "* * * * *", "data": '"x"'}
 
-_LEFT_OUT: Final = "of its schedule is no revision's"
+_LEFT_OUT: Final = "of its schedule belongs to no revision"
 
 
 def created_at_a_match() -> list[Event]:
@@ -64,7 +64,7 @@ def _without_its_due_time(since_s: float) -> list[Event]:
 
 def _named(events: list[Event]) -> list[str]:
     """Complaints about the times that fired, and about the beginning of a revision."""
-    return [each for each in complaints(events) if "nothing left" not in each and "no timer" not in each]
+    return [each for each in complaints(events) if "no request left" not in each and "no timer" not in each]
 
 
 def test_a_schedule_that_loses_its_due_time_goes_on_where_it_was() -> None:
@@ -83,7 +83,7 @@ def test_a_wrong_beginning_after_the_loss_of_a_due_time_is_named(since_s: float)
 def test_a_time_of_a_schedule_that_lost_its_due_time_bears_the_next_number() -> None:
     story = _without_its_due_time(since_s=315.005)
     found = _named(with_(*delivered(330, "2-b", late_ms=46_000, sequence=8))(story))
-    assert any("bears the number 8 and is occurrence 7" in each for each in found)
+    assert any("has the number 8 and is occurrence 7" in each for each in found)
 
 
 @pytest.mark.parametrize(("schedule", "is_again"), [("@every 60s", True), ("@every 90s", False)])

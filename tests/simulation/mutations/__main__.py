@@ -1,7 +1,7 @@
-"""`python -m tests.simulation.mutations [NAME …]`: which seed catches each mutation, as a table in Markdown.
+"""`python -m tests.simulation.mutations [NAME …]`: print which seed catches each mutation, as a table.
 
-Every mutation is looked for from seed 0 on, and what was found is kept for the tests. What another
-protection masks is run on some seeds, and beside it stands what it costs instead.
+The search begins at seed 0, and the seeds that it finds are kept for the tests. A mutation that another
+protection masks runs on some seeds, and the table shows what it costs instead.
 """
 
 import sys
@@ -15,7 +15,7 @@ _PROCESSES = 2
 
 
 def main(names: Sequence[str]) -> None:
-    """Print the table in the end, and meanwhile on standard error what is found."""
+    """Print the table at the end. Print each row on standard error when it is found."""
     chosen = list(names) or list(MUTATIONS)
     harmful = [name for name in chosen if MUTATIONS[name].masked_by is None]
     masked = [name for name in chosen if MUTATIONS[name].masked_by is not None]

@@ -1,4 +1,4 @@
-"""What may be wrong between the use cases and AWS: these show on stores over the wire alone."""
+"""Errors between the use cases and AWS. They show only on stores over the wire."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from sweephand.storage.table import QueryResult, Refusal, Table
 from sweephand.storage.time_limit import only_while
 
 
-@mutation("An entry that SQS refused is not sent again", stores=wire)
+@mutation("An entry of a batch that SQS refused is not sent again", stores=wire)
 def forgets_refused_entries() -> Iterator[None]:
     tried = SqsQueue._try_once
 
@@ -46,7 +46,7 @@ def forgets_unprocessed_items() -> Iterator[None]:
         yield
 
 
-@mutation("A key that DynamoDB left unprocessed is read as no such job", stores=wire)
+@mutation("A key that DynamoDB left unprocessed counts as a job that does not exist", stores=wire)
 def takes_unprocessed_for_absent() -> Iterator[None]:
     with _asking_once(lambda requests: "PutRequest" not in requests[0]):
         yield
@@ -63,13 +63,13 @@ def sends_keys_twice() -> Iterator[None]:
         yield
 
 
-@mutation("A write of a job that the SDK repeated is taken for another's", stores=wire)
+@mutation("A write of a job that the SDK repeated counts as somebody else's write", stores=wire)
 def denies_own_job() -> Iterator[None]:
     with patch.object(jobs, "is_result_of", lambda *_: False):
         yield
 
 
-@mutation("A deletion that the SDK repeated is taken for one of nothing", stores=wire)
+@mutation("A deletion that the SDK repeated counts as one that found no job", stores=wire)
 def denies_own_deletion() -> Iterator[None]:
     def delete(store: DynamoJobs, job: Any, in_time: Callable[[], bool]) -> bool:
         with only_while(in_time):
@@ -81,7 +81,7 @@ def denies_own_deletion() -> Iterator[None]:
 
 
 @mutation(
-    "A claim of a shard that the SDK repeated is taken for lost",
+    "A claim of a shard that the SDK repeated counts as refused",
     stores=wire,
     masked_by="the lease's end: the next tick takes the shard up",
 )
@@ -97,7 +97,7 @@ def denies_own_lease() -> Iterator[None]:
 
 
 @mutation(
-    "A claim or record of a run that the SDK repeated is taken for lost",
+    "A claim or record of a run that the SDK repeated counts as refused",
     stores=wire,
     masked_by="the claim's end: put back, the attempt is granted after 180 s",
 )
@@ -106,20 +106,20 @@ def denies_own_run() -> Iterator[None]:
         yield
 
 
-@mutation("An empty page of a query is taken for its end", stores=wire)
+@mutation("A query ends at an empty page though more pages follow", stores=wire)
 def stops_at_empty_pages() -> Iterator[None]:
     query = Table.query
 
     def ending(table: Table, *args: Any, **kwargs: Any) -> QueryResult:
         client = table._client
 
-        def asked(**request: Any) -> Any:
+        def cut_short(**request: Any) -> Any:
             answer: Any = client.query(**request)
             if not answer["Items"]:
                 answer.pop("LastEvaluatedKey", None)
             return answer
 
-        other: Any = Instead(client, query=asked)
+        other: Any = Instead(client, query=cut_short)
         return query(Table(other, table._name, table._wait_ms), *args, **kwargs)
 
     with patch.object(Table, "query", ending):

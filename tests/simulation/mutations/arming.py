@@ -1,11 +1,11 @@
-"""What may be wrong with writing and arming a job."""
+"""Errors in writing and arming a job."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 from tests.simulation.world.processes import LIMITS_MS
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS
@@ -22,16 +22,16 @@ from sweephand.wheel.arm import split_range
 @mutation("A job is committed before it is armed")
 def commits_before_arming() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        later, jobs = Later(), ports["jobs"]
+        deferred, jobs = Deferred(), ports["jobs"]
 
         def put(job: Job, replacing: str | None, in_time: Callable[[], bool]) -> bool:
             is_written: bool = jobs.put(job, replacing, in_time)
-            (later.make if is_written else later.forget)()
+            (deferred.make if is_written else deferred.forget)()
             return is_written
 
         ports["jobs"] = Instead(jobs, put=put)
-        ports["timers"] = Instead(ports["timers"], put=later.of(ports["timers"].put))
-        ports["queue"] = Instead(ports["queue"], send=later.of(ports["queue"].send))
+        ports["timers"] = Instead(ports["timers"], put=deferred.of(ports["timers"].put))
+        ports["queue"] = Instead(ports["queue"], send=deferred.of(ports["queue"].send))
 
     with built(Commits, change):
         yield
@@ -44,7 +44,7 @@ def has_no_time_limit() -> Iterator[None]:
 
 
 @mutation(
-    "The API is ended by its time limit alone",
+    "The API does not give up by itself before Lambda ends its function",
     masked_by="the function's time limit: the caller has no answer, that is all",
 )
 def does_not_give_up() -> Iterator[None]:
@@ -53,7 +53,7 @@ def does_not_give_up() -> Iterator[None]:
 
 
 @mutation(
-    "The API gives up by itself alone",
+    "Lambda does not end the API's function at a time limit",
     masked_by="each write asks the clock as it leaves, so that a function that goes on late commits nothing",
 )
 def is_not_ended() -> Iterator[None]:
@@ -61,7 +61,7 @@ def is_not_ended() -> Iterator[None]:
         yield
 
 
-@mutation("A commit of a function that is thawed late does not ask its clock")
+@mutation("A function that is thawed late commits without another look at its clock")
 def commits_when_thawed() -> Iterator[None]:
     with (
         patch.dict(LIMITS_MS, {"api": HOUR_MS}),
@@ -70,7 +70,7 @@ def commits_when_thawed() -> Iterator[None]:
         yield
 
 
-@mutation("A job is written whatever version is stored")
+@mutation("A write of a job has no condition on the stored version")
 def overwrites() -> Iterator[None]:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
@@ -87,7 +87,7 @@ def overwrites() -> Iterator[None]:
         yield
 
 
-@mutation("An earlier revision is judged by the newest cut")
+@mutation("A trigger of an earlier revision is judged by the newest cut")
 def judges_by_newest_cut() -> Iterator[None]:
     find = Job.revision
 
@@ -99,29 +99,29 @@ def judges_by_newest_cut() -> Iterator[None]:
         yield
 
 
-@mutation("What is armed directly ends with the horizon (180 s)")
+@mutation("The direct window is as long as the horizon (180 s)")
 def arms_up_to_horizon() -> Iterator[None]:
     with everywhere("DIRECT_WINDOW_MS", 180 * SECOND_MS):
         yield
 
 
-@mutation("What is armed directly leaves no room for clocks that differ (205 s)")
+@mutation("The direct window leaves no margin for clocks that differ (205 s)")
 def arms_without_room_for_skew() -> Iterator[None]:
     with everywhere("DIRECT_WINDOW_MS", 205 * SECOND_MS):
         yield
 
 
-@mutation("A span is split without its last part")
+@mutation("A range is split without its last part")
 def loses_last_part() -> Iterator[None]:
-    def shortened(span: RangeMessage) -> Iterator[Message]:
-        parts = list(split_range(span))
+    def shortened(message: RangeMessage) -> Iterator[Message]:
+        parts = list(split_range(message))
         return iter(parts[:-1] or parts)
 
     with everywhere("split_range", shortened):
         yield
 
 
-@mutation("What a resume skips is recorded by whoever lives long enough to")
+@mutation("A resume records the skipped misfires only after its commit, if it still can")
 def records_skips_at_best() -> Iterator[None]:
     arm = Commits._arm
 
@@ -132,20 +132,20 @@ def records_skips_at_best() -> Iterator[None]:
         yield
 
 
-@mutation("A series begins anew with each write")
+@mutation("Each write of a job begins a new series")
 def moves_anchor() -> Iterator[None]:
     with patch.object(Definition, "has_same_timing", lambda *_: False):
         yield
 
 
-@mutation("A cut may lie before the one before it")
+@mutation("A cut may lie before the previous cut")
 def cuts_backwards() -> Iterator[None]:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
 
         def get(*args: Any) -> Job | None:
             job: Job | None = jobs.get(*args)
-            # Whoever compares with it finds it less than any clock.
+            # Every clock is then past the cut that the writer compares with.
             return job and replace(job, cut=0)
 
         ports["jobs"] = Instead(jobs, get=get)

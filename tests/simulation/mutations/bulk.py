@@ -1,4 +1,4 @@
-"""What may be wrong with pausing, resuming and deleting many jobs at once."""
+"""Errors in pausing, resuming and deleting many jobs at once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,12 +24,12 @@ from sweephand.wheel.arm import Arming
 
 
 def _acting(act: Callable[..., bool]) -> Any:
-    """Each job is dealt with otherwise."""
+    """Change how a bulk call handles each job."""
     return patch.object(Bulk, "_is_done", act)
 
 
 def _paging(change: Callable[[Page[Job], int], Page[Job]]) -> Any:
-    """What a bulk call reads of the jobs is something else; `change` is told how many it asked for."""
+    """Change which jobs a bulk call reads. `change` is given the number of jobs that it asked for."""
 
     def other(ports: Ports) -> None:
         jobs = ports["jobs"]
@@ -42,7 +42,7 @@ def _paging(change: Callable[[Page[Job], int], Page[Job]]) -> Any:
     return built(Bulk, other)
 
 
-@mutation("A bulk call counts the jobs that could not be written, and is acknowledged")
+@mutation("A bulk call counts jobs that could not be written, and is acknowledged")
 def bulk_counts_what_failed() -> Iterator[None]:
     is_done = Bulk._is_done
 
@@ -86,7 +86,7 @@ def bulk_pauses_nothing() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call passes over the last job of a page")
+@mutation("A bulk call skips the last job of a page")
 def bulk_skips_last_of_page() -> Iterator[None]:
     def short(page: Page[Job], limit: int) -> Page[Job]:
         return Page(page.items[:-1], page.next) if len(page.items) == limit else page
@@ -95,20 +95,20 @@ def bulk_skips_last_of_page() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk delete passes over the first job behind its cursor")
+@mutation("A bulk delete skips the first job after its cursor")
 def bulk_skips_first_behind_cursor() -> Iterator[None]:
     each = Bulk._each
 
-    def later(self: Bulk, wanted: Filter, *args: Any) -> BulkResult:
-        passed = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, 1).items
-        after = passed[0].key.name if wanted.after and passed else wanted.after
-        return each(self, Filter(wanted.namespace, wanted.prefix, wanted.labels, after), *args)
+    def after_first(self: Bulk, chosen: Filter, *args: Any) -> BulkResult:
+        skipped = self._jobs.page(chosen.namespace, chosen.prefix, chosen.after, 1).items
+        after = skipped[0].key.name if chosen.after and skipped else chosen.after
+        return each(self, Filter(chosen.namespace, chosen.prefix, chosen.labels, after), *args)
 
-    with patch.object(Bulk, "_each", later):
+    with patch.object(Bulk, "_each", after_first):
         yield
 
 
-@mutation("The cursor of a bulk call that ran out of time is the end of its page")
+@mutation("A bulk call that ran out of time returns the cursor of its page's end")
 def bulk_forgets_rest_of_page() -> Iterator[None]:
     deal_with = Bulk._handle
 
@@ -120,7 +120,7 @@ def bulk_forgets_rest_of_page() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call that has looked at as many as it may says that it was all")
+@mutation("A bulk call that reached its limit of jobs returns no cursor")
 def bulk_ends_with_first_page() -> Iterator[None]:
     each = Bulk._each
 
@@ -131,7 +131,7 @@ def bulk_ends_with_first_page() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk resume forgets what it was told of catching up")
+@mutation("A bulk resume forgets its `catchup`")
 def bulk_resumes_by_own_mode() -> Iterator[None]:
     def change(ports: Ports) -> None:
         resumer = ports["resumer"]
@@ -146,13 +146,13 @@ def bulk_resumes_by_own_mode() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call by a label takes every job")
+@mutation("A bulk call by a label changes every job")
 def bulk_ignores_labels() -> Iterator[None]:
     with patch.object(Filter, "matches", lambda *_: True):
         yield
 
 
-@mutation("A bulk call counts the jobs that it has looked at")
+@mutation("A bulk call counts all jobs that it looked at")
 def bulk_counts_what_it_read() -> Iterator[None]:
     each = Bulk._each
 
@@ -165,7 +165,7 @@ def bulk_counts_what_it_read() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk delete is a bulk pause")
+@mutation("A bulk delete pauses its jobs")
 def bulk_deletes_by_pausing() -> Iterator[None]:
     def pause(self: Bulk, wanted: Filter, *, who: str) -> BulkResult:
         return self.pause(wanted, reason=None, who=who)
@@ -174,7 +174,7 @@ def bulk_deletes_by_pausing() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call ends its jobs' writing when the first of them fails, and says what it has")
+@mutation("A bulk call stops at the first job that fails, and is acknowledged")
 def bulk_stops_at_first_failure() -> Iterator[None]:
     deal_with = Bulk._handle
 

@@ -1,4 +1,4 @@
-"""What may be wrong with catching up: a misfire is one when a sweep or a resume finds it, never later."""
+"""Errors in catch-up: only a sweep or a resume decides which occurrences are misfires."""
 
 from collections.abc import Iterator
 from unittest.mock import patch
@@ -13,7 +13,7 @@ from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 
 
-@mutation("Catch-up is decided when a trigger is delivered: what had to wait is a misfire, too")
+@mutation("Catch-up is decided at the delivery, so a trigger that had to wait is a misfire, too")
 def catches_up_at_delivery() -> Iterator[None]:
     deliver = Deliverer.deliver
 
@@ -29,7 +29,7 @@ def catches_up_at_delivery() -> Iterator[None]:
         yield
 
 
-@mutation("What fell due while a timer was put off is a misfire, though the wait was ours")
+@mutation("An occurrence that fell due while its timer was put off is a misfire")
 def counts_the_time_that_a_timer_was_put_off_by() -> Iterator[None]:
     with patch.object(OccurrenceTimer, "put_off_by_ms", property(lambda _: 0)):
         yield

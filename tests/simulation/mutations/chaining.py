@@ -1,4 +1,4 @@
-"""What may be wrong with jobs that follow others, above all with what follows hours late."""
+"""Errors in chains, above all in chained triggers that come hours late."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from sweephand.runs.notify import Notifier
 from sweephand.runs.outcome import Outcome
 
 
-@mutation("What follows a run that was late is a misfire, too, by the catch-up of its own job")
+@mutation("A chained trigger of a late run is a misfire by the catch-up of its own job")
 def misses_what_follows() -> Iterator[None]:
     deliver = Deliverer.deliver
 
@@ -31,7 +31,7 @@ def misses_what_follows() -> Iterator[None]:
         yield
 
 
-@mutation("A job follows others only as long as an occurrence of its own is left")
+@mutation("A job without an occurrence left takes no more chained triggers")
 def ends_chains_with_series() -> Iterator[None]:
     trigger = Notifier._trigger
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from tests.fakes import memory
 from tests.simulation.mutations.delivering import _at_the_end
-from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.model import run_conditions
@@ -44,7 +44,7 @@ from sweephand.runs.redrive import Redriver
 _ANY: frozenset[State] = frozenset(TRANSITIONS)
 
 
-@mutation("A heartbeat is taken and changes nothing")
+@mutation("A heartbeat is acknowledged and changes nothing")
 def ignores_heartbeats() -> Iterator[None]:
     def heartbeat(reporter: Callbacks, key: JobKey, run_id: str, token: str | None) -> Run:
         return reporter._read_for_callback(key, run_id, token, "heartbeat", lambda _: False)
@@ -53,7 +53,7 @@ def ignores_heartbeats() -> Iterator[None]:
         yield
 
 
-@mutation("A deadline asks for no heartbeat: its first look at a run is its last")
+@mutation("The first look at a run ends it, whatever heartbeats came")
 def fails_at_first_look() -> Iterator[None]:
     with patch.object(deadlines, "DEADLINE_GRACE_MS", -HOUR_MS):
         yield
@@ -62,19 +62,19 @@ def fails_at_first_look() -> Iterator[None]:
 @mutation("A run whose consumer accepted it has no deadline")
 def arms_no_deadline() -> Iterator[None]:
     def change(ports: Ports) -> None:
-        later = ports["requeue"]
+        requeue = ports["requeue"]
 
         def send_at(message: Message, shard: int) -> None:
             if not isinstance(message, DeadlineMessage):
-                later.send_at(message, shard)
+                requeue.send_at(message, shard)
 
-        ports["requeue"] = Instead(later, send_at=send_at)
+        ports["requeue"] = Instead(requeue, send_at=send_at)
 
     with built(FollowUp, change):
         yield
 
 
-@mutation("A deadline that was put off by heartbeats is not looked at again")
+@mutation("After a heartbeat, no next look at the run is sent")
 def looks_once() -> Iterator[None]:
     def change(ports: Ports) -> None:
         ports["requeue"] = Instead(ports["requeue"], send_at=lambda *_: None)
@@ -98,9 +98,9 @@ def multiplies_looks() -> Iterator[None]:
         yield
 
 
-@mutation("An acceptance is recorded before its deadline is armed")
-def records_before_watching() -> Iterator[None]:
-    put_off = Later()
+@mutation("An acceptance is recorded before the look at its deadline is sent")
+def records_before_its_deadline() -> Iterator[None]:
+    put_off = Deferred()
 
     def change(ports: Ports) -> None:
         whole, runs = ports["requeue"], ports["runs"]
@@ -121,7 +121,7 @@ def records_before_watching() -> Iterator[None]:
         yield
 
 
-@mutation("A deadline ends whichever attempt goes on by now")
+@mutation("A deadline of one attempt ends a later attempt")
 def ends_later_attempts() -> Iterator[None]:
     looked = Deadlines._check
 
@@ -135,13 +135,13 @@ def ends_later_attempts() -> Iterator[None]:
         yield
 
 
-@mutation("Heartbeats put the end of maxRunTime off as well")
+@mutation("A heartbeat also extends maxRunTime")
 def runs_for_ever() -> Iterator[None]:
     with patch.object(Run, "deadline_at", property(lambda run: run.heartbeat_by)):
         yield
 
 
-@mutation("A report is taken with the token of any attempt")
+@mutation("A report is accepted with the token of any attempt")
 def takes_any_token() -> Iterator[None]:
     with patch.object(callbacks, "_is_of", lambda run, _: run.token is not None):
         yield
@@ -158,19 +158,19 @@ def _moves_anything() -> AbstractContextManager[object]:
     return stack
 
 
-@mutation("A report is taken whatever has become of its run")
+@mutation("A report is accepted whatever state its run is in")
 def takes_late_reports() -> Iterator[None]:
     with _moves_anything(), patch.object(callbacks, "_refuse", lambda *_: None):
         yield
 
 
-@mutation("A run that has changed since it was read is written over")
+@mutation("A run is overwritten though it has changed since it was read")
 def moves_in_spite() -> Iterator[None]:
     with _moves_anything():
         yield
 
 
-@mutation("What became of an attempt is recorded over whatever its run is")
+@mutation("The outcome of an attempt is recorded whatever state its run is in")
 def records_in_spite() -> Iterator[None]:
     def anything(_: Run) -> WriteCondition:
         return WriteCondition(may_begin=True, guards=(Guard(_ANY, {}),))
@@ -179,7 +179,7 @@ def records_in_spite() -> Iterator[None]:
         yield
 
 
-@mutation("The attempt of a holder that died is claimed with another token")
+@mutation("An attempt whose holder died is claimed again with another token")
 def changes_tokens() -> Iterator[None]:
     claim_condition = run_conditions.claim_condition
 
@@ -195,7 +195,7 @@ def changes_tokens() -> Iterator[None]:
 
 
 @mutation(
-    "What a consumer reports as failed is forgotten",
+    "A failure that a consumer reports is forgotten",
     masked_by="its deadline: the attempt counts as failed when that has passed",
 )
 def forgets_failures() -> Iterator[None]:
@@ -203,7 +203,7 @@ def forgets_failures() -> Iterator[None]:
         yield
 
 
-def _telling(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:
+def _notifying(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:
     """Of what delivery functions send only that is sent which a change lets through."""
 
     def careless(ports: Ports) -> None:
@@ -219,18 +219,18 @@ def _telling(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Me
     return built(FollowUp, careless)
 
 
-@mutation("Nobody is told of the end of a run that was given up")
-def tells_of_no_failure() -> Iterator[None]:
+@mutation("The end of a run that was given up is not notified")
+def notifies_of_no_failure() -> Iterator[None]:
     def passed(messages: Sequence[tuple[Message, int]]) -> Sequence[tuple[Message, int]]:
         return [each for each in messages if getattr(each[0], "state", None) != "failed"]
 
-    with _telling(passed):
+    with _notifying(passed):
         yield
 
 
-@mutation("The end of a run is recorded before whoever is to be told of it is")
-def records_before_telling() -> Iterator[None]:
-    put_off = Later()
+@mutation("The end of a run is recorded before its notification is sent")
+def records_before_notifying() -> Iterator[None]:
+    put_off = Deferred()
 
     def change(ports: Ports) -> None:
         runs: Any = ports["runs"]
@@ -256,8 +256,8 @@ def records_before_telling() -> Iterator[None]:
         yield
 
 
-@mutation("Each time that an end is told it has another name")
-def names_ends_anew() -> Iterator[None]:
+@mutation("Each notification of one end has another id")
+def renames_ends() -> Iterator[None]:
     numbers = count()
 
     def named(*args: Any) -> str:
@@ -267,19 +267,19 @@ def names_ends_anew() -> Iterator[None]:
         yield
 
 
-@mutation("An end is told before it has come true")
-def tells_too_early() -> Iterator[None]:
+@mutation("A notification leaves before its end is recorded")
+def notifies_too_early() -> Iterator[None]:
     with patch.object(notify, "is_recorded", lambda *_: True):
         yield
 
 
-@mutation("An end whose record is not there yet is not looked at again")
-def tells_only_at_once() -> Iterator[None]:
+@mutation("A notification is dropped if its end is not recorded yet")
+def notifies_only_at_once() -> Iterator[None]:
     with patch.object(notify.Notifier, "_unrecorded", lambda *_: Outcome("dropped")):
         yield
 
 
-@mutation("A chained trigger is named after the moment at which it was sent")
+@mutation("A chained trigger's id is made of the instant at which it was sent")
 def names_chains_by_their_moment() -> Iterator[None]:
     def named(key: JobKey, uid: str, rev: str, _: Instant, **fields: Any) -> Trigger:
         return Trigger(key, uid, rev, fields["armed_at"], **fields)
@@ -288,15 +288,15 @@ def names_chains_by_their_moment() -> Iterator[None]:
         yield
 
 
-@mutation("A failure without a record is told at once, as a success is")
-def tells_unrecorded_failures() -> Iterator[None]:
+@mutation("A failure without a record is notified at once, as a success is")
+def notifies_unrecorded_failures() -> Iterator[None]:
     with patch.object(
         notify, "is_recorded", lambda told, run: run is None or notification.is_recorded(told, run)
     ):
         yield
 
 
-@mutation("A later attempt begins when its policy says, though its trigger is not due by that clock")
+@mutation("A later attempt begins by its retry rule, though its trigger is not due by that clock")
 def retries_early() -> Iterator[None]:
     def careless(at: Instant, due_at: Instant) -> Instant:
         # Those that say how long a run is kept are days apart.
@@ -318,19 +318,19 @@ def _redriving(change: Callable[[TriggerMessage], TriggerMessage]) -> Any:
     return built(Redriver, careless)
 
 
-@mutation("A redrive is a mere repetition of the last attempt")
+@mutation("The message of a redrive does not say that it is one")
 def redrives_without_round() -> Iterator[None]:
     with _redriving(lambda message: message._replace(redrive=None)):
         yield
 
 
-@mutation("A redrive forgets what its trigger was asked for with")
+@mutation("A redrive forgets the data of a trigger by hand")
 def redrives_without_payload() -> Iterator[None]:
     with _redriving(lambda message: message._replace(payload=None)):
         yield
 
 
-@mutation("A redrive takes its run before its message is sent")
+@mutation("A redrive claims its run before it sends its message")
 def redrives_before_sending() -> Iterator[None]:
     def redriven(self: Redriver, runs: Sequence[Run]) -> None:
         for run in runs:
@@ -351,7 +351,7 @@ def redrives_before_sending() -> Iterator[None]:
         yield
 
 
-@mutation("A report of a failure is recorded when it is settled, and not before")
+@mutation("A reported failure is recorded only when the delivery function handles it")
 def records_failures_late() -> Iterator[None]:
     move = memory.MemoryRuns.move
 
@@ -363,7 +363,7 @@ def records_failures_late() -> Iterator[None]:
         yield
 
 
-@mutation("A run is given up though its consumer has completed it in the meantime")
+@mutation("A run is given up though its consumer has completed it meanwhile")
 def gives_up_what_was_completed() -> Iterator[None]:
     fail = FollowUp.fail
 
@@ -376,7 +376,7 @@ def gives_up_what_was_completed() -> Iterator[None]:
         yield
 
 
-@mutation("A job that is to be paused when a trigger of it is given up goes on")
+@mutation("A job with `onError: pause` is not paused when a trigger of it is given up")
 def ignores_on_error() -> Iterator[None]:
     with patch.object(Definition, "pauses_on_error", property(lambda _: False)):
         yield

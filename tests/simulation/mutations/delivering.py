@@ -1,10 +1,10 @@
-"""What may be wrong with delivering: liveness, retries, claims, acknowledging."""
+"""Errors in delivering: liveness, retries, claims, acknowledging."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
@@ -57,7 +57,7 @@ def delivers_early() -> Iterator[None]:
         yield
 
 
-@mutation("A message of a newer version is taken for poison")
+@mutation("A message of a newer version becomes a dead letter")
 def buries_what_is_newer() -> Iterator[None]:
     def newer(self: Intake, received: Received, _: Sendable) -> Handled:
         return self._bury_unreadable(received, PoisonError("A message of another version."))
@@ -66,13 +66,13 @@ def buries_what_is_newer() -> Iterator[None]:
         yield
 
 
-@mutation("The age of a read is not looked at again")
+@mutation("A request leaves however long ago its job was read")
 def trusts_old_reads() -> Iterator[None]:
     with everywhere("JOB_READ_AGE_MAX_MS", HOUR_MS):
         yield
 
 
-@mutation("The job is not looked at again when the connection stands")
+@mutation("The job is not read again when the connection stands")
 def does_not_look_again() -> Iterator[None]:
     def change(ports: Ports) -> None:
         targets = ports["targets"]
@@ -87,7 +87,7 @@ def does_not_look_again() -> Iterator[None]:
         yield
 
 
-@mutation("When the connection stands, what was made of the job before it changed still leaves")
+@mutation("A request that was made before its job changed still leaves when the connection stands")
 def sends_what_is_outdated() -> Iterator[None]:
     def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str) -> _Sent:
         latest = read
@@ -104,7 +104,7 @@ def sends_what_is_outdated() -> Iterator[None]:
         yield
 
 
-@mutation("A later attempt begins whoever has claimed it")
+@mutation("A later attempt begins even if its claim is refused")
 def ignores_claims() -> Iterator[None]:
     def change(ports: Ports) -> None:
         runs = ports["runs"]
@@ -118,7 +118,7 @@ def ignores_claims() -> Iterator[None]:
         yield
 
 
-@mutation("What was received in vain counts as what functions crashed over")
+@mutation("A receive for which no function started counts as a crash")
 def takes_receives_for_crashes() -> Iterator[None]:
     def crashes(_: Intake, message: TriggerMessage) -> bool:
         return message.crashes >= CRASHES_MAX
@@ -127,35 +127,35 @@ def takes_receives_for_crashes() -> Iterator[None]:
         yield
 
 
-@mutation("A run that was to be tried again is left so when its job is deleted")
+@mutation("A run of a deleted job stays `retrying`")
 def forgets_runs_of_deleted_jobs() -> Iterator[None]:
     with patch.object(Claims, "cancel_with_job", lambda *_: None):
         yield
 
 
-@mutation("A claim stays when its job is deleted before the attempt is made")
+@mutation("A claim stays if its job is deleted before the attempt is made")
 def keeps_claims_of_deleted_jobs() -> Iterator[None]:
     def keep(*_: Any, **__: Any) -> None:
-        """Nothing is released."""
+        """Release nothing."""
 
     with patch.object(Claims, "release", keep):
         yield
 
 
-@mutation("A claim has no end")
+@mutation("A claim never ends")
 def claims_for_ever() -> Iterator[None]:
     with everywhere("ATTEMPT_CLAIM_MS", 10**12):
         yield
 
 
-@mutation("What is put back forgets how many functions crashed over it")
+@mutation("A message that is put back forgets its count of crashes")
 def forgets_crashes() -> Iterator[None]:
     put_back = waiting.Requeue.put_back
 
-    def forgetting(later: waiting.Requeue, message: Message, until: Instant) -> None:
+    def forgetting(requeue: waiting.Requeue, message: Message, until: Instant) -> None:
         if isinstance(message, TriggerMessage):
             message = message._replace(crashes=0)
-        put_back(later, message, until)
+        put_back(requeue, message, until)
 
     with patch.object(waiting.Requeue, "put_back", forgetting):
         yield
@@ -168,35 +168,35 @@ def drops_claimed() -> Iterator[None]:
 
 
 def _records_before(*late: tuple[str, str]) -> Any:
-    """What those ports are asked for is done after the run is recorded, or else at the message's end."""
-    later = Later()
+    """Do what those ports are asked for only after the run is recorded, or at the message's end."""
+    deferred = Deferred()
 
     def change(ports: Ports) -> None:
         runs = ports["runs"]
 
         def record(*args: Any) -> bool:
             is_written: bool = runs.record(*args)
-            later.make()
+            deferred.make()
             return is_written
 
         ports["runs"] = Instead(runs, record=record)
         for port, method in late:
-            put_off = {method: later.of(getattr(ports[port], method))}
+            put_off = {method: deferred.of(getattr(ports[port], method))}
             ports[port] = Instead(ports[port], **put_off)
 
-    return later, built(Handlers, change)
+    return deferred, built(Handlers, change)
 
 
-def _at_the_end(later: Later) -> Any:
+def _at_the_end(deferred: Deferred) -> Any:
     handle = Handlers.handle
 
     def handled(handlers: Handlers, *args: Any) -> Outcome:
         try:
             delivered = handle(handlers, *args)
         except BaseException:
-            later.forget()
+            deferred.forget()
             raise
-        later.make()
+        deferred.make()
         return delivered
 
     return patch.object(Handlers, "handle", handled)
@@ -204,26 +204,26 @@ def _at_the_end(later: Later) -> Any:
 
 @mutation("A failure is recorded before its retry is sent")
 def records_before_retrying() -> Iterator[None]:
-    later, ports = _records_before(("queue", "send"), ("timers", "put"))
-    with ports, _at_the_end(later):
+    deferred, ports = _records_before(("queue", "send"), ("timers", "put"))
+    with ports, _at_the_end(deferred):
         yield
 
 
 @mutation("A failure is recorded before its dead letter is sent")
 def records_before_burying() -> Iterator[None]:
-    later, ports = _records_before(("queue", "bury"))
-    with ports, _at_the_end(later):
+    deferred, ports = _records_before(("queue", "bury"))
+    with ports, _at_the_end(deferred):
         yield
 
 
-@mutation("What is put back is not sent again")
+@mutation("A message is put back without a copy being sent")
 def puts_nothing_back() -> Iterator[None]:
     with patch.object(waiting.Requeue, "put_back", lambda *_: None):
         yield
 
 
 @mutation(
-    "What is put back is not acknowledged",
+    "A message that is put back is not acknowledged",
     masked_by="the trigger's one identity, and SQS's limit on receives",
 )
 def keeps_what_it_put_back() -> Iterator[None]:
@@ -238,7 +238,7 @@ def keeps_what_it_put_back() -> Iterator[None]:
         yield
 
 
-@mutation("A batch is acknowledged before it is dealt with")
+@mutation("Messages are acknowledged before they are handled")
 def acknowledges_first() -> Iterator[None]:
     handle = Intake.handle
 
@@ -250,7 +250,7 @@ def acknowledges_first() -> Iterator[None]:
         yield
 
 
-@mutation("A message that a fault kept from being handled is acknowledged and not sent again")
+@mutation("After a fault a message is acknowledged and not sent again")
 def drops_faulty() -> Iterator[None]:
     def done(_: Intake, received: Received, message: Message, error: Exception) -> Handled:
         del message

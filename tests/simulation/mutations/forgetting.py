@@ -1,9 +1,9 @@
-"""Earlier revisions are forgotten: what a job has no room for is not filed, too late, or not asked for."""
+"""Errors with revisions that a job forgets: they are not filed, filed too late, or not looked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
@@ -21,13 +21,13 @@ def _files_nothing(ports: Ports) -> None:
     ports["jobs"] = Instead(ports["jobs"], file=lambda *_: None)
 
 
-@mutation("One earlier revision is kept, and none is filed")
+@mutation("A job keeps one earlier revision, and files none")
 def keeps_one_revision() -> Iterator[None]:
     with everywhere("EARLIER_REVISIONS_MAX", 1), built(Commits, _files_nothing):
         yield
 
 
-@mutation("Three earlier revisions are kept, and none is filed")
+@mutation("A job keeps three earlier revisions, and files none")
 def keeps_three_revisions() -> Iterator[None]:
     with everywhere("EARLIER_REVISIONS_MAX", 3), built(Commits, _files_nothing):
         yield
@@ -41,7 +41,7 @@ def files_no_revision() -> Iterator[None]:
 
 @mutation("A revision is filed after the commit that forgets it")
 def files_after_commit() -> Iterator[None]:
-    later = Later()
+    deferred = Deferred()
 
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]
@@ -49,10 +49,10 @@ def files_after_commit() -> Iterator[None]:
 
         def put_first(*args: object) -> object:
             is_written = put(*args)
-            later.make()
+            deferred.make()
             return is_written
 
-        ports["jobs"] = Instead(jobs, put=put_first, file=later.of(jobs.file))
+        ports["jobs"] = Instead(jobs, put=put_first, file=deferred.of(jobs.file))
 
     with built(Commits, change):
         yield
@@ -72,7 +72,7 @@ def delivers_what_is_remembered() -> Iterator[None]:
         yield
 
 
-@mutation("What a range is split into is owed, whatever becomes of its revision")
+@mutation("The parts of a range are marked as owed, whatever happens to its revision")
 def owes_all_of_a_range() -> Iterator[None]:
     def owed(whole: RangeMessage) -> Iterator[Message]:
         return split_range(whole._replace(is_owed=True))

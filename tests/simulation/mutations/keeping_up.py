@@ -1,4 +1,4 @@
-"""What may be wrong where time is short: turns of shards, portions of pages, how far ahead a sweep reads."""
+"""Errors in keeping up: turns of shards, portions of pages, how far ahead a sweep reads."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,7 +20,9 @@ def _in_order(shards: Sequence[int], _: int) -> Sequence[int]:
     return shards
 
 
-@mutation("One sweeper begins with shard 0 each minute, stays until it is done, and forgets what is left")
+@mutation(
+    "One sweeper begins with shard 0 each minute, finishes each shard first, and does not report what is left"
+)
 def begins_with_shard_0_and_forgets() -> Iterator[None]:
     sweep = Sweeper.sweep
 
@@ -41,7 +43,7 @@ def begins_with_shard_0() -> Iterator[None]:
         yield
 
 
-@mutation("A successor is written once for each timer that leads to it")
+@mutation("One call writes a successor once for each timer that leads to it")
 def writes_successors_twice() -> Iterator[None]:
     def succeed(expansion: Expansion, successor: OccurrenceTimer) -> None:
         expansion.successors.append(successor)
@@ -50,7 +52,7 @@ def writes_successors_twice() -> Iterator[None]:
         yield
 
 
-@mutation("A page is done whole, however slow the stores are")
+@mutation("A sweeper always takes a whole page, however slow the stores are")
 def never_shrinks_a_page() -> Iterator[None]:
     def whole(*_: object) -> Portion:
         return Portion(PAGE_TIMERS_MAX, TRIGGERS_MAX)
@@ -59,13 +61,13 @@ def never_shrinks_a_page() -> Iterator[None]:
         yield
 
 
-@mutation("A sweep reads one minute ahead beside its own (horizon 120 s)")
+@mutation("A sweep reads only one minute ahead of its own (horizon 120 s)")
 def reads_two_minutes() -> Iterator[None]:
     with everywhere("HORIZON_MS", 120 * SECOND_MS):
         yield
 
 
-@mutation("What is armed directly leaves 35 s for clocks that differ (240 s)")
+@mutation("The direct window leaves a margin of 35 s for clocks that differ (240 s)")
 def arms_four_minutes() -> Iterator[None]:
     with everywhere("DIRECT_WINDOW_MS", 240 * SECOND_MS):
         yield

@@ -1,4 +1,4 @@
-"""What may be wrong with jobs that go with their last run: too soon, never, or somebody else instead."""
+"""Errors with jobs that go with their last run: too soon, never, or another job instead."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,10 +21,10 @@ from sweephand.runs.trigger_ranges import TriggerRanges
 
 
 class _Nobody:
-    """Whoever is asked whether the last run of a job is over does not look."""
+    """A JobExpiry that does not check whether the last run of a job is over."""
 
     def ended(self, *_: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def _unasked(use_case: type) -> Any:
@@ -34,7 +34,7 @@ def _unasked(use_case: type) -> Any:
     return built(use_case, change)
 
 
-@mutation("A job never goes with its last run")
+@mutation("A job does not go with its last run")
 def stays() -> Iterator[None]:
     with patch.object(JobExpiry, "ended", lambda *_: None):
         yield
@@ -62,11 +62,11 @@ def stays_after_reports() -> Iterator[None]:
 def stays_after_failures() -> Iterator[None]:
     ended = JobExpiry.ended
 
-    def asked(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
+    def ended_by_success(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if run is not None:
             ended(self, job, run)
 
-    with patch.object(JobExpiry, "ended", asked):
+    with patch.object(JobExpiry, "ended", ended_by_success):
         yield
 
 
@@ -88,13 +88,13 @@ def goes_with_the_first() -> Iterator[None]:
         yield
 
 
-@mutation("A job goes when its last occurrence is past, whatever became of its runs")
+@mutation("A job goes when its last occurrence is past, whatever state its runs are in")
 def goes_with_the_last_occurrence() -> Iterator[None]:
     with patch.object(JobExpiry, "_are_over", lambda *_: True):
         yield
 
 
-@mutation("A job goes with the run of its last occurrence, though others of it go on")
+@mutation("A job goes with the run of its last occurrence, though other runs of it go on")
 def goes_though_others_go_on() -> Iterator[None]:
     are_over = JobExpiry._are_over
 
@@ -119,7 +119,7 @@ def goes_before_all_began() -> Iterator[None]:
         yield
 
 
-@mutation("A job that is paused goes, too")
+@mutation("A paused job goes, too")
 def goes_while_paused() -> Iterator[None]:
     def ending(job: Job, now: Instant) -> bool:
         wants = job.definition.deletes_after_completion
@@ -129,13 +129,13 @@ def goes_while_paused() -> Iterator[None]:
         yield
 
 
-@mutation("A job goes that never asked for it")
+@mutation("A job without `deleteAfterCompletion` goes")
 def goes_unasked() -> Iterator[None]:
     with patch("sweephand.model.definition.Definition.deletes_after_completion", property(lambda _: True)):
         yield
 
 
-@mutation("Whoever bears the name goes, as soon as a run of one that bore it is over")
+@mutation("A job goes when a run of an earlier job of its name is over")
 def goes_by_name() -> Iterator[None]:
     def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:
@@ -155,7 +155,7 @@ def goes_by_name() -> Iterator[None]:
         yield
 
 
-@mutation("What a job was when its last run began is put in the place of what it has become")
+@mutation("As a job goes, its version of when the last run began overwrites newer ones")
 def goes_as_it_was() -> Iterator[None]:
     def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:

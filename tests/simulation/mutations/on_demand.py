@@ -1,4 +1,4 @@
-"""What may be wrong with jobs that fire only on demand."""
+"""Errors with jobs that fire only on demand."""
 
 from collections.abc import Iterator
 from unittest.mock import patch
@@ -11,7 +11,7 @@ from sweephand.model.definition import Definition
 from sweephand.schedules import Series
 
 
-@mutation("A job that fires only on demand is gone as if its last occurrence were behind it")
+@mutation("A job on demand expires as if its last occurrence were past")
 def lets_on_demand_expire() -> Iterator[None]:
     expiry = draft.expiry
 
@@ -22,7 +22,7 @@ def lets_on_demand_expire() -> Iterator[None]:
         yield
 
 
-@mutation("A job that fires only on demand counts as completed, so an equal PUT begins it anew")
+@mutation("A job on demand counts as completed, so that an equal PUT makes a new revision")
 def completes_on_demand() -> Iterator[None]:
     def has_ended(self: Series, reached: Instant) -> bool:
         return self.next_after(reached) is None

@@ -1,4 +1,4 @@
-"""What may be wrong with what outlives a moment: threads, connections, and what a queue remembers."""
+"""Errors with what outlives a request: threads, connections, and the ids that a queue remembers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def leaves_threads_behind() -> Iterator[None]:
         yield
 
 
-@mutation("A later attempt at a FIFO queue has an id of its own only where the job is asynchronous now")
+@mutation("A later attempt to a FIFO queue has an id of its own only if the job is asynchronous now")
 def repeats_deduplication_ids() -> Iterator[None]:
     def must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
         return message.attempt > 1 and run_token is not None

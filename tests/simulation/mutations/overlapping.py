@@ -1,4 +1,4 @@
-"""What may be wrong with taking turns: who holds a job's line, who waits in it, and who is skipped."""
+"""Errors in taking turns: holding a job's line, waiting in it, and being skipped."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,12 +25,12 @@ from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.outcome import Outcome, OutcomeName
 
-#: Where no limit is.
+#: More triggers than ever wait.
 _NO_LIMIT = 10**9
 
 
 def _arriving(change: Callable[[Line, TriggerMessage, OverlapRule, ArrivalDecision], ArrivalDecision]) -> Any:
-    """What becomes of one that arrives, changed."""
+    """Change the decision on a trigger that arrives at the line."""
 
     def changed(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         return change(line, message, rule, decide_arrival(line, message, rule, **kwargs))
@@ -44,7 +44,7 @@ def frees_no_line() -> Iterator[None]:
         yield
 
 
-@mutation("Who is skipped frees the line of the run that is under way")
+@mutation("A skipped trigger frees the line of the run that is under way")
 def frees_by_skipping() -> Iterator[None]:
     def freed(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: ArrivalDecision) -> ArrivalDecision:
         return arrival._replace(line=Line()) if arrival.verdict == "skip" else arrival
@@ -53,7 +53,7 @@ def frees_by_skipping() -> Iterator[None]:
         yield
 
 
-@mutation("A run that ends frees the line whoever holds it")
+@mutation("A run that ends frees the line though another trigger holds it")
 def frees_anybody_s_line() -> Iterator[None]:
     advance = OverlapQueue.advance
 
@@ -71,7 +71,7 @@ def frees_anybody_s_line() -> Iterator[None]:
         yield
 
 
-@mutation("The last of those that wait has the next turn")
+@mutation("The last trigger that waits has the next turn")
 def hands_on_to_the_last() -> Iterator[None]:
     def advanced(line: Line, now: Instant) -> Line:
         return line.held_by(line.waiting[-1], now) if line.waiting else Line()
@@ -80,7 +80,7 @@ def hands_on_to_the_last() -> Iterator[None]:
         yield
 
 
-@mutation("One that arrives as a run ends passes those that wait")
+@mutation("A trigger that arrives as a run ends passes those that wait")
 def passes_those_that_wait() -> Iterator[None]:
     def passed(
         line: Line,
@@ -99,7 +99,7 @@ def passes_those_that_wait() -> Iterator[None]:
         yield
 
 
-@mutation("Any number may wait")
+@mutation("Any number of triggers may wait")
 def waits_without_limit() -> Iterator[None]:
     def unbounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         limit = _NO_LIMIT if rule.mode == "wait" else rule.wait_max
@@ -109,7 +109,7 @@ def waits_without_limit() -> Iterator[None]:
         yield
 
 
-@mutation("Fewer may wait than waitLimit says")
+@mutation("Fewer triggers may wait than waitLimit says")
 def waits_for_less() -> Iterator[None]:
     def bounded(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         return decide_arrival(line, message, rule._replace(wait_max=rule.wait_max - 1), **kwargs)
@@ -118,19 +118,19 @@ def waits_for_less() -> Iterator[None]:
         yield
 
 
-@mutation("waitLatest keeps the oldest")
+@mutation("waitLatest keeps the oldest trigger")
 def keeps_the_oldest() -> Iterator[None]:
     def oldest(
         line: Line, message: TriggerMessage, _: OverlapRule, arrival: ArrivalDecision
     ) -> ArrivalDecision:
-        # Whoever would take the place of others is skipped instead.
+        # A trigger that would take the place of others is skipped instead.
         return ArrivalDecision("skip", line) if arrival.replaced and not line.has(message) else arrival
 
     with _arriving(oldest):
         yield
 
 
-@mutation("waitLatest replaces those that wait without a record")
+@mutation("waitLatest replaces a trigger without a record of the skip")
 def replaces_silently() -> Iterator[None]:
     def silent(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: ArrivalDecision) -> ArrivalDecision:
         return arrival._replace(replaced=())
@@ -139,7 +139,7 @@ def replaces_silently() -> Iterator[None]:
         yield
 
 
-@mutation("A line is written whatever it has become since it was read")
+@mutation("A write of a line has no condition on its version")
 def takes_without_condition() -> Iterator[None]:
     def change(ports: Ports) -> None:
         lines = ports["lines"]
@@ -165,7 +165,7 @@ def takes_without_condition() -> Iterator[None]:
         yield
 
 
-@mutation("A line is held for ever by one of which nothing is seen any more")
+@mutation("A holder without any activity holds its line for ever")
 def waits_for_the_dead() -> Iterator[None]:
     with everywhere("gives_up_at", lambda *_: INSTANT_MAX):
         yield
@@ -177,7 +177,7 @@ def gives_up_soon() -> Iterator[None]:
         yield
 
 
-@mutation("A run that is to be tried again is taken for over")
+@mutation("A run that will be tried again counts as over")
 def lets_retries_overlap() -> Iterator[None]:
     def over(message: TriggerMessage, run: Run | None) -> bool:
         return is_over(message, run) or (run is not None and run.state == "retrying")
@@ -186,7 +186,7 @@ def lets_retries_overlap() -> Iterator[None]:
         yield
 
 
-@mutation("A run whose claim has ended is taken for over")
+@mutation("A run whose claim has ended counts as over")
 def takes_claims_for_turns() -> Iterator[None]:
     def given_up(holder: Holder, run: Run | None, job: Job) -> Instant:
         if run is not None and run.state == "claimed" and run.claimed_until is not None:
@@ -198,7 +198,7 @@ def takes_claims_for_turns() -> Iterator[None]:
 
 
 def _waits_in_line_alone() -> Any:
-    """Who waits is not in the queue as well."""
+    """Do not put a trigger that waits back into the queue."""
     put_back = Deliverer._put_back
 
     def dropped(deliverer: Deliverer, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
@@ -207,14 +207,14 @@ def _waits_in_line_alone() -> Any:
     return patch.object(Deliverer, "_put_back", dropped)
 
 
-@mutation("Who waits is in the line alone, not in the queue")
+@mutation("A trigger that waits is in the line and not in the queue")
 def waits_in_line_alone() -> Iterator[None]:
     with _waits_in_line_alone():
         yield
 
 
 def _written_first() -> Any:
-    """Whom a write makes the holder is sent after it, not before."""
+    """Send the trigger to which a write gives the line after that write, not before."""
     is_changed: Any = OverlapQueue._is_changed
 
     def changed(self: OverlapQueue, *args: Any) -> bool:
@@ -227,19 +227,22 @@ def _written_first() -> Any:
     return patch.object(OverlapQueue, "_is_changed", changed)
 
 
-@mutation("Who waits is in the line alone, and sent when the line has been handed on: killed between, lost")
+@mutation("A trigger that waits is only in the line, and is sent after the write that gives it the line")
 def sends_after_handing_on() -> Iterator[None]:
     with _waits_in_line_alone(), _written_first():
         yield
 
 
-@mutation("The line is handed on before the next one is sent", masked_by="the message of whoever waits")
+@mutation(
+    "The line is given to the next trigger before that trigger is sent",
+    masked_by="the message of whoever waits",
+)
 def hands_on_before_sending() -> Iterator[None]:
     with _written_first():
         yield
 
 
-@mutation("The line is handed on, and the next one is not told")
+@mutation("The line is given to the next trigger, and that trigger is not sent")
 def wakes_nobody() -> Iterator[None]:
     is_changed: Any = OverlapQueue._is_changed
 
@@ -252,13 +255,13 @@ def wakes_nobody() -> Iterator[None]:
         yield
 
 
-@mutation("Who is skipped leaves no record")
+@mutation("A skipped trigger leaves no record")
 def skips_silently() -> Iterator[None]:
     with patch.object(OverlapQueue, "_skip", lambda *_: True):
         yield
 
 
-@mutation("Who was asked for is skipped like any other")
+@mutation("A trigger on demand is skipped like any other")
 def skips_what_was_asked_for() -> Iterator[None]:
     def plain(line: Line, message: TriggerMessage, rule: OverlapRule, **kwargs: Any) -> ArrivalDecision:
         fresh = message._replace(trigger=replace(message.trigger, demand=None))
@@ -269,7 +272,7 @@ def skips_what_was_asked_for() -> Iterator[None]:
         yield
 
 
-@mutation("A pause lets nobody pass who was asked for by hand")
+@mutation("During a pause, a trigger by hand does not pass those that wait")
 def yields_to_nobody() -> Iterator[None]:
     with everywhere("yields_at", lambda *_: None):
         yield
@@ -294,7 +297,7 @@ def takes_the_place_of_a_retry() -> Iterator[None]:
         yield
 
 
-@mutation("A line outlives its job and holds another of its name")
+@mutation("The line of a deleted job holds up the next job of its name")
 def keeps_lines_of_the_deleted() -> Iterator[None]:
     def change(ports: Ports) -> None:
         lines = ports["lines"]

@@ -1,4 +1,4 @@
-"""What may be wrong with pausing, resuming, patching, and triggering by hand."""
+"""Errors in pausing, resuming, patching, and triggering by hand."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ def _resuming(change: Any) -> Any:
     return patch.object(resume, "draft_resume", changed)
 
 
-@mutation("A resume brings no revision of its own")
+@mutation("A resume makes no revision of its own")
 def resumes_without_revision() -> Iterator[None]:
     def same(stored: Job, drafted: Draft) -> Draft:
         return replace(drafted, job=replace(drafted.job, current=stored.current))
@@ -34,7 +34,7 @@ def resumes_without_revision() -> Iterator[None]:
         yield
 
 
-@mutation("A resume looks back no further than its own request")
+@mutation("A resumed revision begins at its request instead of at the pause")
 def resumes_from_now() -> Iterator[None]:
     def late(_: Job, drafted: Draft) -> Draft:
         return replace(drafted, after=drafted.job.updated_at)
@@ -43,7 +43,7 @@ def resumes_from_now() -> Iterator[None]:
         yield
 
 
-@mutation("A resume decides that none of a pause's misfires fires")
+@mutation("A resume fires no misfire of the pause, whatever its catch-up says")
 def catches_up_with_nothing() -> Iterator[None]:
     def none(*args: Any, **kwargs: Any) -> Any:
         return misfires_between(*args, **{**kwargs, "mode": "none"})
@@ -52,7 +52,7 @@ def catches_up_with_nothing() -> Iterator[None]:
         yield
 
 
-@mutation("What was owed at a pause is dropped")
+@mutation("Triggers that were owed at a pause are dropped")
 def drops_what_is_held() -> Iterator[None]:
     def dropped(message: TriggerMessage, read: JobRead) -> Liveness:
         found = liveness_of(message, read)
@@ -62,7 +62,7 @@ def drops_what_is_held() -> Iterator[None]:
         yield
 
 
-@mutation("What is held is delivered")
+@mutation("A held trigger is delivered")
 def delivers_what_is_held() -> Iterator[None]:
     def delivered(message: TriggerMessage, read: JobRead) -> Liveness:
         found = liveness_of(message, read)
@@ -72,25 +72,25 @@ def delivers_what_is_held() -> Iterator[None]:
         yield
 
 
-@mutation("A trigger on demand is asked for its revision")
+@mutation("A trigger on demand is judged by its revision")
 def asks_by_hand_for_revision() -> Iterator[None]:
-    def asked(message: TriggerMessage, read: JobRead) -> Liveness:
+    def by_revision(message: TriggerMessage, read: JobRead) -> Liveness:
         trigger = message.trigger
         if trigger.demand is None:
             return liveness_of(message, read)
         return liveness_by_revision(read.job, uid=trigger.uid, rev=trigger.rev, due_at=trigger.due_at)
 
-    with everywhere("liveness_of", asked):
+    with everywhere("liveness_of", by_revision):
         yield
 
 
-@mutation("A resume passes over nothing of what fell due during the pause")
+@mutation("A resume skips no misfire of the pause")
 def skips_no_misfire() -> Iterator[None]:
     with patch.object(resume, "misfires_between", lambda *_, **__: Misfires()):
         yield
 
 
-@mutation("A write of a paused job ends its pause")
+@mutation("An update of a paused job ends its pause")
 def forgets_pauses() -> Iterator[None]:
     written = draft._rewritten
 
@@ -101,13 +101,13 @@ def forgets_pauses() -> Iterator[None]:
         yield
 
 
-@mutation("A patch counts anew, as a PUT does")
-def patches_count_anew() -> Iterator[None]:
+@mutation("A PATCH counts from the beginning, as a PUT does")
+def patches_count_from_the_beginning() -> Iterator[None]:
     with patch.object(draft, "patched_series", recounted_series):
         yield
 
 
-@mutation("A paused job is never armed, though its request came before the pause")
+@mutation("A paused job is not armed even if its request came before the pause")
 def arms_no_paused_job() -> Iterator[None]:
     arm = Commits._arm
 

@@ -1,4 +1,4 @@
-"""What may be wrong with letting go of data."""
+"""Errors in removing data that no job refers to."""
 
 from collections.abc import Iterator
 from unittest.mock import patch
@@ -9,13 +9,13 @@ from sweephand.jobs import payload_audit
 from sweephand.jobs.payload_audit import Audited, PayloadAudit
 
 
-@mutation("The audit takes a job of the same name for the one that wrote the data")
+@mutation("The audit confuses a job with another job of the same name")
 def audits_by_name() -> Iterator[None]:
     with patch.object(payload_audit, "refers", lambda job, *_: job is not None):
         yield
 
 
-@mutation("Nobody looks for data that no job refers to")
+@mutation("The audit marks no data")
 def audits_nothing() -> Iterator[None]:
     with patch.object(PayloadAudit, "step", lambda _: Audited(0, 0)):
         yield

@@ -1,4 +1,4 @@
-"""What a mutation is, and how production code is broken for as long as a seed runs."""
+"""Mutations: ways to break production code while a seed runs."""
 
 import sys
 from collections import defaultdict
@@ -12,7 +12,7 @@ from unittest.mock import patch
 from greenlet import getcurrent, greenlet
 from tests.simulation.world.stores import MakePorts
 
-#: The ports that a use case is built with, by the names of its arguments.
+#: The ports of a use case, by the names of its arguments.
 Ports: TypeAlias = MutableMapping[str, Any]
 
 Breaking: TypeAlias = Callable[[], AbstractContextManager[object]]
@@ -22,9 +22,9 @@ Breaking: TypeAlias = Callable[[], AbstractContextManager[object]]
 class Mutation:
     """One way in which production code may be wrong.
 
-    Seeds are looked through from `first` on: those that last for weeks have numbers of their own. It shows
-    on `stores` alone, on any if they are None. `masked_by` names the protection that keeps it from doing
-    harm, if there is one.
+    `says` describes the broken code in a sentence. The search begins with seed `first`, since seeds that last
+    for weeks have numbers of their own. The mutation shows on `stores` alone, or on any if they are None.
+    `masked_by` names the protection that keeps it from doing harm, if there is one.
     """
 
     says: str
@@ -45,7 +45,7 @@ def mutation(
     masked_by: str | None = None,
     first: int = 0,
 ) -> Callable[[Callable[[], Iterator[None]]], Breaking]:
-    """Make a generator function a mutation: what it says has come true while it is entered."""
+    """Make a generator function a mutation. While it is entered, the sentence `says` is true."""
 
     def register(break_it: Callable[[], Iterator[None]]) -> Breaking:
         breaking = contextmanager(break_it)
@@ -57,7 +57,7 @@ def mutation(
 
 @contextmanager
 def everywhere(name: str, value: object) -> Iterator[None]:
-    """Something else under that name in every module of Sweephand that has it: a constant or a function."""
+    """Replace a constant or a function of that name in every module of Sweephand that has it."""
     modules = [
         module
         for module_name, module in list(sys.modules.items())
@@ -72,7 +72,7 @@ def everywhere(name: str, value: object) -> Iterator[None]:
 
 @contextmanager
 def built(use_case: type, change: Callable[[Ports], None]) -> Iterator[None]:
-    """Every use case of that class is built with other ports than it is given."""
+    """Build every use case of that class with changed ports."""
     build: Any = use_case.__init__  # type: ignore[misc]
 
     @wraps(build)
@@ -85,7 +85,7 @@ def built(use_case: type, change: Callable[[Ports], None]) -> Iterator[None]:
 
 
 class Instead:
-    """A port of which some methods are others."""
+    """A port of which some methods are replaced."""
 
     def __init__(self, port: object, **methods: Callable[..., object]) -> None:
         for name in methods:
@@ -97,14 +97,14 @@ class Instead:
         return getattr(self._port, name)
 
 
-class Later:
-    """Calls that are made later than they are asked for, each thread's by itself."""
+class Deferred:
+    """Calls that are made later, in the greenlet that asked for them."""
 
     def __init__(self) -> None:
         self._calls: dict[greenlet, list[Callable[[], object]]] = defaultdict(list)
 
     def of(self, method: Callable[..., object]) -> Callable[..., None]:
-        """The method, put off."""
+        """Return the method, which then only keeps its calls."""
 
         def put_off(*args: object, **kwargs: object) -> None:
             self._calls[getcurrent()].append(lambda: method(*args, **kwargs))
@@ -112,7 +112,7 @@ class Later:
         return put_off
 
     def forget(self) -> None:
-        """Make none of the calls."""
+        """Drop the calls."""
         self._calls.pop(getcurrent(), None)
 
     def make(self) -> None:

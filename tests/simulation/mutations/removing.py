@@ -1,4 +1,4 @@
-"""What may be wrong with how long items are kept: something goes while it is still needed."""
+"""Errors in how long items are kept: an item is removed while it is still needed."""
 
 from collections.abc import Iterator
 from unittest.mock import patch
@@ -12,31 +12,33 @@ from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.retention import Retention
 
 
-@mutation("A job is kept no longer for what waits, runs or is tried again", first=FIRST_FOR_WEEKS)
+@mutation(
+    "A job is not kept for longer while a trigger of it waits, runs or is tried again", first=FIRST_FOR_WEEKS
+)
 def keeps_no_job() -> Iterator[None]:
     with patch.object(Retention, "keep_job", lambda *_: None):
         yield
 
 
-@mutation("A shorter definition lets go of a job whose triggers wait", first=FIRST_FOR_WEEKS)
+@mutation("A shorter definition lets a job expire whose triggers wait", first=FIRST_FOR_WEEKS)
 def forgets_what_waits() -> Iterator[None]:
     with patch.object(draft, "_kept_for_what_waits", lambda _, expires_at, *__: expires_at):
         yield
 
 
-@mutation("A line that is held for weeks is not written again", first=FIRST_FOR_WEEKS)
+@mutation("A line that is held for weeks is not renewed", first=FIRST_FOR_WEEKS)
 def keeps_no_line() -> Iterator[None]:
     with patch.object(OverlapQueue, "extend", lambda *_: None):
         yield
 
 
-@mutation("The record of a run whose retry is held goes in its time", first=FIRST_FOR_WEEKS)
+@mutation("The record of a run whose retry is held is not renewed", first=FIRST_FOR_WEEKS)
 def keeps_no_run() -> Iterator[None]:
     with patch.object(Retention, "keep_run", lambda *_: None):
         yield
 
 
-@mutation("What is held is put back though its run is over", first=FIRST_FOR_WEEKS)
+@mutation("A held trigger is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
     with patch.object(Deliverer, "_has_ended_while_held", lambda *_: False):
         yield

@@ -1,4 +1,4 @@
-"""What may be wrong with a write that the SDK repeats after others' writes."""
+"""Errors with a write that the SDK repeats after others' writes."""
 
 from collections.abc import Callable, Iterator
 from unittest.mock import patch
@@ -10,13 +10,13 @@ from sweephand.jobs.write import Writer
 from sweephand.model.job import Job
 
 
-@mutation("The data of a deleted job is let go of though a repeated creation may bring the job back")
+@mutation("The data of a deleted job is marked at once, though a repeated creation may bring the job back")
 def forgets_that_jobs_come_back() -> Iterator[None]:
     with patch.object(commit, "may_come_back", lambda *_: False):
         yield
 
 
-@mutation("A deletion that is repeated removes the next job of the name")
+@mutation("A repeated deletion removes the next job of the name")
 def deletes_the_next_job() -> Iterator[None]:
     def change(ports: Ports) -> None:
         jobs = ports["jobs"]

@@ -1,4 +1,4 @@
-"""What may be wrong with an update that says anew when a job fires."""
+"""Errors in updates that change when a job fires."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from sweephand.model.job import Job
 from sweephand.schedules import Series
 
 
-@mutation("An update forgets that more jitter has put its job ahead of the request")
+@mutation("An update forgets that more jitter has moved its job ahead of the request")
 def forgets_what_jitter_moved() -> Iterator[None]:
     with (
         patch.object(Job, "moved_to", 0),
@@ -22,7 +22,7 @@ def forgets_what_jitter_moved() -> Iterator[None]:
         yield
 
 
-@mutation("With another jitter a revision rules from its cut")
+@mutation("A revision with another jitter rules from its cut")
 def rules_from_unmoved_cut() -> Iterator[None]:
     def since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
         del stored, job
@@ -32,13 +32,13 @@ def rules_from_unmoved_cut() -> Iterator[None]:
         yield
 
 
-@mutation("Another zone lets a time of the schedule fire at its old and its new place")
+@mutation("After an update of the zone, a time of the schedule fires at its old and its new place")
 def fires_again_in_another_zone() -> Iterator[None]:
     with patch.object(series, "_not_again", lambda _, begun, __: begun):
         yield
 
 
-@mutation("More repeats after the end count what did not occur since the end")
+@mutation("A PATCH of repeats after the end counts times that did not occur")
 def counts_beyond_the_end() -> Iterator[None]:
     patched = series.patched_series
 

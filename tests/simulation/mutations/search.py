@@ -1,4 +1,4 @@
-"""Which seed catches a mutation and what it complains of, or what a masked one costs instead."""
+"""The search for the seed that catches a mutation, and the cost of a masked mutation."""
 
 import json
 import re
@@ -64,19 +64,19 @@ __all__ = [
     "sweeping",
 ]
 
-#: A mutation that none of so many seeds catches is not caught.
+#: After this many seeds without a complaint, a mutation counts as not caught.
 SEEDS_MAX: Final = 2_000
 
-#: The seeds that `python -m tests.simulation.mutations` found, so that a test need not look for them.
+#: The seeds that `python -m tests.simulation.mutations` found, so that a test need not search.
 KNOWN: Final = Path(__file__).with_name("caught.json")
 
-#: What a mutation causes that no longer fits the code that it breaks: it would be caught for nothing.
+#: The errors of a mutation that does not fit the code any more. A complaint about them proves nothing.
 _OWN_ERROR: Final = re.compile(r" raised (AttributeError|KeyError|NameError|TypeError): ")
 
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """The seed that turned red, and its first complaint."""
+    """The seed that complains, and its first complaint."""
 
     seed: int
     complaint: str
@@ -84,33 +84,33 @@ class Caught:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What leaves for consumers: requests for each attempt, and seconds by which first attempts are late."""
+    """Requests to consumers for each attempt, and the average lateness of first attempts in seconds."""
 
     requests: float
     late_s: float
 
 
 def known() -> dict[str, int]:
-    """The seed that caught each mutation when it was last looked for."""
+    """Return the seed that caught each mutation in the last search."""
     found: dict[str, int] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
     return found
 
 
 def keep(found: dict[str, int]) -> None:
-    """Remember those seeds, and of the other mutations what is known."""
+    """Keep those seeds, and the known ones of the other mutations."""
     still = {name: seed for name, seed in (known() | found).items() if name in MUTATIONS}
     KNOWN.write_text(json.dumps(still, indent=2, sort_keys=True) + "\n")
 
 
 def run_with(mutation: Mutation, seed: int) -> Result:
-    """One seed of production code that is broken so."""
+    """Run one seed on production code that is broken so."""
     return run(seed, mutation=mutation.breaks, stores=mutation.stores)
 
 
 def catch(mutation: Mutation, seeds: Iterable[int] = ()) -> Caught | None:
-    """The first of those seeds that complains, and does not of code that is whole; None if none does.
+    """Return the first seed that complains of broken code and not of whole code, or None.
 
-    Without `seeds` all are looked through that it may take.
+    Without `seeds` the search goes through all that it may take.
     """
     for seed in seeds or range(mutation.first, mutation.first + SEEDS_MAX):
         complaints = run_with(mutation, seed).complaints
@@ -122,7 +122,7 @@ def catch(mutation: Mutation, seeds: Iterable[int] = ()) -> Caught | None:
 
 
 def cost(results: Iterable[Result]) -> Cost:
-    """What those seeds deliver."""
+    """Return the cost of those seeds."""
     requests = [each for result in results for each in result.events if isinstance(each, Requested)]
     attempts = {(each.trigger_id, each.attempt) for each in requests}
     late = [each.at - each.due_at for each in requests if each.attempt == 1]

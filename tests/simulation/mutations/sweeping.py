@@ -1,11 +1,11 @@
-"""What may be wrong with ticking, sweeping and expanding."""
+"""Errors in ticking, sweeping and expanding."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import Instead, Later, Ports, built, everywhere, mutation
+from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
@@ -30,15 +30,15 @@ _EXPAND: Final[Any] = expand.expand
 
 def _commits_before(port: str, method: str) -> Any:
     def change(ports: Ports) -> None:
-        later, leases, late = Later(), ports["leases"], ports[port]
+        deferred, leases, late = Deferred(), ports["leases"], ports[port]
 
         def commit(*args: Any, **kwargs: Any) -> Lease | None:
             committed: Lease | None = leases.commit(*args, **kwargs)
-            (later.make if committed else later.forget)()
+            (deferred.make if committed else deferred.forget)()
             return committed
 
         ports["leases"] = Instead(leases, commit=commit)
-        ports[port] = Instead(late, **{method: later.of(getattr(late, method))})
+        ports[port] = Instead(late, **{method: deferred.of(getattr(late, method))})
 
     return built(Sweeper, change)
 
@@ -89,7 +89,7 @@ def shares_keys_of_retries() -> Iterator[None]:
 
 
 @mutation(
-    "A job of two timers is asked for twice in one batch",
+    "A batch asks twice for a job with two timers",
     masked_by="the sweeper reads the jobs of a page in halves where one read is refused",
 )
 def asks_twice() -> Iterator[None]:
@@ -100,7 +100,7 @@ def asks_twice() -> Iterator[None]:
         yield
 
 
-@mutation("A page reaches a minute further than what is expanded of it")
+@mutation("A page reads a minute further than its timers are expanded")
 def reads_further_than_it_expands() -> Iterator[None]:
     ends_at, horizon = 0, sweep.horizon
 
@@ -135,8 +135,8 @@ def forgets_successors_of_full_pages() -> Iterator[None]:
         yield
 
 
-@mutation("A successor counts its occurrences anew")
-def counts_anew() -> Iterator[None]:
+@mutation("A successor counts its occurrences from the beginning")
+def counts_from_the_beginning() -> Iterator[None]:
     def change(expansion: Expansion, _: int) -> None:
         expansion.successors = [
             each._replace(first=Occurrence(each.first.due_at, 1)) for each in expansion.successors
@@ -146,13 +146,13 @@ def counts_anew() -> Iterator[None]:
         yield
 
 
-@mutation("The commit forgets how far within a timer it came")
+@mutation("The cursor's commit forgets the place within a timer")
 def forgets_within() -> Iterator[None]:
     with patch.object(expand, "Cursor", lambda key, _=None: Cursor(key)):
         yield
 
 
-@mutation("The next page begins a timer anew in which the last one stopped")
+@mutation("The next page begins at the start of a timer in which the last page stopped")
 def repeats_within() -> Iterator[None]:
     def begin(timers: Any, jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
         begun = lease._replace(cursor=Cursor(lease.cursor.key))
@@ -163,7 +163,7 @@ def repeats_within() -> Iterator[None]:
         yield
 
 
-@mutation("An earlier revision has successors for ever")
+@mutation("An earlier revision writes successors for ever")
 def never_ends_revisions() -> Iterator[None]:
     def endless(*args: Any) -> Any:
         revision = revision_of(*args)
@@ -173,7 +173,7 @@ def never_ends_revisions() -> Iterator[None]:
         yield
 
 
-@mutation("Only the ruling revision's timers are expanded")
+@mutation("Timers of earlier revisions are not expanded")
 def drops_earlier_revisions() -> Iterator[None]:
     def newest(*args: Any) -> Any:
         revision = revision_of(*args)
@@ -183,7 +183,7 @@ def drops_earlier_revisions() -> Iterator[None]:
         yield
 
 
-@mutation("A commit asks for no fence")
+@mutation("A commit of the cursor has no condition on the fence")
 def commits_without_fence() -> Iterator[None]:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
@@ -201,7 +201,7 @@ def commits_without_fence() -> Iterator[None]:
         yield
 
 
-@mutation("A shard is claimed whoever holds it")
+@mutation("A shard is claimed though another sweeper holds it")
 def claims_what_is_held() -> Iterator[None]:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
@@ -226,7 +226,7 @@ def sees_no_further_than_its_minute() -> Iterator[None]:
         yield
 
 
-@mutation("A page is claimed and swept from the cursor that was read before the claim")
+@mutation("A page is swept from the cursor that was read before the claim")
 def trusts_the_cursor_it_saw() -> Iterator[None]:
     def change(ports: Ports) -> None:
         leases = ports["leases"]

@@ -1,11 +1,11 @@
-"""The simulator finds what is wrong: each way of breaking production code turns some seed red."""
+"""The simulator finds errors: each mutation turns a seed red."""
 
 from itertools import chain
 
 import pytest
 from tests.simulation.mutations.search import MUTATIONS, SEEDS_MAX, catch, known
 
-#: Seeds that a masked mutation must leave green: some, since thousands take minutes.
+#: Seeds that a masked mutation must leave green. Thousands would take minutes.
 GREEN = range(8)
 
 CAUGHT = [name for name, each in MUTATIONS.items() if each.masked_by is None]
@@ -15,7 +15,8 @@ MASKED = [name for name, each in MUTATIONS.items() if each.masked_by is not None
 @pytest.mark.parametrize("name", CAUGHT)
 def test_a_mutation_turns_a_seed_red(name: str) -> None:
     mutation = MUTATIONS[name]
-    # The seed that is known to catch it, and if what seeds do has changed since, all that it may take.
+    # First the seed that is known to catch it. If seeds have changed since, then all seeds that the search
+    # may take.
     all_seeds = range(mutation.first, mutation.first + SEEDS_MAX)
     seeds = chain(filter(None, [known().get(name)]), all_seeds)
     assert catch(mutation, seeds) is not None, mutation.says

@@ -50,7 +50,7 @@ def only_redrives_take_up_what_failed(tale: Tale) -> Iterator[str]:
     for stored in tale.runs_of.values():
         for each in stored:
             if each.before == "failed" and each.state == "claimed" and not _is_redriven(tale, each):
-                yield f"{each.name}: run {each.uid}-{each.run_id} was taken up, and nobody redrove it"
+                yield f"{each.name}: run {each.uid}-{each.run_id} was taken up, though nobody redrove it"
 
 
 def redrives_are_attempted(tale: Tale) -> Iterator[str]:
@@ -130,7 +130,7 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
         is_given_up = is_ours or "notice" in tale.given_up.get(end.trigger_id, ())
         if not is_given_up and _is_owed(tale, end, at, on_complete):
             what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
-            yield f"{what}, and nobody was told"
+            yield f"{what}, and no notification left"
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:
@@ -145,7 +145,7 @@ def only_ends_are_told(tale: Tale) -> Iterator[str]:
     for each in followed(tale):
         if happened.get(each.end, each.at + 1) > each.at:
             what = f"{each.end.trigger_id} {each.end.state} after attempt {each.end.attempts}"
-            yield f"{each.name} was told that {what}; it had not"
+            yield f"{each.name} was notified that {what}; it had not"
 
 
 def ends_have_one_identity(tale: Tale) -> Iterator[str]:
@@ -158,7 +158,8 @@ def ends_have_one_identity(tale: Tale) -> Iterator[str]:
         ends[each.id].add((end.trigger_id, end.attempts))
     for (name, _, trigger_id, attempts), named in ids.items():
         if len(named) > 1:
-            yield f"{name}: the end of {trigger_id} after attempt {attempts} was told as {sorted(named)}"
+            what = f"{name}: the end of {trigger_id} after attempt {attempts}"
+            yield f"{what} was notified under {sorted(named)}"
     for named_id, of in ends.items():
         if len(of) > 1:
             yield f"{named_id} names {len(of)} ends"
@@ -179,7 +180,7 @@ def on_error_is_heeded(tale: Tale) -> Iterator[str]:
             # After its time to live is over, no function finds the job to pause it.
             is_there = not is_deleted and not any(is_past(write, each.at) for write in stood)
             if may_send and is_there and not any(write.paused_at is not None for write in stood):
-                yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job goes on"
+                yield f"{life.name}: run {uid}-{run_id} failed at {told(each.at)}, and its job was not paused"
 
 
 def is_past(write: Written, at: int) -> bool:

@@ -32,7 +32,7 @@ def acknowledged_writes_stand(tale: Tale) -> Iterator[str]:
             if deleted.get(answer.uid, answer.at + 1) > answer.at:
                 yield f"{answer.name}: the deletion of {answer.uid} was acknowledged, and it stands"
         elif answer.rev is not None and written.get((answer.uid, answer.rev), answer.at + 1) > answer.at:
-            yield f"{answer.name}: revision {answer.rev} was acknowledged, and nobody wrote it"
+            yield f"{answer.name}: revision {answer.rev} was acknowledged, but nobody wrote it"
 
 
 def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
@@ -48,7 +48,7 @@ def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
         meanwhile = [each for each in changes if each.name == answer.name and after <= each.at <= answer.at]
         if len(meanwhile) == 1:
             what = f"{answer.name}: the {answer.verb} that changed it at {told(after)} was refused"
-            yield f"{what} at {told(answer.at)}, and nobody else had changed it: {answer.error}"
+            yield f"{what} at {told(answer.at)}, though nobody else had changed it: {answer.error}"
 
 
 def a_deletion_removes_one_job(tale: Tale) -> Iterator[str]:
@@ -71,7 +71,7 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
             yield f"{what} has its cut at {told(write.cut)}, before the cut at {told(before.cut)}"
         if before is not None and write.rev == before.rev:
             if (write.cut, write.since) != (before.cut, before.since):
-                yield f"{what} was given another cut without being another revision"
+                yield f"{what} has another cut, but is no new revision"
             continue
         carried = max(before.cut, before.paused_at or 0) if before else 0
         latest = max(write.at + write.ahead_ms, carried)
@@ -79,7 +79,7 @@ def cuts_are_sound(tale: Tale) -> Iterator[str]:
             yield f"{what} has its cut at {told(write.cut)}, not between its request and its commit"
         namesakes = [each for each in life.writes[: max(number - 1, 0)] if each.rev == write.rev]
         if namesakes and not _is_repeated(life, number, namesakes):
-            yield f"{what} bears the name of an earlier one"
+            yield f"{what} has the name of an earlier revision"
 
 
 def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
@@ -108,7 +108,7 @@ def jitter_is_stable(tale: Tale) -> Iterator[str]:
         if not 0 <= write.jitter_ms < max(length_ms(window) if window else 1, 1):
             yield f"{life.name}: revision {write.rev} is moved by {write.jitter_ms} ms, beyond its window"
         elif window is not None and seen.setdefault((life.name, window), write.jitter_ms) != write.jitter_ms:
-            yield f"{life.name}: revision {write.rev} is moved by another {write.jitter_ms} ms"
+            yield f"{life.name}: revision {write.rev} is moved by a different offset, {write.jitter_ms} ms"
 
 
 def pauses_are_kept(tale: Tale) -> Iterator[str]:
@@ -122,7 +122,7 @@ def pauses_are_kept(tale: Tale) -> Iterator[str]:
             elif kept is None and not (
                 write.asked_at - SKEW_MS <= write.paused_at <= max(write.at + SKEW_MS, write.cut)
             ):
-                yield f"{what} has its moment at {told(write.paused_at)}"
+                yield f"{what} has its pause at {told(write.paused_at)}"
         elif write.verb == "resume":
             if write.paused_at is not None:
                 yield f"{what} left it paused"

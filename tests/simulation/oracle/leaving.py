@@ -46,7 +46,7 @@ def only_who_wants_to_goes(tale: Tale) -> Iterator[str]:
     for life, number in _goings(tale):
         write = life.writes[number]
         if not write.definition.get(FIELD, False):
-            yield f"{_named(life, write)}, and never asked for it"
+            yield f"{_named(life, write)}, but never asked for it"
         if write.paused_at is not None:
             yield f"{_named(life, write)}, and is paused"
         ruling = life.reigns(number)[-1]
@@ -56,7 +56,7 @@ def only_who_wants_to_goes(tale: Tale) -> Iterator[str]:
     for event in tale.of(Deleted):
         if event.verb not in DELETIONS:
             what = f"{event.name}: the item of {event.uid} was removed at {told(event.at)}"
-            yield f"{what}, and nobody asked for it"
+            yield f"{what}, though nobody asked for it"
 
 
 def nobody_goes_before_the_last_run_is_over(tale: Tale) -> Iterator[str]:

@@ -91,7 +91,7 @@ def what_is_skipped_never_leaves(tale: Tale) -> Iterator[str]:
         if isinstance(event, RunStored) and _is_skip(event):
             skipped = id_of(event)
             if not event.run_id[:1].isdigit():
-                yield f"{event.name}: {skipped} was asked for, and skipped at {told(event.at)}"
+                yield f"{event.name}: {skipped} is on demand, and was skipped at {told(event.at)}"
             for request in tale.requests_of.get(skipped, []):
                 first, last = sorted((request.at, event.at))
                 if not may_overlap(turns.life, first, last):
@@ -154,7 +154,8 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
         most = max({"wait": rule.limit, "waitLatest": 1}.get(rule.mode, 0) for rule in in_force)
         if len(fresh) > most:
             named = ", ".join(each.trigger_id for each in fresh[:2])
-            yield f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …), {most} may"
+            what = f"{event.name}: at {told(event.at)} {len(fresh)} waited ({named} …)"
+            yield f"{what}, and at most {most} may wait"
 
 
 def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
@@ -221,7 +222,7 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
             ),
             default=0,
         )
-        return None if most >= rule.limit else f"{most} waited, of {rule.limit} that may"
+        return None if most >= rule.limit else f"{most} waited, of {rule.limit} that may wait"
     if rule.mode == "waitLatest":
         due_at = int(event.run_id.partition("-")[0])
         latest = event.at + AHEAD_MS

@@ -90,7 +90,7 @@ def by_hand_passes_a_pause(tale: Tale) -> Iterator[str]:
         is_late = until > max(line.at, life.last.at, from_at) + PUT_BACK_MS
         if is_late and not _has_come(tale, holder, until):
             yield (
-                f"{line.name}: {by_hand[0].trigger_id} was asked for and waited from {told(line.at)} to "
+                f"{line.name}: {by_hand[0].trigger_id} was made by hand and waited from {told(line.at)} to "
                 f"{told(until)} for {holder.trigger_id}, which may not begin"
             )
 

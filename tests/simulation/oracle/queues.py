@@ -30,4 +30,4 @@ def what_is_asked_for_again_arrives(tale: Tale) -> Iterator[str]:
             is_after_one_reported = reported.get(event.trigger_id, event.attempt) < event.attempt
             if not has_arrived and (is_redriven or is_after_one_reported):
                 what = f"{event.name}: attempt {event.attempt} of {event.trigger_id}"
-                yield f"{what}, asked for again, was dropped by its queue at {told(event.at)}"
+                yield f"{what}, made on request, was dropped by its queue at {told(event.at)}"

@@ -109,7 +109,7 @@ def jobs_stay_for_their_retention(tale: Tale) -> Iterator[str]:
                 continue
             timing = occurrences.timing
             if timing.is_on_demand and timing.ttl_at is None:
-                yield f"{life.name}: revision {write.rev} fires on demand and is to be gone"
+                yield f"{life.name}: revision {write.rev} fires on demand, and has an expiry"
                 continue
             dues = (at for at, _ in islice(timing.numbered(), OCCURRENCES_MAX))
             last_at = max(dues, default=(timing.is_on_demand and timing.ttl_at) or 0)

@@ -64,7 +64,7 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
             if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
                 yield f"{what}, which never succeeded"
             elif each.state == "cancelled" and not _was_called_off(tale, each):
-                yield f"{what}, and nobody asked for it"
+                yield f"{what}, though nobody asked for it"
             elif each.state in ("retrying", "failed") and not _has_failed(tale, each):
                 yield f"{what}, which never failed, nor was silent for too long"
 
@@ -82,7 +82,7 @@ def no_run_hangs(tale: Tale) -> Iterator[str]:
             left_at = tale.through if following is None else following.at
             if left_at > _found_by(tale, each, begun_at):
                 what = f"{_named(each)} is running since {told(begun_at)}, heard of at {told(each.at)}"
-                yield f"{what}, and nothing came of it until {told(left_at)}"
+                yield f"{what}, and nothing followed until {told(left_at)}"
 
 
 def claims_end(tale: Tale) -> Iterator[str]:

@@ -25,7 +25,7 @@ def nothing_is_lost(tale: Tale) -> Iterator[str]:
         for reign, due_at in owed(tale, life):
             if (life.uid, due_at) not in requested and not is_excused(tale, life, reign, due_at):
                 what = f"{life.name}: {life.uid} owed {told(due_at)} (revision {reign.rev})"
-                yield f"{what}; nothing left for it"
+                yield f"{what}; no request left for it"
 
 
 def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
@@ -43,7 +43,7 @@ def what_was_asked_for_leaves(tale: Tale) -> Iterator[str]:
         life = tale.lives.get(uid or "")
         if life is not None and life.deleted_at is None and len(left[life.uid]) + given_up[life.uid] < number:
             what = f"{life.name}: {number} triggers by hand of {uid} were acknowledged"
-            yield f"{what}, {len(left[life.uid])} left"
+            yield f"{what}, and requests left for {len(left[life.uid])}"
 
 
 def nothing_is_early(tale: Tale) -> Iterator[str]:
@@ -52,7 +52,7 @@ def nothing_is_early(tale: Tale) -> Iterator[str]:
         if request.is_on_demand:
             continue
         if request.clock_at < request.due_at:
-            yield f"{_named(request)} left at {told(request.clock_at)} by the clock of who sent it: early"
+            yield f"{_named(request)} left at {told(request.clock_at)} by its function's clock: early"
         elif request.at < request.due_at - SKEW_MS:
             yield f"{_named(request)} left at {told(request.at)}, earlier than any clock is ahead"
 
@@ -144,7 +144,7 @@ def triggers_have_one_identity(tale: Tale) -> Iterator[str]:
             yield f"{trigger_id} names {len(named)} triggers"
     for (trigger_id, rev), counted in numbers.items():
         if len(counted) > 1:
-            yield f"{trigger_id} of revision {rev} bears the numbers {sorted(counted)}"
+            yield f"{trigger_id} of revision {rev} has the numbers {sorted(counted)}"
 
 
 def data_is_of_the_present(tale: Tale) -> Iterator[str]:
@@ -182,7 +182,7 @@ def repeats_are_exact(tale: Tale) -> Iterator[str]:
         reign = life.reign(request.rev)
         repeats = reign.occurrences.timing.repeats if reign is not None else None
         if request.sequence < 1 or (repeats is not None and request.sequence > repeats):
-            yield f"{_named(request)} bears the number {request.sequence} of {repeats}"
+            yield f"{_named(request)} has the number {request.sequence} of {repeats}"
 
 
 def _unowed(life: Life, request: Requested) -> str | None:
@@ -196,11 +196,11 @@ def _unowed(life: Life, request: Requested) -> str | None:
             reasons.append("is of a revision that was not committed")
         elif not reign.owns(request.due_at):
             until = "" if reign.until is None else f" until {told(reign.until)}"
-            reasons.append(f"was not its revision's, which ruled since {told(reign.since)}{until}")
+            reasons.append(f"was not owed by its revision, which ruled since {told(reign.since)}{until}")
         elif (sequence := reign.occurrences.number_of(request.due_at)) is None:
             reasons.append("is no occurrence of its schedule")
         elif sequence != request.sequence:
-            reasons.append(f"bears the number {request.sequence} and is occurrence {sequence}")
+            reasons.append(f"has the number {request.sequence} and is occurrence {sequence}")
         else:
             return None
     return reasons[-1] if reasons else "is of a job that was not there"

@@ -107,7 +107,7 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
         if not has_failed and not reason.startswith(OUR_FAULT):
             yield f"{trigger_id} was buried ({reason}) and never failed"
         if CRASHED in reason and not _was_claimed(tale, trigger_id):
-            yield f"{trigger_id} was buried ({reason}), and nobody had begun it"
+            yield f"{trigger_id} was buried ({reason}), and no attempt had begun"
 
 
 def _was_reported_failed(tale: Tale, trigger_id: str) -> bool:

@@ -90,7 +90,7 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
     times = takewhile(lambda each: each <= ends, timing.instants())
     for _, time in zip(range(_TIMES_MAX), times, strict=False):
         if time > begins and time not in owned and not _was_skipped(life, first, last, time):
-            yield f"{life.name}: the time {told(time)} of its schedule is no revision's"
+            yield f"{life.name}: the time {told(time)} of its schedule belongs to no revision"
 
 
 def _stretches(life: Life) -> Iterator[tuple[int, int]]:

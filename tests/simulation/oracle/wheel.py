@@ -32,7 +32,8 @@ def cursors_move_on(tale: Tale) -> Iterator[str]:
             if _place(after) < _place(before):
                 yield f"the cursor of shard {shard} went back from {before.key} to {after.key}"
             if after.fence < before.fence:
-                yield f"the cursor of shard {shard} was moved at {told(after.at)} by one who had lost it"
+                what = f"the cursor of shard {shard} was moved at {told(after.at)}"
+                yield f"{what} by a sweeper that had lost the lease"
 
 
 def timers_lie_beyond_sweeps(tale: Tale) -> Iterator[str]:

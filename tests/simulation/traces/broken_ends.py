@@ -65,7 +65,7 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     # Every end has a cause.
     (reported, without(of(RunAsked, verb="complete")), "which never succeeded"),
     (silent, changed(of(RunAsked, verb="complete", attempt=2), attempt=1), "which never succeeded"),
-    (cancelled, without(of(RunAsked, verb="cancel")), "and nobody asked for it"),
+    (cancelled, without(of(RunAsked, verb="cancel")), "though nobody asked for it"),
     (silent, changed(of(RunStored, state="retrying"), at=NOON + 200_000), "nor was silent for too long"),
     (
         silent,
@@ -73,8 +73,8 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         "nor was silent for too long",
     ),
     # A trigger that is redriven arrives.
-    (silent, with_(dropped(400)), "asked for again, was dropped by its queue"),
-    (redriven, with_(dropped(780)), "asked for again, was dropped by its queue"),
+    (silent, with_(dropped(400)), "made on request, was dropped by its queue"),
+    (redriven, with_(dropped(780)), "made on request, was dropped by its queue"),
     # The first of two reports rules, and a completed run is not given up.
     (
         reported,
@@ -82,7 +82,7 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
         "and both reports were taken",
     ),
     # No run hangs.
-    (silent, without(of(RunStored, attempts=2), of(RunStored, state="retrying")), "and nothing came of it"),
+    (silent, without(of(RunStored, attempts=2), of(RunStored, state="retrying")), "and nothing followed"),
     (
         silent,
         without(of(RunStored, state="running", attempts=2), of(RunStored, state="succeeded", attempts=2)),
@@ -102,25 +102,29 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (cancelled, with_(requested(180, attempt=2, late_ms=30_000)), "its run was cancelled at"),
     (cancelled, with_(stored(200, "cancelled", "claimed", 2)), "from cancelled to claimed"),
     # Redrives.
-    (redriven, without(of(RunAsked, verb="redrive")), "and nobody redrove it"),
+    (redriven, without(of(RunAsked, verb="redrive")), "though nobody redrove it"),
     (redriven, without(of(Requested, attempt=2)), "and no other left"),
     (every_minute, with_(_BY_HAND, replace(_BY_HAND, attempt=2, data='"y"')), "left with"),
     (followed_by_another, changed(of(Requested, due_s=180, uid="u2"), data='"y"'), "left with"),
     # Every end has its notification.
-    (told_of, without(of(Told, trigger_id=TRIGGER)), "and nobody was told"),
+    (told_of, without(of(Told, trigger_id=TRIGGER)), "and no notification left"),
     (
         followed_by_another,
         without(of(Requested, trigger_id=f"u2-chained-{DUE}-0-abc")),
-        "and nobody was told",
+        "and no notification left",
     ),
     # A notification is of an end that has happened.
     (told_of, changed(of(Told, trigger_id=TRIGGER), state="failed"), "it had not"),
     (told_of, with_(notice(180, late_ms=5)), "it had not"),
     (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
     # All notifications of an end have one id.
-    (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was told as"),
-    (followed_by_another, with_(*link(180, trigger_id="u2-chained-1-0-other")), "was told as"),
+    (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was notified under"),
+    (followed_by_another, with_(*link(180, trigger_id="u2-chained-1-0-other")), "was notified under"),
     (told_of, changed(of(Told), notice_id="same"), "names 15 ends"),
     # A job that pauses on an error is paused when a trigger of it is given up.
-    (redriven, changed(of(Written, verb="pause"), verb="patch", paused_at=None), "and its job goes on"),
+    (
+        redriven,
+        changed(of(Written, verb="pause"), verb="patch", paused_at=None),
+        "and its job was not paused",
+    ),
 )

@@ -89,7 +89,7 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     (
         gone_with_its_last_run,
         changed(of(Written), definition={**_WRITTEN, "deleteAfterCompletion": False}),
-        "and never asked for it",
+        "but never asked for it",
     ),
     (
         gone_with_its_last_run,
@@ -99,7 +99,7 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
         "and is paused",
     ),
     (gone_with_its_last_run, later(of(Written, verb="expire"), -60_000), "and has an occurrence at"),
-    (gone_with_its_last_run, with_(replace(deleted(400), verb=None)), "and nobody asked for it"),
+    (gone_with_its_last_run, with_(replace(deleted(400), verb=None)), "though nobody asked for it"),
     # It goes when all its runs are over.
     (
         gone_with_its_last_run,
