@@ -11,7 +11,7 @@ with starting():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runs.outcome import METRICS
-    from sweephand.runs.received import unsettled
+    from sweephand.runs.received import unfinished
     from sweephand.runtime.delivery import deliver
 
     logger = Logger()
@@ -33,4 +33,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
             logger.error("fault", outcome=each.outcome.name, exc_info=each.error)
     counts: dict[str, int | None] = {str(outcome): count for outcome, count in outcomes.items()}
     logger.info("delivered", extra={**counts, "lateness_ms": max(lateness, default=None)})
-    return {"batchItemFailures": [{"itemIdentifier": each.id} for each in unsettled(handled)]}
+    return {"batchItemFailures": [{"itemIdentifier": each.id} for each in unfinished(handled)]}

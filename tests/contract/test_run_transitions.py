@@ -164,7 +164,7 @@ def test_what_is_not_stored_is_not_moved(runs: RunStore) -> None:
     assert stored(runs, seen) is None
 
 
-def test_the_token_of_an_attempt_is_kept_by_whoever_claims_it_anew(runs: RunStore) -> None:
+def test_an_attempt_that_is_claimed_again_keeps_its_token(runs: RunStore) -> None:
     dead = run(attempt=2, owner=MINE, token="shr_1")
     assert runs.claim(dead, NOON) is None
     assert runs.claim(run(attempt=2, owner=OTHERS, token="shr_2"), LATE) == dead

@@ -46,7 +46,7 @@ from sweephand.ports import Clock, Page, Targets
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
-from sweephand.runs.received import settled
+from sweephand.runs.received import finished
 from sweephand.runs.redrive import Redriver
 from sweephand.runtime.app import App, Options
 from sweephand.wheel.sweep import Sweeper, Swept
@@ -251,7 +251,7 @@ class World:
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand received messages to the delivery function. Acknowledge those that it reports as done."""
         handled = self.intake().handle(batch, deadline=self.delivery_clock.now() + 90_000)
-        self.queue.acknowledge([each.receipt for each in settled(handled)])
+        self.queue.acknowledge([each.receipt for each in finished(handled)])
         return handled
 
     def run_until(self, end: Instant, *, ticking: bool = True) -> None:

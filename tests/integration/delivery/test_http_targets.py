@@ -70,7 +70,7 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
     }
 
 
-def test_an_attempt_that_is_not_wanted_once_connected_sends_nothing(targets: HttpTargets) -> None:
+def test_an_attempt_that_preflight_refuses_once_connected_sends_nothing(targets: HttpTargets) -> None:
     with Consumer() as consumer:
         assert targets.deliver(attempt_of(consumer.spec())).succeeded  # leaves a connection to use again
         withdrawn = attempt_of(consumer.spec())._replace(may_send=lambda: False)
@@ -80,7 +80,7 @@ def test_an_attempt_that_is_not_wanted_once_connected_sends_nothing(targets: Htt
     assert (answer.was_withdrawn, answer.succeeded) == (True, False)
 
 
-def test_whether_an_attempt_is_wanted_is_asked_when_the_connection_stands() -> None:
+def test_preflight_comes_when_the_connection_of_an_attempt_stands() -> None:
     connected: list[tuple[str, int]] = []
 
     class Watched(Egress):
@@ -232,7 +232,7 @@ def test_whatever_says_where_an_answer_ends_leaves_its_connection_to_use_again(
     assert {(answer.succeeded, answer.text) for answer in answers} == {(True, text)}
 
 
-def test_a_consumer_that_says_that_it_closes_is_connected_to_anew(targets: HttpTargets) -> None:
+def test_a_consumer_that_announces_its_close_gets_a_new_connection(targets: HttpTargets) -> None:
     def closing(connection: Connection) -> None:
         while connection.request():
             connection.answer("200 OK", b"ok", "connection: close")
@@ -308,7 +308,7 @@ def test_a_new_connection_that_is_closed_is_a_failed_attempt_and_one_only(target
         ("500 No", False),
     ],
 )
-def test_a_failure_is_told_by_its_status_and_a_redirect_is_not_followed(
+def test_a_failure_shows_its_status_and_a_redirect_is_not_followed(
     targets: HttpTargets,
     status: str,
     is_final: bool,  # noqa: FBT001

@@ -82,7 +82,7 @@ class Connecting:
         monkeypatch.setattr(urllib3.util.connection, "create_connection", counted)
 
 
-def test_a_message_that_is_wanted_is_sent_and_its_connection_used_again(
+def test_a_message_that_preflight_allows_is_sent_and_its_connection_used_again(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)
@@ -91,7 +91,7 @@ def test_a_message_that_is_wanted_is_sent_and_its_connection_used_again(
     assert (len(engine.requests), connecting.made) == (3, 1)
 
 
-def test_whether_a_message_is_wanted_is_asked_once_the_connection_stands(
+def test_preflight_comes_when_the_connection_of_a_message_stands(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)
@@ -168,7 +168,7 @@ def test_it_is_asked_before_each_try_of_the_sdk(monkeypatch: pytest.MonkeyPatch,
         assert len(engine.requests) == TRIES_MAX + 1
 
 
-def test_a_store_that_cannot_say_whether_a_message_is_wanted_is_no_refusal_of_the_queue(
+def test_a_store_that_fails_in_preflight_is_no_refusal_of_the_queue(
     engine: Consumer, targets: SqsTargets
 ) -> None:
     def unreadable() -> bool:

@@ -253,7 +253,7 @@ def test_a_payload_lies_under_uid_and_ref_and_carries_no_tag(aws_payloads: S3Pay
     assert s3.get_object_tagging(Bucket=BUCKET, Key="uid/ref")["TagSet"] == []
 
 
-def test_a_discarded_payload_is_written_anew_with_the_tag_that_its_bucket_expires_by(
+def test_a_discarded_payload_gets_the_tag_by_which_its_bucket_expires_objects(
     aws_payloads: S3Payloads,
 ) -> None:
     aws_payloads.put("uid", "ref", "[1]")

@@ -28,7 +28,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.runs.received import Received, settled
+from sweephand.runs.received import Received, finished
 from sweephand.runtime.app import App
 
 #: How many messages SQS hands to a function at most (template.yaml: 10).
@@ -214,7 +214,7 @@ class Functions:
                 if each.error is not None:
                     self._complain(process, each.error)
             # SQS is told to delete the messages that the function reports as handled.
-            self._sqs.delete([each.receipt for each in settled(handled)])
+            self._sqs.delete([each.receipt for each in finished(handled)])
             is_over()
 
         self._start(process, body)

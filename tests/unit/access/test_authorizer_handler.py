@@ -17,7 +17,7 @@ def module() -> ModuleType:
     return function("authorizer")
 
 
-def test_a_key_that_opens_is_let_in_with_what_the_api_decides_by(
+def test_a_valid_key_is_let_in_with_its_namespace_and_role(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str | None] = []
@@ -40,7 +40,7 @@ def test_what_does_not_open_is_not_let_in(module: ModuleType, monkeypatch: pytes
     assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}
 
 
-def test_a_token_of_a_run_is_let_in_as_nobody_for_the_api_to_look_at(
+def test_a_token_of_a_run_is_let_in_without_a_caller(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delattr(module, "caller_of")

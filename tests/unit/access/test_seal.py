@@ -10,12 +10,12 @@ SECRET = "whsec_c2VjcmV0"
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
-def test_whoever_has_the_secret_reads_a_sealed_text(text: str) -> None:
+def test_a_sealed_text_is_read_with_its_secret(text: str) -> None:
     assert unseal(SECRET, seal(SECRET, text)) == text
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), sealed=st.text())
-def test_nobody_else_makes_or_reads_one(text: str, sealed: str) -> None:
+def test_a_sealed_text_is_neither_made_nor_read_without_the_secret(text: str, sealed: str) -> None:
     assert unseal("another", seal(SECRET, text)) is None
     assert unseal(SECRET, sealed) is None
 

@@ -101,7 +101,7 @@ def test_a_rotation_elsewhere_is_followed_within_a_minute(
     assert len(signing.active("ns")) == 2
 
 
-def test_who_loses_a_race_for_the_first_secret_signs_with_the_winners(
+def test_the_loser_of_a_race_for_the_first_secret_uses_the_winners(
     signing: SigningKeys, secrets: Counting, clock: HandClock
 ) -> None:
     winner = SigningKeys(secrets=MemorySecrets(), ids=CountingIds(), clock=clock)

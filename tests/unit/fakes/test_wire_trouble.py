@@ -169,7 +169,7 @@ def test_a_query_that_breaks_off_is_read_on(trouble: Script, stores: Stores) -> 
     assert trouble.tries == ["Query"] * 2
 
 
-def test_small_pages_are_read_on_by_whoever_needs_all() -> None:
+def test_a_reader_that_needs_all_items_reads_on_after_small_pages() -> None:
     stores = on_fake(FakeDynamoDB(page_bytes=1_000)).stores()
     stores.leases.beat(NOON)
     assert stores.leases.raise_shards(30) == 30

@@ -92,7 +92,7 @@ def test_changes_outlive_the_job_and_those_of_a_later_one_of_its_name_come_after
     assert whats(world) == ["created", "deleted", "created"]
 
 
-def test_the_latest_change_of_a_job_that_has_expired_is_still_told() -> None:
+def test_the_latest_change_of_a_job_that_has_expired_is_still_listed() -> None:
     world = World()
     world.put(dueTime="1s", retention="0s", retry={"maxAge": "1s"})
     world.patch(labels={"a": "b"})

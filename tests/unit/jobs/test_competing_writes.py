@@ -37,7 +37,7 @@ def compete(world: World) -> None:
     assert world.jobs.put(replace(job, version=world.ids.token()), job.version)
 
 
-def test_no_commit_comes_later_than_the_patience_after_its_request_however_many_compete() -> None:
+def test_no_commit_comes_later_than_the_time_limit_after_its_request_however_many_compete() -> None:
     world = World()
     world.put(schedule="@every 100s")
 
@@ -48,7 +48,7 @@ def test_no_commit_comes_later_than_the_patience_after_its_request_however_many_
     assert world.stored().definition.schedule == "@every 100s"
 
 
-def test_of_two_who_write_one_job_the_loser_starts_over_from_what_the_winner_wrote() -> None:
+def test_of_two_concurrent_writers_the_loser_starts_over_from_the_winners_version() -> None:
     world = World()
     first = world.put(schedule="@every 10s", data="0").job
     at_call(world, "before jobs.put", lambda: world.put(schedule="@every 10s", data="1"))
@@ -59,7 +59,7 @@ def test_of_two_who_write_one_job_the_loser_starts_over_from_what_the_winner_wro
     assert [rev.partition("-")[0] for rev in (*revs, last.rev)] == ["1", "2", "3"]
 
 
-def test_two_who_create_one_job_make_one() -> None:
+def test_two_concurrent_creations_make_one_job() -> None:
     world = World()
     at_call(world, "before jobs.put", lambda: world.put(dueTime="1h", data="1"))
     written = world.put(dueTime="1h", data="2")
@@ -67,7 +67,7 @@ def test_two_who_create_one_job_make_one() -> None:
     assert len(written.job.earlier) == 1
 
 
-def test_a_revision_loses_its_precondition_where_another_wrote_first() -> None:
+def test_a_precondition_on_the_revision_fails_if_another_write_came_first() -> None:
     world = World()
     rev = world.put(dueTime="1h").job.rev
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))

@@ -29,7 +29,7 @@ def filed(world: World) -> dict[str, Revision]:
     return {name.rev: revision for name, revision in world.jobs._filed.items()}
 
 
-def test_what_a_job_has_no_room_for_is_filed_with_its_span() -> None:
+def test_a_revision_without_room_in_its_job_is_filed_with_its_reign() -> None:
     world = World()
     revs = hammered(world, FULL + 15)
     forgotten = revs[: -1 - FULL]
@@ -61,7 +61,7 @@ def test_a_revision_is_filed_before_the_write_that_forgets_it() -> None:
     assert calls.index("after jobs.file") < calls.index("before jobs.put")
 
 
-def test_a_write_is_not_committed_if_what_it_forgets_cannot_be_filed() -> None:
+def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_filed() -> None:
     world = World()
     hammered(world, FULL)
     before = world.stored()
@@ -87,7 +87,7 @@ def test_filing_that_takes_long_does_not_date_the_cut_back() -> None:
     assert job.earlier[-1].until == job.cut
 
 
-def test_what_ended_so_long_ago_that_no_trigger_of_it_is_left_is_not_filed() -> None:
+def test_a_revision_without_triggers_left_is_not_filed() -> None:
     world = World()
     hammered(world, FULL + 2, apart_ms=REVISION_RETENTION_MS // FULL, repeats=2**40)
     assert len(world.stored().earlier) == FULL
@@ -116,7 +116,7 @@ EARLIER = (Revision("3-c", NOON, NOON + MINUTE_MS), Revision("4-d", NOON + MINUT
         ("6-to-come", NOON, False),
     ],
 )
-def test_a_forgotten_revision_is_asked_for_only_where_it_may_owe(
+def test_a_filed_revision_is_read_only_if_it_may_owe_the_trigger(
     rev: str, due_at: int, *, may_be: bool
 ) -> None:
     world = World()

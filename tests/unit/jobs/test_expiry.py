@@ -172,7 +172,7 @@ def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
     assert world.has_job()
 
 
-def test_a_job_that_was_replaced_meanwhile_goes_with_the_run_of_what_it_is_by_then() -> None:
+def test_a_job_that_was_replaced_meanwhile_goes_with_the_last_run_of_its_new_definition() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
@@ -239,7 +239,7 @@ def test_a_job_whose_last_occurrences_a_sweep_skips_goes(mode: str) -> None:
     assert not world.has_job()
 
 
-def test_a_job_of_which_some_was_skipped_stays_until_what_goes_on_is_over() -> None:
+def test_a_job_with_skipped_occurrences_stays_until_its_other_runs_are_over() -> None:
     world = World()
     world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup={"mode": "none"}, completion="async")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)

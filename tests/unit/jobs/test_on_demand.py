@@ -121,7 +121,7 @@ def test_a_trigger_of_a_job_that_is_deleted_meanwhile_is_not_delivered() -> None
     assert not world.queue.waiting
 
 
-def test_a_job_written_anew_under_the_name_is_not_triggered_by_what_was_asked_of_the_one_before() -> None:
+def test_a_trigger_by_hand_does_not_fire_the_next_job_of_the_name() -> None:
     world = World()
     world.put(schedule="@every 1h")
     world.trigger()
@@ -153,7 +153,7 @@ def test_a_trigger_writes_nothing_but_its_message() -> None:
     assert [call for call in calls if call.startswith("before")] == ["before jobs.get", "before queue.send"]
 
 
-def test_a_backfill_makes_the_triggers_of_its_span_with_ids_of_their_own() -> None:
+def test_a_backfill_makes_the_triggers_of_its_range_with_ids_of_their_own() -> None:
     world = World()
     world.put(schedule="@every 1m")
     world.run_until(NOON + 30 * MINUTE)
@@ -173,7 +173,7 @@ def test_a_backfill_makes_the_triggers_of_its_span_with_ids_of_their_own() -> No
     assert {run.lateness_ms for run in backfilled} == {None}
 
 
-def test_a_second_backfill_of_a_span_makes_triggers_anew() -> None:
+def test_a_second_backfill_of_a_range_makes_new_triggers() -> None:
     world = World()
     world.put(schedule="@every 1m")
     world.clock.time += 10 * MINUTE
@@ -211,7 +211,7 @@ def test_a_backfill_keeps_to_the_due_time_and_the_ttl() -> None:
     assert (made.count, made.first and made.first.due_at) == (2, NOON + 20 * MINUTE)
 
 
-def test_a_one_off_is_backfilled_if_its_time_lies_in_the_span() -> None:
+def test_a_one_off_is_backfilled_if_its_time_lies_in_the_range() -> None:
     world = World()
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
@@ -241,7 +241,7 @@ def test_a_backfill_of_many_travels_as_one_message_and_takes_no_walk() -> None:
         (NOON + 2, NOON + 1, ["/from", "/to"]),
     ],
 )
-def test_a_backfill_is_of_a_span_that_is_past(since: int, until: int, pointers: list[str]) -> None:
+def test_a_backfill_is_of_a_range_that_is_past(since: int, until: int, pointers: list[str]) -> None:
     world = World()
     world.put(schedule="@every 1m")
     with pytest.raises(InvalidError) as refused:
@@ -316,7 +316,7 @@ def test_what_is_no_name_of_a_run_is_none(text: str) -> None:
     assert parse_run_name(text) is None
 
 
-def test_what_was_asked_for_lies_apart_from_what_the_schedule_made_due() -> None:
+def test_runs_on_demand_have_keys_of_their_own() -> None:
     world = World()
     world.put(schedule="@every 10s")
     world.run_until(NOON + 10_000)

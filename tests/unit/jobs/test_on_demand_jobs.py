@@ -31,7 +31,7 @@ def test_it_is_active_for_ever_has_nothing_to_come_and_arms_nothing() -> None:
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_it_fires_by_hand_as_often_as_somebody_asks() -> None:
+def test_a_job_on_demand_fires_once_for_each_trigger_by_hand() -> None:
     world = World()
     world.put(data="1")
     triggers = [world.trigger(), world.trigger(data="2")]
@@ -41,7 +41,7 @@ def test_it_fires_by_hand_as_often_as_somebody_asks() -> None:
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_it_follows_another_job_and_another_follows_it() -> None:
+def test_a_job_on_demand_can_follow_and_be_followed_by_another_job() -> None:
     world = World()
     world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
     world.put(onComplete={"type": "job", "name": "last"})
@@ -58,7 +58,7 @@ def test_an_equal_definition_changes_nothing_at_any_time() -> None:
     assert (again.outcome, again.job) == ("unchanged", first)
 
 
-def test_what_is_written_anew_is_a_new_revision_that_fires_as_before() -> None:
+def test_a_job_on_demand_that_is_replaced_has_a_new_revision_and_fires_as_before() -> None:
     world = World()
     first = world.put().job
     world.clock.time += DAY_MS
@@ -83,7 +83,7 @@ def test_it_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
     assert shown(world, again.job) == ("active", None)
 
 
-def test_another_ttl_moves_its_end_and_none_takes_it_away() -> None:
+def test_a_patch_of_ttl_moves_or_removes_the_end_of_a_job_on_demand() -> None:
     world = World()
     world.put(ttl="1h")
     world.clock.time += 60_000
@@ -93,7 +93,7 @@ def test_another_ttl_moves_its_end_and_none_takes_it_away() -> None:
         assert (job.series.ttl_at, job.expires_at) == (None, None)
 
 
-def test_a_pause_holds_what_is_chained_and_not_what_is_asked_for_by_hand() -> None:
+def test_a_pause_holds_chained_triggers_and_not_triggers_by_hand() -> None:
     world = World()
     world.put("first", dueTime="10s", onComplete={"type": "job", "name": "job"})
     world.put(ttl="10h")
@@ -112,7 +112,7 @@ def test_a_pause_holds_what_is_chained_and_not_what_is_asked_for_by_hand() -> No
 
 
 @pytest.mark.parametrize("fields", [{"dueTime": "10s"}, {"schedule": "@every 10s", "repeats": 1}])
-def test_a_patch_gives_it_a_time_and_takes_it_away_again(fields: dict[str, Any]) -> None:
+def test_a_patch_gives_a_job_on_demand_a_time_and_removes_it_again(fields: dict[str, Any]) -> None:
     world = World()
     world.put()
     world.clock.time += HOUR_MS

@@ -118,7 +118,7 @@ def test_a_due_time_that_is_past_keeps_its_phase_and_is_no_error() -> None:
     assert coming.sequence == DAY_MS // 10_000 + 1
 
 
-def test_a_due_time_that_is_patched_begins_the_series_anew_from_there() -> None:
+def test_a_patched_due_time_begins_a_new_series() -> None:
     world = World()
     world.put(schedule="@every 10s", ttl="1h")
     world.run_until(NOON + 25_000)
@@ -210,7 +210,7 @@ def test_data_that_is_not_patched_stays_the_object_that_it_is() -> None:
     assert world.consumers.attempts[0].body == LARGE.encode()
 
 
-def test_a_patch_that_another_write_overtakes_is_made_of_what_was_written_then() -> None:
+def test_a_patch_that_another_write_overtakes_applies_to_that_write() -> None:
     world = World()
     world.put(schedule="@every 10s", labels={"a": "b"})
     left = 1
@@ -239,7 +239,7 @@ def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
         )
 
 
-def test_a_job_that_was_resumed_late_stays_for_what_that_delivers_though_it_is_patched() -> None:
+def test_a_late_resume_keeps_the_job_for_its_deliveries_though_it_is_patched() -> None:
     world = World()
     world.put(dueTime="10s")
     world.pause()
@@ -253,7 +253,7 @@ def test_a_job_that_was_resumed_late_stays_for_what_that_delivers_though_it_is_p
     assert not longer.is_gone(world.clock.time)
 
 
-def test_a_job_that_begins_anew_after_a_late_resume_stays_for_as_long_as_any_other() -> None:
+def test_a_job_with_a_new_series_after_a_late_resume_stays_for_as_long_as_any_other() -> None:
     world = World()
     world.put(dueTime="10s")
     world.pause()
@@ -266,7 +266,7 @@ def test_a_job_that_begins_anew_after_a_late_resume_stays_for_as_long_as_any_oth
 
 @pytest.mark.parametrize("late_ms", [0, 30_000, 60 * 60_000])
 @pytest.mark.parametrize("repeats", [4, 5, 100])
-def test_more_repeats_after_the_end_go_on_from_what_was_counted(late_ms: int, repeats: int) -> None:
+def test_more_repeats_after_the_end_continue_the_count(late_ms: int, repeats: int) -> None:
     world = World()
     world.put(schedule="@every 1m", repeats=3)
     world.run_until(NOON + 3 * 60_000 + late_ms)
@@ -284,7 +284,7 @@ def test_repeats_that_were_counted_before_the_end_are_refused_after_it() -> None
     assert [each.pointer for each in refusal.value.violations] == ["/repeats"]
 
 
-def test_a_later_ttl_after_the_end_goes_on_from_what_was_counted() -> None:
+def test_a_later_ttl_after_the_end_continues_the_count() -> None:
     world = World()
     world.put(schedule="@every 1m", ttl="2m")
     world.run_until(NOON + 60 * 60_000)

@@ -26,7 +26,7 @@ def test_a_pause_arms_nothing_and_files_the_change_before_it() -> None:
     assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
 
 
-def test_a_paused_job_shows_since_when_and_why_and_who_paused_it() -> None:
+def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_who_did() -> None:
     world = World()
     job = world.put(schedule="@every 10s").job
     world.clock.time += 3_000
@@ -153,7 +153,7 @@ def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid() -> N
     assert paused.change.who == SWEEPHAND
 
 
-def test_a_paused_job_does_not_expire_and_one_that_is_resumed_is_kept_for_what_it_still_delivers() -> None:
+def test_a_paused_job_does_not_expire_and_a_resumed_job_stays_for_its_deliveries() -> None:
     world = World()
     kept_ms = 3_600_000 + 60_000
     job = world.put(dueTime="10s", retention="1h", retry={"maxAge": "1m"}).job

@@ -88,7 +88,7 @@ def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data() -> None:
     assert world.payloads.get(job.uid, kept(world).ref or "") == LARGE
 
 
-def test_a_replacement_that_is_taken_for_lost_keeps_the_data_that_somebody_took_over() -> None:
+def test_a_replacement_that_seems_lost_keeps_data_that_another_write_uses() -> None:
     world = World()
     world.put(schedule="@every 1s", data='"small"')
     for number in range(22):
@@ -165,7 +165,7 @@ def test_data_whose_name_leads_to_no_job_is_left_alone() -> None:
     assert audited(world) == Audited(1, 0)
 
 
-def test_the_audit_goes_on_where_it_stopped_and_begins_anew_after_the_last() -> None:
+def test_the_audit_goes_on_where_it_stopped_and_starts_over_after_the_last_object() -> None:
     world = World()
     for number in range(5):
         world.put(f"job-{number}", dueTime="1d", data=LARGE)

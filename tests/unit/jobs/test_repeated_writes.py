@@ -75,7 +75,7 @@ def test_a_deletion_that_is_repeated_lets_go_of_the_data_of_its_own_job_alone() 
     assert [uid for uid, _ in world.payloads.discarded] == [first.uid]
 
 
-def test_a_deletion_finds_the_job_again_that_somebody_updated_meanwhile() -> None:
+def test_a_deletion_of_a_job_that_was_updated_meanwhile_reads_it_again() -> None:
     world = World()
     world.put(dueTime="1h")
     update_before_deletion(world)

@@ -52,7 +52,7 @@ def fired(world: World, until: int) -> list[int]:
         ("none", [70, 80]),
     ],
 )
-def test_of_what_fell_due_during_the_pause_that_fires_which_was_asked_for(
+def test_a_resume_fires_the_misfires_of_the_pause_that_its_mode_names(
     mode: CatchUpMode | None, due_s: list[int]
 ) -> None:
     world = paused()
@@ -127,7 +127,7 @@ def test_a_record_that_cannot_be_written_undoes_no_resume_and_is_made_up_for() -
     assert (skipped.due_at, skipped.last_due_at, skipped.count) == (NOON + 30_000, NOON + 60_000, 4)
 
 
-def test_of_what_is_skipped_there_is_one_record_whoever_is_killed_where() -> None:
+def test_the_skipped_misfires_have_one_record_wherever_a_function_is_killed() -> None:
     def prepare(world: World) -> None:
         paused(within=world)
 
@@ -152,7 +152,7 @@ def test_what_an_uncommitted_resume_would_have_skipped_is_dropped_when_its_grace
     assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
-def test_the_job_says_itself_what_is_caught_up_with_and_the_resume_overrides_it() -> None:
+def test_a_resume_uses_the_mode_of_the_job_unless_it_names_one() -> None:
     world = paused(catchup={"mode": "none"})
     world.resume()
     assert fired(world, 75_000) == [70]
@@ -175,7 +175,7 @@ def test_what_fell_due_before_the_pause_and_was_held_is_delivered_whatever_the_m
     assert fired(world, 35_000) == [10, 20, 30]
 
 
-def test_the_old_revision_ends_with_the_pause_and_the_new_one_begins_after_what_is_skipped() -> None:
+def test_the_old_revision_ends_with_the_pause_and_the_new_one_begins_after_the_skipped_misfires() -> None:
     world = paused()
     before = world.jobs.get(key_of())
     assert before is not None
@@ -274,7 +274,7 @@ UPDATES: dict[str, tuple[Callable[[World], object], list[int]]] = {
 
 
 @pytest.mark.parametrize(("update", "due_s"), UPDATES.values(), ids=UPDATES)
-def test_an_update_of_a_paused_job_keeps_it_paused_and_what_it_missed_is_still_decided_at_the_resume(
+def test_an_update_of_a_paused_job_keeps_it_paused_and_the_resume_decides_on_its_misfires(
     update: Callable[[World], object], due_s: list[int]
 ) -> None:
     world = paused(until=56_000)
@@ -348,7 +348,7 @@ def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once() 
     assert len(world.consumers.ids) == (world.clock.time - NOON) // 7_000
 
 
-def test_what_an_update_made_due_before_the_pause_that_overtook_it_is_owed() -> None:
+def test_an_update_that_a_pause_overtook_owes_its_triggers_before_the_pause() -> None:
     world = World()
     ledger = Ledger(world)
     world.put(schedule="@every 100s")

@@ -127,7 +127,7 @@ def test_another_rule_or_jitter_keeps_the_phase_of_every() -> None:
     assert (following.due_at - IN_TEN_MINUTES - NOON) % (7 * MINUTE_MS) == 0
 
 
-def test_a_preview_takes_both_and_shows_what_is_not_moved_yet() -> None:
+def test_a_preview_takes_jitter_and_dst_and_shows_times_before_the_move() -> None:
     client = Client()
     body = {
         "schedule": "30 2 * * *",

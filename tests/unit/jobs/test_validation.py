@@ -59,7 +59,7 @@ def test_a_valid_job_has_no_violation(job: dict[str, Any]) -> None:
         ({"target": LARGE, "onComplete": LARGE}, ""),
     ],
 )
-def test_a_rule_that_is_broken_is_told_with_its_pointer(fields: dict[str, Any], pointer: str) -> None:
+def test_a_broken_rule_is_a_violation_with_its_pointer(fields: dict[str, Any], pointer: str) -> None:
     assert pointers({**JOB, **fields}) == [pointer]
 
 
@@ -71,7 +71,7 @@ def test_a_field_out_of_its_bounds_breaks_no_other_rule() -> None:
     ]
 
 
-def test_everything_that_is_wrong_is_told_at_once_with_the_times() -> None:
+def test_all_violations_come_at_once_with_those_of_the_times() -> None:
     job = {"dueTime": "2020-01-01T00:00:00Z", "timezone": "Nowhere", "target": {"type": "http"}}
     assert pointers(job) == ["/target/url", "/timezone", "/dueTime"]
 

@@ -156,7 +156,7 @@ PAIRS = [(one, other) for one in WRITES for other in WRITES if one <= other]
 
 @pytest.mark.parametrize("build", [swept, paused], ids=["active", "paused"])
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=[f"{one} and {other}" for one, other in PAIRS])
-def test_two_who_write_one_job_leave_one_history_and_lose_nothing(
+def test_two_concurrent_writers_of_a_job_leave_one_history_and_lose_no_trigger(
     one: str, other: str, build: Callable[[World], None]
 ) -> None:
     scene = Scene(build)

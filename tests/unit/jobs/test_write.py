@@ -85,7 +85,7 @@ def test_any_difference_makes_a_new_revision(before: dict[str, Any], after: dict
     assert [each.rev for each in second.earlier] == [first.rev]
 
 
-def test_an_update_takes_over_at_its_cut_and_no_instant_between_is_nobodys() -> None:
+def test_an_update_rules_from_its_cut_and_each_instant_has_a_revision() -> None:
     world = World()
     world.put(schedule="@every 10s", data="0")
     for number in range(1, 5):
@@ -110,7 +110,7 @@ def test_a_cut_never_lies_before_the_one_before_it_however_clocks_differ() -> No
         assert former.until == latter.since
 
 
-def test_a_new_series_owns_what_is_due_from_its_request_on_and_the_old_one_what_it_owes() -> None:
+def test_a_new_series_rules_from_its_request_and_the_old_one_up_to_the_cut() -> None:
     world = World()
     old = world.put(schedule="@every 10s").job
     world.clock.time += 9_000

@@ -88,7 +88,7 @@ def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
 
 
 @pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
-def test_what_was_asked_for_says_so_and_its_span_too(demand: Demand) -> None:
+def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> None:
     asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
     assert f'"demand":["{demand.kind}","{demand.token}"]' in encode(asked)
     assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
@@ -103,7 +103,7 @@ def test_a_chained_trigger_says_which_link_it_is() -> None:
     assert decode(encode(asked)) == asked
 
 
-def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
+def test_only_a_range_that_is_skipped_says_so() -> None:
     assert '"skipped"' not in encode(SPAN)
     skipped = SPAN._replace(are_skipped=True)
     assert encode(skipped) == encode(SPAN)[:-1] + ',"skipped":true}'
@@ -112,7 +112,7 @@ def test_a_span_that_is_skipped_says_so_and_any_other_says_nothing() -> None:
         decode(encode(SPAN)[:-1] + ',"skipped":1}')
 
 
-def test_what_is_owed_says_so_and_a_span_too() -> None:
+def test_an_owed_trigger_and_an_owed_range_say_so() -> None:
     assert '"owed"' not in encode(SPAN) + encode(MESSAGE)
     for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
         assert encode(owed).endswith(',"owed":true}')
@@ -264,7 +264,7 @@ def test_what_is_no_message_is_poison(text: str) -> None:
 
 
 @pytest.mark.parametrize("newer", [{"v": 3}, {"v": 4, "kind": "pack", "items": [1]}])
-def test_a_message_of_a_newer_version_is_kept_for_it_whatever_it_holds(newer: dict[str, Any]) -> None:
+def test_a_message_of_a_newer_version_is_kept_whatever_its_fields_are(newer: dict[str, Any]) -> None:
     with pytest.raises(NewerError, match="this code reads versions 1 to 2"):
         decode(json.dumps(newer))
     with pytest.raises(NewerError):
@@ -325,7 +325,7 @@ SPAN = RangeMessage(
         Series(None, "UTC", 1_795_262_400_000, due_at=1_795_262_500_000),
     ],
 )
-def test_a_span_is_read_as_it_was_written(series: Series) -> None:
+def test_a_range_is_read_as_it_was_written(series: Series) -> None:
     span = SPAN._replace(series=series)
     assert decode(encode(span)) == span
 
@@ -341,7 +341,7 @@ def test_a_span_is_read_as_it_was_written(series: Series) -> None:
         {"startAt": None},
     ],
 )
-def test_a_span_whose_series_cannot_be_read_is_poison(changed: dict[str, Any]) -> None:
+def test_a_range_whose_series_cannot_be_read_is_poison(changed: dict[str, Any]) -> None:
     fields = json.loads(encode(SPAN))
     with pytest.raises(PoisonError):
         decode(json.dumps(fields | {"series": fields["series"] | changed}))
@@ -354,7 +354,7 @@ def test_any_text_at_all_is_poison(text: str) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(list(json.loads(encode(SPAN)))), json_values))
-def test_a_span_with_any_fields_changed_is_a_message_or_poison_or_newer(changed: dict[str, Any]) -> None:
+def test_a_range_with_any_fields_changed_is_a_message_or_poison_or_newer(changed: dict[str, Any]) -> None:
     with suppress(PoisonError, NewerError):
         assert isinstance(decode(json.dumps(json.loads(encode(SPAN)) | changed)), RangeMessage)
 

@@ -18,7 +18,7 @@ def test_a_token_is_sixteen_small_letters_and_digits() -> None:
     assert all(re.fullmatch("[0-9a-z]{16}", each) for each in drawn)
 
 
-def test_nothing_is_drawn_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_random_bytes_are_drawn_before_the_first_token(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(count: int) -> bytes:
         raise AssertionError(f"{count} bytes were drawn")
 

@@ -93,7 +93,7 @@ def test_bounds_are_those_of_the_instants_after_the_move() -> None:
     assert dues(asked("@hourly", ttl=f"{after - NOW - 1}ms", jitter=jitter)) == [NOW + place]
 
 
-def test_what_was_due_before_the_request_and_is_moved_behind_it_fires() -> None:
+def test_a_time_before_the_request_that_jitter_moves_after_it_fires() -> None:
     series = asked("@hourly", jitter="1h", key="ns/job")
     assert dues(series, 1) == [NOW + offset_ms("ns/job", 3_600_000)]
 

@@ -196,7 +196,9 @@ def test_what_the_calendar_repeats_is_counted_once_and_counted_right(expression:
         assert timeline.count(NOW, at(through)) == timeline._count(NOW // 1000, at(through) // 1000)
 
 
-def test_eight_thousand_years_cost_cron_what_fourteen_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_a_cron_over_eight_thousand_years_costs_as_much_as_over_fourteen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     end_at = at("9999-06-01")

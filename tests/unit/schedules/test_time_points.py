@@ -132,7 +132,7 @@ def test_an_instant_up_to_a_minute_ago_is_now_and_an_older_one_is_refused() -> N
         "P290Y" * 5,
     ],
 )
-def test_what_names_no_moment_is_refused_and_says_what_would(text: str) -> None:
+def test_a_text_that_is_no_instant_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ScheduleError, match="expected"):
         read(text)
 

@@ -62,7 +62,7 @@ def test_what_was_made_is_removed_whatever_ends_the_run(
     assert [each["verdict"] for each in told["results"]] == ["failed"]
 
 
-def test_an_error_that_nobody_foresaw_is_shown_after_the_removal(
+def test_an_unexpected_error_is_shown_after_the_removal(
     monkeypatch: pytest.MonkeyPatch, removed: list[str], tmp_path: Path
 ) -> None:
     def fail() -> None:

@@ -30,7 +30,7 @@ def test_a_herd_that_arrived_whole_has_lost_nothing() -> None:
     assert found == Punctuality(lost=0, early=0, twice=0, p50_ms=50, p99_ms=99, max_ms=99)
 
 
-def test_what_did_not_come_is_lost_and_what_came_twice_is_counted() -> None:
+def test_missing_triggers_are_lost_and_duplicates_are_counted() -> None:
     names, messages = herd([10, 20, 30])
     found = judge(names, [messages[0], messages[0], messages[1]])
     assert (found.lost, found.twice) == (1, 1)
@@ -41,7 +41,7 @@ def test_a_herd_of_which_nothing_came_is_lost_whole() -> None:
     assert judge(names, []).lost == 2
 
 
-def test_early_is_what_the_clocks_cannot_explain() -> None:
+def test_a_trigger_is_early_only_beyond_the_difference_of_clocks() -> None:
     assert judge(*herd([-50, 5])).early == 0
     assert judge(*herd([-500, 5])).early == 1
 

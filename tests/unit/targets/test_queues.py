@@ -72,7 +72,7 @@ def test_of_a_local_engine_s_queue_the_name_tells(host: str, name: str, *, is_al
     assert allows("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", host + name) == is_allowed
 
 
-def test_a_refusal_names_the_parameter_and_the_queue_and_what_would_be_right() -> None:
+def test_a_refusal_names_the_parameter_the_queue_and_the_mend() -> None:
     queue = read_queue_url(f"{HOST}/123456789012/orders", allow_insecure=False)
     assert NO_QUEUE.refusal(queue) == (
         "This stack may not send to arn:aws:sqs:eu-west-1:123456789012:orders: give a queue that its "

@@ -83,7 +83,7 @@ def test_a_shard_with_a_backlog_keeps_no_other_waiting(monkeypatch: pytest.Monke
     assert order.index("second") == 8
 
 
-def test_what_there_was_no_time_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_reports_the_shards_that_it_had_no_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 1)
     world = World(shards=4)
     for shard in range(3):
@@ -96,7 +96,7 @@ def test_what_there_was_no_time_for_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert [lease.left_at for lease in world.leases.state().leases] == [NOON + 2, NOON + 2, None, None]
 
 
-def test_the_records_of_skipped_spans_are_written_side_by_side() -> None:
+def test_the_records_of_skipped_ranges_are_written_side_by_side() -> None:
     world = World(shards=1)
     for number in range(3):
         world.put(f"job-{number}", schedule="@every 20s", catchup={"mode": "latest", "window": "0s"})

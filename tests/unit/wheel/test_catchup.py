@@ -29,7 +29,7 @@ def occurrence(number: int, period_ms: int = 10_000) -> Occurrence:
     return Occurrence(NOON + number * period_ms, number)
 
 
-def test_the_newest_misfire_fires_and_those_before_it_are_one_span() -> None:
+def test_the_newest_misfire_fires_and_those_before_it_are_one_range() -> None:
     found = misfires_between(every(), after=NOON, through=NOON + 60_000, mode="latest")
     assert found.fire == OccurrenceRange(occurrence(6), occurrence(6))
     assert found.skipped == OccurrenceRange(occurrence(1), occurrence(5))
@@ -65,7 +65,7 @@ def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
     )
 
 
-def test_the_span_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
+def test_the_range_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None:
     policy = CatchUpPolicy("latest", HOUR_MS)
     found = misfires_of_timer(
         every(), occurrence(1), until=NOON + 35_000, judged_at=NOON + DAY_MS, policy=policy
@@ -93,7 +93,7 @@ def test_a_decade_of_seconds_takes_no_walk() -> None:
     repeats=st.none() | st.integers(1, 3_000),
     ttl_s=st.none() | st.integers(0, 200_000),
 )
-def test_it_says_what_a_walk_would_say(
+def test_the_decision_is_that_of_trying_each_occurrence(
     schedule: str, mode: CatchUpMode, stretch_s: tuple[int, int], repeats: int | None, ttl_s: int | None
 ) -> None:
     series = Series(

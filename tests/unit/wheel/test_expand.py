@@ -289,14 +289,14 @@ def test_where_no_misfire_fires_the_successor_is_the_first_that_is_not_one() -> 
     assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
 
 
-def test_a_span_that_reaches_into_the_bucket_leaves_the_rest_of_it_to_fire() -> None:
+def test_a_skipped_range_that_reaches_into_the_bucket_leaves_the_rest_of_it_to_fire() -> None:
     job = job_of(schedule="@every 10s", catchup={"mode": "latest", "window": "0s"})
     expansion = expanded(job, timer_of(job), judged_at=NOON + 35_000)
     assert dues(expansion) == [30, 40, 50]
     assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(10_000, 2)]
 
 
-def test_a_skipped_span_takes_room_and_is_not_decided_again_behind_it() -> None:
+def test_a_skipped_range_takes_room_and_is_not_decided_again_behind_it() -> None:
     job = late_job("latest")
     timer = timer_of(job)
     judged_at = NOON + 4 * MINUTE
@@ -323,7 +323,7 @@ def test_a_timer_and_its_copy_that_was_put_off_go_on_as_one_chain() -> None:
 
 @pytest.mark.parametrize("mode", ["latest", "none"])
 @pytest.mark.parametrize(("found_late_ms", "skipped"), [(-MINUTE, 0), (2 * MINUTE, 0), (2 * MINUTE + 1, 1)])
-def test_that_a_timer_was_put_off_makes_no_misfire_and_an_outage_after_it_does(
+def test_a_timer_that_was_put_off_makes_no_misfire_and_an_outage_after_it_does(
     mode: str, found_late_ms: int, skipped: int
 ) -> None:
     job = job_of(schedule="@every 50s", catchup={"mode": mode, "window": "2m"})
@@ -353,7 +353,7 @@ def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:
         assert expanded(found, timer).messages == [timer.message]
 
 
-def test_deadlines_count_among_what_goes_between_two_commits() -> None:
+def test_deadlines_count_in_a_portion() -> None:
     job = job_of(schedule="@every 10s")
     timers = [deadline_of(job, NOON + number) for number in range(3)]
     expansion = expanded(job, *timers, triggers_max=2)

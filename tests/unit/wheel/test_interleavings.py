@@ -124,7 +124,7 @@ def test_two_writers_of_one_job_leave_one_whole_history() -> None:
     assert every_interleaving(scene.prepare, write("7"), write("8"), check) > 10
 
 
-def test_two_who_create_one_job_at_once_make_one() -> None:
+def test_two_creations_at_the_same_moment_make_one_job() -> None:
     scene = Scene(lambda _: None)
 
     def create(data: str) -> Callable[[World], object]:

@@ -147,7 +147,7 @@ def test_a_killed_resume_leaves_the_job_paused_or_going_on_and_asking_again_lose
     kill_everywhere(paused_in_the_wheel, lambda world: world.resume(mode=mode), check)
 
 
-def test_a_killed_pause_leaves_the_job_going_on_or_paused_and_holds_what_was_owed() -> None:
+def test_a_killed_pause_leaves_the_job_active_or_paused_and_loses_no_trigger() -> None:
     def prepare(world: World) -> None:
         world.put(schedule="@every 11s")
         world.run_until(NOON + 3 * MINUTE)

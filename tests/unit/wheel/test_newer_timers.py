@@ -29,7 +29,7 @@ def test_a_position_says_its_instant(instant: int) -> None:
     assert instant_at(position_key(instant) + "#ns/job#1-a#occurrence#") == instant
 
 
-def test_one_is_copied_ahead_as_it_is_and_reported() -> None:
+def test_a_timer_of_a_newer_version_is_copied_ahead_as_it_is_and_reported() -> None:
     timer = unread(data={"S": "x"})
     expansion = expand([timer], {}, Lease(SHARD, Cursor(), judged_at=NOON))
     (copy,) = expansion.copies
@@ -51,7 +51,7 @@ def test_copies_of_two_timers_never_share_a_key_though_one_is_put_off_to_the_pla
     assert timers[0].put_off(PUT_OFF_MS) == timers[0].put_off(PUT_OFF_MS)
 
 
-def test_a_shard_with_one_goes_on_and_keeps_it_for_as_long_as_it_takes() -> None:
+def test_a_shard_with_a_timer_of_a_newer_version_goes_on_and_keeps_the_timer() -> None:
     world = World()
     shard = world.put(schedule="@every 10m").job.shard
     timer = unread()._replace(shard=shard)

@@ -62,7 +62,7 @@ def check(world: World, expected: Expected) -> None:
 
 
 @pytest.mark.parametrize("mode", EXPECTED)
-def test_after_an_outage_exactly_what_the_rule_says_fires_and_one_record_tells_the_rest(mode: str) -> None:
+def test_after_an_outage_the_rule_decides_what_fires_and_one_record_stands_for_the_rest(mode: str) -> None:
     world = stood_still(World(shards=1), mode=mode)
     world.run_until(NOON + OUTAGE + 5 * MINUTE)
     check(world, EXPECTED[mode])
@@ -102,7 +102,7 @@ def test_a_late_one_off_fires_unless_the_rule_is_none() -> None:
 
 
 @pytest.mark.parametrize("mode", EXPECTED)
-def test_each_revision_has_a_span_of_its_own(mode: str) -> None:
+def test_each_revision_has_a_range_of_its_own(mode: str) -> None:
     world = World(shards=1)
     ledger = Ledger(world)
     world.put(schedule="@every 10m", catchup={"mode": mode})
@@ -123,7 +123,7 @@ def test_each_revision_has_a_span_of_its_own(mode: str) -> None:
         assert sorted(told) == [first, second]
 
 
-def test_of_a_paused_job_an_outage_decides_only_what_fell_due_before_the_pause() -> None:
+def test_after_an_outage_catchup_of_a_paused_job_covers_only_times_before_the_pause() -> None:
     world = World(shards=1)
     world.put(schedule="@every 10m", catchup={"mode": "none"})
     job = world.jobs.get(key_of())
@@ -174,7 +174,7 @@ def test_a_sweep_that_is_killed_anywhere_has_decided_or_not_but_never_half(mode:
 
 @pytest.mark.parametrize("mode", EXPECTED)
 @pytest.mark.parametrize("later_ms", [2 * MINUTE, HOUR])
-def test_what_was_decided_stands_however_much_later_it_is_repeated(mode: str, later_ms: int) -> None:
+def test_a_decision_on_misfires_stands_however_much_later_it_is_repeated(mode: str, later_ms: int) -> None:
     """The ledger says: everything was delivered or is told of in one record, and nothing was both."""
 
     def see(world: World, ledger: Ledger) -> None:

@@ -32,14 +32,14 @@ def test_a_portion_takes_half_of_what_is_left_at_most_or_is_a_single_timer(
     assert portion.timers == 1 or expected_ms <= left_ms / 2
 
 
-def test_each_attempt_in_vain_leaves_less_until_it_is_one_timer() -> None:
+def test_each_failed_attempt_makes_the_portion_smaller_down_to_one_timer() -> None:
     portions = [Pace().portion(40_000, attempts).timers for attempts in range(8)]
     assert portions == sorted(portions, reverse=True)
     assert portions[:3] == [1_000, 250, 62]
     assert portions[5:] == [1, 1, 1]
 
 
-def test_a_slow_request_counts_at_once_and_is_forgotten_when_others_are_quick() -> None:
+def test_a_slow_request_counts_at_once_and_stops_counting_after_quick_ones() -> None:
     assert pace_of(10, 3_000).portion(40_000, 0).timers < 20
     assert pace_of(3_000, *[10] * 7).portion(40_000, 0) == WHOLE
 

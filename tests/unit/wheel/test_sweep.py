@@ -63,7 +63,7 @@ def test_successors_are_written_before_triggers_are_sent_and_both_before_the_cur
     assert order == ["after timers.put", "after queue.send", "before leases.commit"]
 
 
-def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_and_no_more() -> None:
+def test_triggers_within_the_horizon_are_sent_with_the_rest_of_their_delay() -> None:
     world = World(shards=1)
     for second in (0, 59, 60, 179):
         written(world, f"due-{second}", NOON + second * 1_000)
@@ -79,7 +79,7 @@ def test_what_is_due_within_the_horizon_is_sent_with_what_is_left_of_its_delay_a
     assert times == {"due-0": now, "due-59": now + 28_000, "due-60": now + 29_000, "due-179": now + 148_000}
 
 
-def test_timers_of_past_buckets_are_found_however_long_nobody_swept() -> None:
+def test_timers_of_past_buckets_are_found_however_long_no_sweep_came() -> None:
     world = World(shards=1)
     world.put(schedule="@every 77s", repeats=40, catchup={"mode": "all"})
     world.run_until(NOON + 3 * 60 * MINUTE, ticking=False)
@@ -173,7 +173,7 @@ def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
     assert second[1] != Cursor()
 
 
-def test_the_walk_begins_at_the_shard_it_was_given_and_comes_round() -> None:
+def test_a_sweep_begins_at_the_given_shard_and_visits_all() -> None:
     world = World(shards=4)
     for shard in range(4):
         written(world, f"in-{shard}", NOON + 60_000, shard)
@@ -265,7 +265,7 @@ def test_whatever_fails_once_the_next_sweeps_find_everything(call: str, *, after
     assert world.consumers.dues == set(range(NOON + 31_000, NOON + 10 * MINUTE + 1, 31_000))
 
 
-def test_a_job_that_cannot_be_expanded_comes_back_with_all_it_owes_when_it_can() -> None:
+def test_a_job_that_could_not_be_expanded_fires_all_that_it_owes_once_it_can() -> None:
     world = World(shards=1)
     job = world.put("broken", schedule="@every 50s").job
     world.put("sound", schedule="@every 50s")
@@ -289,7 +289,7 @@ def test_a_job_that_cannot_be_expanded_comes_back_with_all_it_owes_when_it_can()
         assert len({each.trigger.id for each in attempts}) == len(attempts)
 
 
-def test_what_is_found_in_one_minute_adds_up_over_its_sweeps_and_starts_anew_in_the_next() -> None:
+def test_the_count_of_one_minute_adds_up_over_its_sweeps_and_starts_over_in_the_next() -> None:
     world = crowded(3)
     world.sweep()
     assert lease_of(world).found == 3

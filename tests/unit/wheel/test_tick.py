@@ -118,7 +118,7 @@ def test_a_tick_writes_its_heartbeat_reads_the_leases_once_and_sweeps_by_itself(
     assert world.leases.state().heartbeat_at == NOON
 
 
-def test_a_tick_sees_to_it_that_there_are_enough_shards_and_never_takes_one_away() -> None:
+def test_a_tick_creates_missing_shards_and_never_removes_one() -> None:
     world = World(shards=2)
     world.shards = 5
     world.tick()

@@ -29,7 +29,7 @@ def test_everything_else_is_a_failure_to_be_tried_again(code: int) -> None:
     assert (answer.succeeded, answer.is_final, answer.error) == (False, False, None)
 
 
-def test_512_bytes_are_kept_of_what_was_said_whatever_they_are() -> None:
+def test_the_first_512_bytes_of_an_answer_are_kept_whatever_they_are() -> None:
     assert answer_to(500, b"x" * 600, None, NOW).text == "x" * 512
     assert answer_to(500, b"\xff\xfe ok", None, NOW).text == "\N{REPLACEMENT CHARACTER}" * 2 + " ok"
     assert answer_to(500, "é".encode() * 256 + b"x", None, NOW).text == "é" * 256

@@ -55,7 +55,7 @@ def test_a_run_token_goes_with_an_attempt_that_may_be_reported_on_and_with_no_ot
     assert delivery_headers(reported_on, attempt.body)["sweephand-run-token"] == "shr_x"
 
 
-def test_a_notice_of_an_end_is_signed_under_an_id_of_its_own_and_says_what_it_is() -> None:
+def test_a_notification_of_an_end_is_signed_under_an_id_of_its_own_and_names_its_event() -> None:
     attempt = attempt_of({})
     assert "sweephand-event" not in delivery_headers(attempt, attempt.body)
     headers = delivery_headers(attempt._replace(ended_after=3), attempt.body)

@@ -176,11 +176,11 @@ def effects(schedule: str, zone: str, after: str, through: str, rule: DstRule, *
                 ("2027-10-31 01:30", "02:30", "second", True)]),
     ],
 )  # fmt: skip
-def test_why_an_occurrence_is_where_it_is_can_be_asked(rule: DstRule, expected: list[Any]) -> None:
+def test_an_occurrence_has_the_reason_of_its_place(rule: DstRule, expected: list[Any]) -> None:
     assert effects("30 2 * * *", "Europe/Paris", "2027-01-01", "2027-12-31", rule) == expected
 
 
-def test_each_local_time_in_a_gap_is_told_though_they_fire_once() -> None:
+def test_each_local_time_in_a_gap_is_reported_though_they_fire_once() -> None:
     assert effects("0,20,40 2 * * *", "Europe/Paris", "2027-03-01", "2027-04-01", DEFAULT) == [
         ("2027-03-28 01:00", "02:00", "gap", True),
         ("2027-03-28 01:00", "02:20", "gap", True),
@@ -188,7 +188,7 @@ def test_each_local_time_in_a_gap_is_told_though_they_fire_once() -> None:
     ]
 
 
-def test_a_gap_of_a_day_is_told_and_not_made_up() -> None:
+def test_a_gap_of_a_day_is_reported_and_not_made_up() -> None:
     assert effects("30 2 * * *", "Pacific/Apia", "2011-12-20", "2012-01-05", DEFAULT) == [
         ("2011-12-30 10:00", "02:30", "gap", False)
     ]
@@ -214,14 +214,14 @@ def test_every_form_that_names_local_times_keeps_the_rule(
     assert [each.cause for each in effects] == ["first", "second"]
 
 
-def test_an_at_whose_time_is_skipped_tells_so() -> None:
+def test_an_at_whose_time_is_skipped_reports_it() -> None:
     skipped = Series("at(2027-03-28T02:30:00)", "Europe/Paris", at("2027-03-01"), dst=SKIP)
     assert skipped.next_after(skipped.start_at) is None
     (effect,) = skipped.clock_effects(at("2027-03-01"), at("2027-04-01"))
     assert (effect.cause, effect.fires) == ("gap", False)
 
 
-def test_only_what_lies_within_the_series_and_the_asked_time_is_told() -> None:
+def test_only_times_within_the_series_and_the_requested_time_are_reported() -> None:
     assert effects("30 2 * * *", "Europe/Paris", "2027-03-28T01:00", "2027-10-31T00:29", DEFAULT) == []
     ends = {"ttl_at": at("2027-10-31T01:00")}
     found = effects("30 2 * * *", "Europe/Paris", "2027-04-01", "2027-12-01", DEFAULT, **ends)

@@ -127,7 +127,7 @@ def test_what_is_made_up_is_numbered_like_any_other() -> None:
     assert just_before == (at("2027-03-28T01:00"), 4)
 
 
-def test_a_dueTime_inside_what_the_overlap_repeats_begins_with_the_next_night() -> None:  # noqa: N802 - a field's name
+def test_a_dueTime_within_a_repeated_hour_begins_with_the_next_night() -> None:  # noqa: N802 - a field's name
     due_at = at("2027-10-31T01:10")
     series = Series("15 2 * * *", "Europe/Paris", at("2027-10-30"), due_at)
     first = series.next_after(due_at - 1)

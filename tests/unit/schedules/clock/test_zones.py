@@ -85,7 +85,7 @@ def test_no_two_transitions_lie_so_near_to_each_other_that_looking_for_them_coul
 
 
 @pytest.mark.parametrize("name", sorted({*sorted(zone_names())[::11], "Asia/Gaza", "America/Recife"}))
-def test_what_a_file_spells_out_is_what_zoneinfo_makes_of_it(name: str) -> None:
+def test_the_transitions_of_a_file_are_those_of_zoneinfo(name: str) -> None:
     zone = zone_named(name)
     written = [each for each in spelled(name) if each.at_s >= 0]
     for change in written:
@@ -102,7 +102,7 @@ def test_a_zone_whose_clock_is_never_changed_has_no_rule_to_ask_for() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(zone_names())[::23])
-def test_a_year_is_made_of_one_like_it_and_is_what_looking_at_it_finds(name: str) -> None:
+def test_the_transitions_made_from_a_like_year_are_those_of_the_year(name: str) -> None:
     zone = zone_named(name)
     for year in (2087, 2095, 2100, 2104, 2500, 2501, 2899, 3712, 9999):
         spans = zone.offset_periods_in(year)

@@ -37,7 +37,7 @@ def test_instants_fire_in_order_each_once() -> None:
     assert series.next_after(at("2026-12-02")) == Occurrence(at("2026-12-24T14:00Z"), 3)
 
 
-def test_past_ones_are_passed_over_and_one_that_is_now_fires() -> None:
+def test_past_instants_are_skipped_and_the_present_instant_fires() -> None:
     series = asked(["2026-11-21T06:59:59.999Z", "2026-11-21T07:00:00Z", "2026-11-22T00:00:00Z"])
     assert dues(series) == ["2026-11-21 07:00", "2026-11-22 00:00"]
     assert series.next_after(NOW) == Occurrence(at("2026-11-22"), 2)

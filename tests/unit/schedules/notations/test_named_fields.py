@@ -47,7 +47,7 @@ def test_a_year_ends_the_series() -> None:
         asked({"year": "2025"})
 
 
-def test_the_wildcard_is_told_by_the_fields_that_stand_for_those_left_out() -> None:
+def test_fields_that_are_left_out_decide_whether_an_expression_is_a_wildcard() -> None:
     # The hour is a star: it follows real time through the doubled hour.
     every_hour = Series(parse_fields({"minute": "30"}), "Europe/Paris", at("2027-10-30T23:45:00Z"))
     assert [each.due_at for each in islice(every_hour.occurrences(0), 3)] == [

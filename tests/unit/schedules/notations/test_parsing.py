@@ -21,7 +21,7 @@ from sweephand.schedules.request import series_of
 NOW = at("2026-11-21T07:00:00Z")
 
 
-def test_each_form_is_told_from_the_others() -> None:
+def test_each_form_is_recognized() -> None:
     assert isinstance(parse_schedule("30 2 * * MON-FRI").notation, Cron)
     assert isinstance(parse_schedule("0 30 2 * * MON-FRI").notation, Cron)
     assert isinstance(parse_schedule(" @hourly ").notation, Cron)
@@ -80,7 +80,7 @@ def test_a_prefix_without_a_schedule_is_refused() -> None:
         ("", "rate(5 minutes)"),
     ],
 )
-def test_a_text_that_is_nearly_a_schedule_says_what_would_be_one(text: str, reason: str) -> None:
+def test_a_text_that_is_nearly_a_schedule_gets_a_suggestion(text: str, reason: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(text)
     assert repr(text) in str(refusal.value) or not text

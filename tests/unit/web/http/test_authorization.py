@@ -108,11 +108,11 @@ def test_a_refusal_names_the_role_that_would_do() -> None:
     assert "write or admin" in refused.json["detail"]
 
 
-def test_who_may_not_write_learns_nothing_of_what_they_sent() -> None:
+def test_a_caller_who_may_not_write_gets_no_violations_of_the_body() -> None:
     refused = Client().send("PUT", JOB_URL, {"target": 7}, caller=READER)
     assert refused.status == 403
 
 
-def test_an_authorizer_that_says_something_else_lets_nobody_in() -> None:
+def test_a_caller_with_an_unknown_role_gets_401() -> None:
     odd: Any = Caller("k", "ns", "owner")  # type: ignore[arg-type]
     assert Client().send("GET", JOB_URL, caller=odd).status == 401

@@ -30,7 +30,7 @@ def test_a_field_spelled_otherwise_is_recognised(name: str, meant: str) -> None:
     assert said.startswith(f"There is no such field here. Did you mean {meant}? The fields are: catchup, ")
 
 
-def test_a_job_that_is_written_back_as_it_was_shown_is_told_what_to_leave_out() -> None:
+def test_a_job_that_is_written_back_as_it_was_shown_is_refused_with_the_fields_to_leave_out() -> None:
     client = Client()
     client.put()
     client.world.run_until(NOON + 3_700_000)
@@ -66,7 +66,7 @@ def test_a_header_is_told_in_its_own_spelling() -> None:
 
 
 @pytest.mark.parametrize("queue", [None, "", "orders", 7])
-def test_whoever_gives_no_queue_is_shown_one(queue: Any) -> None:
+def test_a_missing_queue_is_refused_with_an_example(queue: Any) -> None:
     job = {**JOB, "target": {"type": "sqs", "queueUrl": queue}}
     assert "https://sqs." in told(job)["/target/queueUrl"]
 
@@ -86,7 +86,7 @@ def test_a_body_that_was_forgotten_is_missed_before_its_type(method: str, path: 
     assert (refused.status, refused.json["detail"]) == (400, "The body is empty. Give a JSON object.")
 
 
-def test_who_asks_for_any_revision_of_no_job_is_told_that_there_is_none() -> None:
+def test_if_match_star_on_a_missing_job_says_that_there_is_none() -> None:
     refused = Client().put(headers={"if-match": "*"})
     assert (refused.status, refused.json["detail"]) == (
         412,
@@ -94,7 +94,7 @@ def test_who_asks_for_any_revision_of_no_job_is_told_that_there_is_none() -> Non
     )
 
 
-def test_whoever_asks_again_after_a_store_failed_knows_what_is_then_made_twice() -> None:
+def test_a_503_says_what_a_repeated_request_would_make_twice() -> None:
     client = Client()
     client.put()
     failing(client.world, "queue.send")

@@ -109,7 +109,7 @@ def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.
     assert UnavailableError.__name__ not in str(results)
 
 
-def test_results_stand_in_order_whoever_is_written_first() -> None:
+def test_results_have_the_order_of_the_request() -> None:
     with ThreadPoolExecutor(4) as threads:
 
         def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:

@@ -113,7 +113,7 @@ def test_a_token_is_good_for_reports_and_for_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])
-def test_a_token_of_another_run_learns_nothing_of_this_one(what: str) -> None:
+def test_a_token_of_another_run_gets_one_answer_whether_the_run_exists_or_not(what: str) -> None:
     client, _ = client_with_a_run()
     stranger = "shr_" + "x" * 43
     there = report(client, stranger, what)
@@ -125,7 +125,7 @@ def test_a_token_of_another_run_learns_nothing_of_this_one(what: str) -> None:
         assert (elsewhere.status, elsewhere.text) == (there.status, there.text)
 
 
-def test_a_malformed_token_lets_nobody_in() -> None:
+def test_a_malformed_token_lets_no_caller_in() -> None:
     client, token = client_with_a_run()
     for written in (token[:-1], token + "x", token.upper(), f"{token}\n{token}"):
         assert report(client, written, "complete").status == 401

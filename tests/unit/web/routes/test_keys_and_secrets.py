@@ -15,7 +15,7 @@ def opened(client: Client, key: str) -> Caller | None:
     return authorize(f"Bearer {key}", keys=client.keys, now=client.world.clock.now())
 
 
-def test_a_key_is_shown_once_and_opens_what_it_is_for() -> None:
+def test_a_key_is_shown_once_and_is_valid_for_its_namespace() -> None:
     client = Client()
     body = {"namespace": "ns", "role": "write", "expiresIn": "1h", "description": "for tests"}
     made = client.send("POST", "/v1/keys", body)

@@ -26,7 +26,7 @@ def test_a_job_is_triggered_and_its_run_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("text", ["1.10", "null", '{"a":[1E400]}'])
-def test_data_of_its_own_is_delivered_as_it_was_written(text: str) -> None:
+def test_the_data_of_a_trigger_by_hand_is_delivered_as_it_was_written(text: str) -> None:
     client = Client()
     client.put(job={**JOB, "data": 7})
     assert client.send("POST", f"{URL}/trigger", text=f'{{"data": {text}}}').status == 202
@@ -35,7 +35,7 @@ def test_data_of_its_own_is_delivered_as_it_was_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"text": ""}, {"body": {}}])
-def test_without_data_of_its_own_it_delivers_the_jobs(options: dict[str, Any]) -> None:
+def test_a_trigger_by_hand_without_data_delivers_the_jobs_data(options: dict[str, Any]) -> None:
     client = Client()
     client.put(job={**JOB, "data": 7})
     client.send("POST", f"{URL}/trigger", **options)

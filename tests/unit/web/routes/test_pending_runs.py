@@ -25,7 +25,7 @@ def test_what_is_due_later_is_scheduled() -> None:
     assert (shown["attempts"], shown["sequence"], shown["startedAt"]) == (0, 2, None)
 
 
-def test_what_is_due_and_has_no_record_is_on_its_way_under_the_id_it_will_have() -> None:
+def test_a_due_run_without_a_record_is_enqueued_under_its_later_id() -> None:
     client = Client()
     client.put(job=JOB)
     client.world.clock.time += 10_000
@@ -95,7 +95,7 @@ def asked_for(client: Client) -> Any:
     return client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json
 
 
-def test_what_was_asked_for_by_hand_is_on_its_way_until_it_is_recorded() -> None:
+def test_a_run_by_hand_is_enqueued_until_it_is_recorded() -> None:
     client = Client()
     client.put(job=JOB)
     asked = asked_for(client)
@@ -108,7 +108,7 @@ def test_what_was_asked_for_by_hand_is_on_its_way_until_it_is_recorded() -> None
     assert (recorded["state"], recorded["triggerId"]) == ("succeeded", asked["triggerId"])
 
 
-def test_what_nobody_can_have_asked_for_is_not_on_its_way() -> None:
+def test_a_run_by_hand_that_cannot_exist_is_not_found() -> None:
     client = Client()
     client.world.clock.time += PENDING_MAX_MS
     client.put(job=JOB)
@@ -140,7 +140,7 @@ def test_a_job_that_is_gone_has_nothing_to_come() -> None:
     assert run_at(client, NOON + 20_000).status == 404
 
 
-def test_what_waits_for_a_run_says_for_which_whoever_asked_for_it() -> None:
+def test_a_trigger_that_waits_names_the_run_that_it_waits_for() -> None:
     client = Client()
     client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})

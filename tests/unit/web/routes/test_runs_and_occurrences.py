@@ -172,7 +172,7 @@ def test_the_last_hours_of_the_year_9999_are_shown_in_utc() -> None:
     assert shown[0]["local"] == shown[0]["utc"] == "9999-12-31T23:30:00.000Z"
 
 
-def test_what_was_skipped_after_an_outage_is_one_run_that_says_how_many_it_stands_for() -> None:
+def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> None:
     client = Client()
     client.put(job={"schedule": "@every 10m", "target": TARGET, "catchup": {"mode": "none", "window": "30m"}})
     client.world.clock.time = NOON + 2 * 3_600_000

@@ -61,7 +61,7 @@ def test_a_job_is_no_target_of_triggers() -> None:
     assert (refused.status, refused.pointers) == (422, ["/target/type"])
 
 
-def test_who_may_only_read_sees_the_names_of_its_headers_and_not_their_values() -> None:
+def test_a_reader_sees_the_names_of_the_headers_and_not_their_values() -> None:
     client = Client()
     client.put(job={**JOB, "onComplete": {**TARGET, "headers": {"authorization": "Bearer secret"}}})
     url = "/v1/namespaces/ns/jobs"

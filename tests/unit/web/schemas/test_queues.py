@@ -71,7 +71,7 @@ def data_of(size: int, filler: str = "x") -> str:
         (to(RIGHT), DATA_BYTES_MAX + 1, 413),
     ],
 )
-def test_data_that_a_queue_would_not_take_is_refused_when_it_is_written(
+def test_data_too_large_for_a_queue_is_refused_when_the_job_is_written(
     client: Client, target: dict[str, Any], size: int, status: int
 ) -> None:
     answer = client.put(job={"dueTime": "1h", "target": target, "data": data_of(size)})

@@ -160,7 +160,7 @@ def test_elapsed_time_knows_no_reasons() -> None:
     ],
 )
 @pytest.mark.parametrize("stored", [True, False])
-def test_what_cannot_be_is_refused_by_its_pointer_and_says_what_could(
+def test_a_refused_schedule_has_its_pointer_and_says_what_is_allowed(
     fields: dict[str, Any], pointer: str, parts: list[str], *, stored: bool
 ) -> None:
     client = Client()
@@ -173,7 +173,7 @@ def test_what_cannot_be_is_refused_by_its_pointer_and_says_what_could(
     assert all(part in detail for part in parts), detail
 
 
-def test_every_bad_part_is_told_at_once_beside_the_other_fields() -> None:
+def test_all_bad_parts_are_reported_at_once_with_the_other_fields() -> None:
     schedule = ["x", "2027-01-01T00:00:00Z", 7]
     refused = Client().put(job={"schedule": schedule, "ttl": "y", "retry": {"maxAge": "z"}, "target": TARGET})
     assert refused.status == 422

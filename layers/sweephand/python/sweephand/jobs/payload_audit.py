@@ -49,12 +49,12 @@ class PayloadAudit:
         page.
         """
         page = self._payloads.page(self._audits.position(), limit)
-        settled_at = self._clock.now() - PAYLOAD_GRACE_MS
-        settled = [each for each in page.items if each.written_at < settled_at]
-        owners = {owner for each in settled if (owner := owner_of(each.ref)) is not None}
+        old_enough_at = self._clock.now() - PAYLOAD_GRACE_MS
+        old_enough = [each for each in page.items if each.written_at < old_enough_at]
+        owners = {owner for each in old_enough if (owner := owner_of(each.ref)) is not None}
         jobs = self._jobs.get_many(sorted(owners))
         discarded = 0
-        for each in settled:
+        for each in old_enough:
             owner = owner_of(each.ref)
             if owner is None or refers(jobs.get(owner), each.uid, each.ref):
                 continue

@@ -35,7 +35,7 @@ from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Intake takes and returns these
 from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
-from sweephand.runs.received import settled
+from sweephand.runs.received import finished
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.turns import Turns
 
@@ -106,7 +106,7 @@ class Intake:
     def handle(self, messages: Sequence[Received], *, deadline: Instant) -> list[Handled]:
         """Handle every message, in no particular order. No message's failure raises.
 
-        The caller must report the messages that are not `settled()` as failed, so that SQS delivers them
+        The caller must report the messages that are not `finished()` as failed, so that SQS delivers them
         again.
         """
         handled: list[Handled] = []
@@ -140,7 +140,7 @@ class Intake:
         return handled
 
     def _acknowledge(self, handled: Iterable[Handled]) -> None:
-        self._queue.acknowledge([each.receipt for each in settled(handled)])
+        self._queue.acknowledge([each.receipt for each in finished(handled)])
 
     def _whole(self, received: Received, bundle: BundleMessage) -> Handled | None:
         """What became of a bundle that is not opened here; None if its triggers are to be delivered now.

@@ -27,18 +27,18 @@ class Handled(NamedTuple):
     error: Exception | None = None
 
 
-def settled(handled: Iterable[Handled]) -> list[Received]:
+def finished(handled: Iterable[Handled]) -> list[Received]:
     """The received messages of which everything is done. They may be acknowledged."""
-    return _received(handled, are_settled=True)
+    return _received(handled, are_finished=True)
 
 
-def unsettled(handled: Iterable[Handled]) -> list[Received]:
+def unfinished(handled: Iterable[Handled]) -> list[Received]:
     """The received messages of which something is left. The queue must deliver them again."""
-    return _received(handled, are_settled=False)
+    return _received(handled, are_finished=False)
 
 
-def _received(handled: Iterable[Handled], *, are_settled: bool) -> list[Received]:
-    is_settled: dict[Received, bool] = {}
+def _received(handled: Iterable[Handled], *, are_finished: bool) -> list[Received]:
+    is_finished: dict[Received, bool] = {}
     for each in handled:
-        is_settled[each.received] = each.is_done and is_settled.get(each.received, True)
-    return [received for received, is_done in is_settled.items() if is_done is are_settled]
+        is_finished[each.received] = each.is_done and is_finished.get(each.received, True)
+    return [received for received, is_done in is_finished.items() if is_done is are_finished]
