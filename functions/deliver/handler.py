@@ -12,10 +12,12 @@ with starting():
 
     from sweephand.runs.outcome import METRICS
     from sweephand.runs.received import unfinished
+    from sweephand.runtime.aws_ports import make_clients
     from sweephand.runtime.delivery import deliver
 
     logger = Logger()
     metrics = Metrics()
+    make_clients()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:

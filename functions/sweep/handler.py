@@ -9,8 +9,10 @@ with starting():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runtime import wheel
+    from sweephand.runtime.aws_ports import make_clients
 
     logger = Logger()
+    make_clients()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:

@@ -1,6 +1,7 @@
 """Loads the modules of the Lambda functions, as Lambda does."""
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -19,3 +20,12 @@ def function(name: str) -> ModuleType:
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     return loaded
+
+
+def forget_the_environment() -> None:
+    """Have the functions read their environment again, and make their clients and adapters again."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("sweephand.runtime."):
+            for each in vars(module).values():
+                if hasattr(each, "cache_clear"):
+                    each.cache_clear()

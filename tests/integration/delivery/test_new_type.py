@@ -1,7 +1,6 @@
 """A target type that an extension adds, through the handlers of the API and the delivery function."""
 
 import json
-import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, Final
@@ -11,7 +10,7 @@ import pytest
 from tests.fakes import courier
 from tests.fakes.engine_fixtures import aws_environment, on_moto
 from tests.fakes.engines import Dynamo
-from tests.fakes.functions import function
+from tests.fakes.functions import forget_the_environment, function
 from tests.fakes.http_events import WRITER, event_of
 
 from sweephand.targets.registry import registered
@@ -19,15 +18,6 @@ from sweephand.targets.registry import registered
 __all__ = ["aws_environment", "on_moto"]
 
 CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
-
-
-def forget_the_environment() -> None:
-    """Have the functions read their environment again, and make their clients and adapters again."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("sweephand.runtime."):
-            for each in vars(module).values():
-                if hasattr(each, "cache_clear"):
-                    each.cache_clear()
 
 
 @pytest.fixture

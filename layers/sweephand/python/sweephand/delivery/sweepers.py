@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import boto3
@@ -19,21 +20,27 @@ def lambda_client() -> "LambdaClient":
 
 
 class LambdaSweepers:
-    """ports.Sweepers by asynchronous invocations of one function (its name or ARN, with the alias)."""
+    """ports.Sweepers by asynchronous invocations of one function (its name or ARN, with the alias).
+
+    The client is made when the first sweeper is started, and kept. Few minutes need one.
+    """
 
     def __init__(self, function: str, client: "Callable[[], LambdaClient]" = lambda_client) -> None:
         self._function = function
-        self._client = client
+        self._connect = client
+
+    @cached_property
+    def _client(self) -> "LambdaClient":
+        return self._connect()
 
     def start(self, first_shards: Sequence[int]) -> None:
         """Start one sweep for each of those first shards.
 
         StoreError: the remaining sweeps were not started.
         """
-        client = self._client()
         for shard in first_shards:
             payload = json.dumps({"firstShard": shard}).encode()
             try:
-                client.invoke(FunctionName=self._function, InvocationType="Event", Payload=payload)
+                self._client.invoke(FunctionName=self._function, InvocationType="Event", Payload=payload)
             except (BotoCoreError, ClientError) as error:
                 raise StoreError(f"the sweep function was not started: {error}") from error
