@@ -10,7 +10,7 @@ from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.run import Run
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
-from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer
+from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, pack_key
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, Series
 
@@ -80,6 +80,14 @@ def timer(
 ) -> OccurrenceTimer:
     key = JobKey("default", name)
     return OccurrenceTimer(shard, key, UID, rev, series(), Occurrence(due_at, sequence), NOON - MINUTE_MS)
+
+
+def pack(
+    *timers: OccurrenceTimer, bucket_at: Instant = NOON, name: str = "0" * 24, shard: int = 3
+) -> TimerPack:
+    """A pack of those timers, or of three, where a sweeper writes it."""
+    packed = timers or (timer(NOON + 5), timer(NOON + 5, "other", sequence=4), timer(NOON + MINUTE_MS - 1))
+    return TimerPack(shard, pack_key(bucket_at, name), packed)
 
 
 def retry_timer(not_before: Instant = NOON, attempt: int = 2, shard: int = 3, **changed: Any) -> RetryTimer:

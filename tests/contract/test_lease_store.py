@@ -6,7 +6,7 @@ import pytest
 from tests.contract.builders import NOON
 from tests.fakes.engines import Stores
 
-from sweephand.model.timer import Cursor, Lease, WheelState
+from sweephand.model.timer import Chunk, Cursor, Lease, Place, WheelState
 from sweephand.ports import LeaseStore
 from sweephand.schedules import Occurrence
 
@@ -122,7 +122,18 @@ def test_of_several_that_claim_one_shard_one_has_it(stores: Stores) -> None:
     assert lease_of(leases, 0) == won[0]
 
 
-@pytest.mark.parametrize("cursor", [Cursor(KEY), Cursor(KEY, Occurrence(NOON + 1, 10**9)), Cursor()])
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        Cursor(KEY),
+        Cursor(KEY, Occurrence(NOON + 1, 10**9)),
+        Cursor(),
+        Cursor(KEY, entry=KEY),
+        Cursor(KEY, Occurrence(NOON + 1, 3), KEY),
+        Cursor(KEY, chunk=Chunk(Place(KEY + "~"), NOON - 7)),
+        Cursor(KEY, Occurrence(NOON + 1, 3), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7)),
+    ],
+)
 def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, cursor: Cursor) -> None:
     held = claimed(leases)
     within = leases.commit(held, Cursor("a", Occurrence(1, 1)), UNTIL)
@@ -130,6 +141,15 @@ def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, curs
     committed = leases.commit(within, cursor, UNTIL + 10_000)
     assert committed == Lease(0, cursor, 1, MINE, UNTIL + 10_000, judged_at=NOON)
     assert lease_of(leases, 0) == committed
+
+
+def test_a_cursor_that_leaves_a_pack_forgets_where_in_it_it_stood(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    within = leases.commit(held, Cursor(KEY, entry=KEY, chunk=Chunk(Place(KEY), NOON)), UNTIL)
+    assert within is not None
+    for cursor in (Cursor(KEY), Cursor(KEY + "~")):
+        assert leases.commit(within, cursor, UNTIL) == within._replace(cursor=cursor)
+        assert lease_of(leases, 0).cursor == cursor
 
 
 def test_a_commit_says_by_when_the_next_page_is_judged_or_leaves_it_as_it_is(leases: LeaseStore) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, retry_timer, timer
+from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, pack, retry_timer, timer
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
@@ -14,11 +14,12 @@ from sweephand.model.timer import (
     Cursor,
     StoredTimer,
     Timer,
+    TimerPack,
     bucket_of,
 )
 from sweephand.model.trigger import Failure, Redrive
 from sweephand.ports import TimerStore
-from sweephand.schedules import Occurrence
+from sweephand.schedules import Occurrence, Series
 
 SHARD = 3
 LATER = NOON + HOUR_MS
@@ -70,6 +71,47 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
 def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer) -> None:
     timers.put([written])
     assert list(timers.page(SHARD, Cursor(), LATER, 10)) == [written]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pack(),
+        pack(timer()),
+        pack(
+            timer(NOON + 1)._replace(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+            timer(NOON + 2)._replace(catchup=CatchUpPolicy("none", 120_000), followed_at=NOON + HOUR_MS),
+            timer(NOON + 2, "later", sequence=10**9)._replace(series=Series("@hourly", "Europe/Riga", NOON)),
+            timer(NOON + 2, "later", rev="2-bbbb")._replace(uid="uid0000000000002", armed_at=NOON),
+        ),
+        pack(*(timer(NOON + number, f"job-{number:03d}") for number in range(100))),
+    ],
+)
+def test_a_pack_reads_back_as_it_was_written(timers: TimerStore, written: TimerPack) -> None:
+    timers.put([written])
+    assert list(timers.page(SHARD, Cursor(), LATER, 10)) == [written]
+
+
+def test_a_pack_is_written_over_itself_and_lies_in_its_bucket_among_other_timers(timers: TimerStore) -> None:
+    first, second = pack(name="a" * 24), pack(name="b" * 24)
+    beyond = pack(timer(NOON + MINUTE_MS), bucket_at=NOON + MINUTE_MS)
+    timers.put([second, timer(NOON + 1), beyond, first])
+    timers.put([pack(timer(), name="b" * 24)])
+    of_bucket = [first, pack(timer(), name="b" * 24), timer(NOON + 1)]
+    assert everything(timers) == [*of_bucket, beyond]
+    assert list(timers.page(SHARD, Cursor(), LATER, 50)) == of_bucket
+
+
+def test_a_page_begins_with_the_pack_that_the_cursor_stands_in(timers: TimerStore) -> None:
+    written = pack()
+    timers.put([timer(NOON - 1), written, timer(NOON + 1)])
+    first = written.timers[0].sort_key
+    for cursor in (
+        Cursor(written.sort_key, entry=first),
+        Cursor(written.sort_key, Occurrence(NOON + 5, 2), first),
+    ):
+        assert list(timers.page(SHARD, cursor, LATER, 50)) == [written, timer(NOON + 1)]
+    assert list(timers.page(SHARD, Cursor(written.sort_key), LATER, 50)) == [timer(NOON + 1)]
 
 
 def test_no_timers_are_written_at_no_cost(timers: TimerStore) -> None:

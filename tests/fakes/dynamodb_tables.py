@@ -1,6 +1,7 @@
 """The items of DynamoDB's tables in the order of their keys, and the limits of an item."""
 
 import re
+from base64 import b64decode, b64encode
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +56,7 @@ class Tables:
         if second not in partition.items:
             # DynamoDB sorts by the bytes of UTF-8. The order of code points is the same.
             insort(partition.keys, second)
-        before, after = partition.items.get(second), copied(item)
+        before, after = partition.items.get(second), _as_read(item)
         partition.items[second] = after
         self._changed(before, after)
 
@@ -115,6 +116,15 @@ def copied(item: Attributes) -> dict[str, Any]:
     return {name: dict(value) for name, value in item.items()}
 
 
+def _as_read(item: Attributes) -> dict[str, Any]:
+    """A copy of an item as an answer has it: storage.connect does not parse answers, so binary is base64."""
+    return {
+        name: {kind: b64encode(content).decode() if isinstance(content, bytes) else content}
+        for name, value in item.items()
+        for kind, content in value.items()
+    }
+
+
 def size_of(item: Attributes) -> int:
     """The bytes that DynamoDB counts: names and texts in UTF-8, and one byte for two digits of a number."""
     return sum(len(name.encode()) + _value_size(name, value) for name, value in item.items())
@@ -142,6 +152,8 @@ def _value_size(name: str, value: Value) -> int:
     if kind == "NULL":
         assert content is True, f"{name}: NULL is true"
         return 1
+    if kind == "B":
+        return len(content if isinstance(content, bytes) else b64decode(content))
     assert isinstance(content, str), f"{name}: {kind} is unknown to this fake"
     if kind == "S":
         return len(content.encode())

@@ -131,7 +131,7 @@ class MemoryTimers:
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         with self._lock:
             keys = self._keys.get(shard, [])
-            find = bisect_right if cursor.within is None else bisect_left
+            find = bisect_left if cursor.is_within_item else bisect_right
             found = keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))][:limit]
             timers = [self._timers[shard, key] for key in found]
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]

@@ -148,7 +148,7 @@ def counts_from_the_beginning() -> Iterator[None]:
 
 @mutation("The cursor's commit forgets the place within a timer")
 def forgets_within() -> Iterator[None]:
-    with patch.object(expand, "Cursor", lambda key, _=None: Cursor(key)):
+    with patch.object(expand, "Cursor", lambda key, _within, *rest: Cursor(key, None, *rest)):
         yield
 
 

@@ -28,16 +28,16 @@ HARMLESS: Final = frozenset(
 def shards_take_turns(tale: Tale) -> Iterator[str]:
     """While ticks come and no store fails, the cursor of a shard with due timers moves every few minutes."""
     by_shard: dict[int, list[TimerStored]] = defaultdict(list)
-    for timer in sorted(tale.timers, key=lambda each: each.sort_key):
+    for timer in sorted(tale.timers, key=lambda each: each.place):
         by_shard[timer.shard].append(timer)
     allowed_ms = TURN_MS * len(by_shard) + SWEEP_MS
     excused = _excused(tale)
     for shard, timers in by_shard.items():
-        keys = [timer.sort_key for timer in timers]
+        places = [timer.place for timer in timers]
         cursors: list[CursorStored | None] = [None, *tale.cursors.get(shard, ())]
         for before, after in pairwise([*cursors, None]):
             until = tale.ends_at if after is None else after.at
-            first = next((each for each in timers[_passed(keys, before) :] if each.at < until), None)
+            first = next((each for each in timers[_passed(places, before) :] if each.at < until), None)
             if first is None:
                 continue
             since = max(first.at, first.due_at, before.at if before is not None else 0)
@@ -55,25 +55,25 @@ def what_is_due_is_reached_before(tale: Tale) -> Iterator[str]:
     """In the calm, the cursor has reached a timer when it falls due, at whichever second tick wakes."""
     if tale.echo_ends_at is None:
         return
-    keys = {shard: [each.key for each in cursors] for shard, cursors in tale.cursors.items()}
+    reached = {shard: [each.place for each in cursors] for shard, cursors in tale.cursors.items()}
     excused = _excused(tale)
     for timer in tale.timers:
-        if not tale.echo_ends_at <= timer.due_at <= tale.through or timer.shard not in keys:
+        if not tale.echo_ends_at <= timer.due_at <= tale.through or timer.shard not in reached:
             continue
         if any(since <= timer.due_at <= until for since, until in excused):
             continue
         cursors = tale.cursors[timer.shard]
-        place = bisect_left(keys[timer.shard], timer.sort_key)
+        place = bisect_left(reached[timer.shard], timer.place)
         # A cursor within the timer has reached it.
         if place < len(cursors) and cursors[place].at > timer.due_at:
             late_ms = cursors[place].at - timer.due_at
             yield f"{timer.name}: the timer for {told(timer.due_at)} was reached {late_ms} ms too late"
 
 
-def _passed(keys: Sequence[str], cursor: CursorStored | None) -> int:
+def _passed(places: Sequence[tuple[str, str]], cursor: CursorStored | None) -> int:
     if cursor is None:
         return 0
-    return (bisect_right if cursor.within_at is None else bisect_left)(keys, cursor.key)
+    return (bisect_right if cursor.within_at is None else bisect_left)(places, cursor.place)
 
 
 def _excused(tale: Tale) -> list[tuple[int, int]]:

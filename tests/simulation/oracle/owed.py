@@ -101,8 +101,8 @@ def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
         (
             each.at - waited_ms
             for each in tale.cursors.get(timer.shard, [])
-            if each.key > timer.sort_key
-            or (each.key == timer.sort_key and (each.within_at is None or each.within_at >= due_at))
+            if each.has_passed(timer.place)
+            or (each.place == timer.place and each.within_at is not None and each.within_at >= due_at)
         ),
         None,
     )

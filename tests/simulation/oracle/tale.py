@@ -208,9 +208,7 @@ class Tale:
         """Return whether a shard's last cursor at an instant, or at the end, lies behind a timer."""
         cursors = self.cursors.get(timer.shard, [])
         last = next((each for each in reversed(cursors) if at is None or each.at <= at), None)
-        if last is None:
-            return False
-        return timer.sort_key < last.key or (timer.sort_key == last.key and last.within_at is None)
+        return last is not None and last.has_passed(timer.place)
 
 
 Named = TypeVar("Named", Requested, Concluded)

@@ -103,8 +103,8 @@ def _ended_at(life: Life, timer: TimerStored) -> int | None:
     return life.later_revisions(timer.rev)[0].at
 
 
-def _place(cursor: CursorStored) -> tuple[str, bool, int]:
-    return cursor.key, cursor.within_at is None, cursor.within_at or 0
+def _place(cursor: CursorStored) -> tuple[tuple[str, str], bool, int]:
+    return cursor.place, cursor.within_at is None, cursor.within_at or 0
 
 
 def _named(timer: TimerStored) -> str:

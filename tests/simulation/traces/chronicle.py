@@ -13,13 +13,17 @@ from sweephand.model.job import Job
 from sweephand.model.line import Line, StoredLine
 from sweephand.model.run import Run
 from sweephand.model.timer import (
+    Cursor,
     DeadlineTimer,
     Lease,
     OccurrenceTimer,
+    Place,
     RetryTimer,
     StoredTimer,
     Timer,
+    TimerPack,
     UnreadTimer,
+    placed_timers,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ class Chronicle(Recorder):
         #: Removes items that are past their time to live. It is None in seeds that are too short for it.
         self.removals: Removals | None = None
         #: Called for each timer that is written, and for each lease.
-        self.wheel_seen: tuple[Callable[[Timer], None], Callable[[Lease], None]] | None = None
+        self.wheel_seen: tuple[Callable[[Timer, Place], None], Callable[[Lease], None]] | None = None
 
     def add(self, event: Event) -> None:
         """Add one event as it is."""
@@ -81,12 +85,17 @@ class Chronicle(Recorder):
 
     def timer_changed(self, _: StoredTimer | None, after: StoredTimer | None) -> None:
         """Note that a timer was written. A timer of a newer version is not readable here, and is left out."""
-        if after is not None and not isinstance(after, UnreadTimer):
-            if not isinstance(after, OccurrenceTimer) and not self._is_of_calm(after):
-                self.last_other_timer_at = max(self.last_other_timer_at, after.due_at)
-            self.timer_stored(after)
+        for place, timer, _is_last in placed_timers([] if after is None else [after], Cursor()):
+            if isinstance(timer, UnreadTimer):
+                continue
+            if not isinstance(timer, OccurrenceTimer) and not self._is_of_calm(timer):
+                self.last_other_timer_at = max(self.last_other_timer_at, timer.due_at)
+            self.timer_stored(timer, place)
             if self.wheel_seen is not None:
-                self.wheel_seen[0](after)
+                self.wheel_seen[0](timer, place)
+        if isinstance(after, TimerPack):
+            self.figures["packs"] += 1
+            self.figures["packed timers"] += len(after.timers)
 
     def job_removed(self, job: Job) -> None:
         """Note that DynamoDB has removed a job, whose time to live is over."""
@@ -104,10 +113,10 @@ class Chronicle(Recorder):
 
     def timer_removed(self, timer: StoredTimer) -> None:
         """Note that DynamoDB has removed a timer."""
-        if isinstance(timer, UnreadTimer):
-            return
-        of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
-        self._removed(Removed(self.now(), "timer", timer.key.name, of.uid))
+        for _place, each, _is_last in placed_timers([timer], Cursor()):
+            if not isinstance(each, UnreadTimer):
+                of = each if isinstance(each, OccurrenceTimer) else each.message.trigger
+                self._removed(Removed(self.now(), "timer", each.key.name, of.uid))
 
     def _removed(self, event: Removed) -> None:
         self.figures["removed"] += 1

@@ -35,7 +35,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
 from sweephand.model.run import Run
-from sweephand.model.timer import Lease, OccurrenceTimer, Timer
+from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt
 
@@ -249,8 +249,8 @@ class Recorder:
         waiting = tuple(map(_in_line, line.waiting))
         self.events.append(LineStored(self._now(), key.name, uid, holder, waiting))
 
-    def timer_stored(self, timer: Timer) -> None:
-        """Note that a timer was written, or written over itself."""
+    def timer_stored(self, timer: Timer, place: Place) -> None:
+        """Note that a timer was written at a place, or written over itself."""
         kind = type(timer).__name__.removesuffix("Timer").lower()
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
         self.events.append(
@@ -262,9 +262,10 @@ class Recorder:
                 of.rev,
                 kind,
                 timer.due_at,
-                timer.sort_key,
+                place.key,
                 timer.due_at - timer.first.due_at if isinstance(timer, OccurrenceTimer) else 0,
                 timer.armed_at if isinstance(timer, OccurrenceTimer) else None,
+                place.entry,
             )
         )
 
@@ -272,7 +273,9 @@ class Recorder:
         """Note that a shard's cursor was written."""
         cursor = lease.cursor
         within_at = cursor.within.due_at if cursor.within is not None else None
-        self.events.append(CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at))
+        self.events.append(
+            CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at, cursor.entry)
+        )
 
 
 def _answered(

@@ -43,6 +43,7 @@ from sweephand.model.timer import (
     Lease,
     OccurrenceTimer,
     RetryTimer,
+    TimerPack,
 )
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -298,8 +299,8 @@ def _called(call: Call, subject: Subject) -> str | None:
 
 def _touched(value: Any, subject: Subject) -> Iterator[str]:
     yield from _lines(value, subject)
-    if isinstance(value, list) or type(value) is tuple:
-        for each in value:
+    if isinstance(value, list | TimerPack) or type(value) is tuple:
+        for each in value.timers if isinstance(value, TimerPack) else value:
             yield from _touched(each, subject)
 
 
@@ -346,7 +347,7 @@ def _other_timer(timer: RetryTimer | DeadlineTimer, subject: Subject) -> str | N
 
 def _cursor(cursor: Cursor) -> str:
     within = f" within, up to {_time(cursor.within.due_at)}" if cursor.within is not None else ""
-    return f"to {cursor.key}{within}"
+    return f"to {cursor.key}{cursor.entry and f' at {cursor.entry}'}{within}"
 
 
 def _job(job: Job, subject: Subject) -> str | None:

@@ -5,7 +5,7 @@ Instants named `at` are true ones. Every other instant is by the clock of the ma
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sweephand.base.instants import Instant
 
@@ -288,13 +288,17 @@ class LineStored:
     waiting: tuple[InLine, ...] = ()
 
 
+#: Sorts after the sort key of every timer.
+_AFTER_EVERY_ENTRY: Final = "\uffff"
+
+
 @dataclass(frozen=True, slots=True)
 class TimerStored:
     """A timer was written, or written over itself.
 
     `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is due that
     much later than its first trigger. `armed_at` is when its revision was armed, by the clock of the function
-    that did.
+    that did. `sort_key` is that of its item. If the item is a pack, `entry` tells the timers in it apart.
     """
 
     at: Instant
@@ -307,6 +311,12 @@ class TimerStored:
     sort_key: str
     put_off_by_ms: int = 0
     armed_at: Instant | None = None
+    entry: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it lies in its shard, in the order in which timers are swept."""
+        return self.sort_key, self.entry
 
     @property
     def first_due_at(self) -> Instant:
@@ -328,6 +338,17 @@ class CursorStored:
     fence: int
     key: str
     within_at: Instant | None
+    entry: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The last timer that it has reached, in the order in which timers are swept."""
+        is_item_done = self.within_at is None and not self.entry
+        return self.key, _AFTER_EVERY_ENTRY if is_item_done else self.entry
+
+    def has_passed(self, place: tuple[str, str]) -> bool:
+        """Whether the timer at that place is done."""
+        return place < self.place or (place == self.place and self.within_at is None)
 
 
 @dataclass(frozen=True, slots=True)

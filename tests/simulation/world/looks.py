@@ -12,7 +12,7 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import HORIZON_MS
-from sweephand.model.timer import Lease, Timer
+from sweephand.model.timer import Cursor, Lease, Place, Timer
 
 #: The longest time between two wake-ups while no timer is due.
 _IDLE_MS: Final = 12 * HOUR_MS
@@ -45,7 +45,7 @@ class Looks:
         self._random = random
         self._phase_ms = phase_ms
         self._tick = tick
-        self._unswept: dict[int, list[tuple[str, Instant]]] = defaultdict(list)
+        self._unswept: dict[int, list[tuple[Place, Instant]]] = defaultdict(list)
         self._planned: set[Instant] = set()
         self._missing_until: Instant = 0
         self._is_calm = False
@@ -60,13 +60,13 @@ class Looks:
         self._is_calm = True
         self._each_minute()
 
-    def _stored(self, timer: Timer) -> None:
-        heappush(self._unswept[timer.shard], (timer.sort_key, timer.due_at))
+    def _stored(self, timer: Timer, place: Place) -> None:
+        heappush(self._unswept[timer.shard], (place, timer.due_at))
         self._plan(timer.due_at - HORIZON_MS + MINUTE_MS)
 
     def _swept(self, lease: Lease) -> None:
         unswept, cursor = self._unswept[lease.shard], lease.cursor
-        while unswept and (unswept[0][0] < cursor.key or (unswept[0][0] == cursor.key and not cursor.within)):
+        while unswept and _is_passed(unswept[0][0], cursor):
             heappop(unswept)
 
     def _plan(self, near: Instant) -> None:
@@ -104,3 +104,9 @@ class Looks:
         at = (self._scheduler.now // MINUTE_MS + 1) * MINUTE_MS + self._phase_ms
         self._scheduler.call_at(at, lambda: self._tick(at))
         self._scheduler.call_at(at, self._each_minute)
+
+
+def _is_passed(place: Place, cursor: Cursor) -> bool:
+    if place.key == cursor.key and not cursor.is_within_item:
+        return True
+    return place < cursor.place or (place == cursor.place and cursor.within is None)

@@ -18,6 +18,7 @@ from sweephand.model.timer import (
     RetryTimer,
     Timer,
     bucket_of,
+    placed_timers,
 )
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, ScheduleError
@@ -61,7 +62,7 @@ def expanded(
     triggers_max: int = 1_000,
 ) -> Expansion:
     jobs = {job.key: job} if job else {}
-    return expand(timers, jobs, held(cursor, judged_at), triggers_max=triggers_max)
+    return expand(placed_timers(timers, cursor), jobs, held(cursor, judged_at), triggers_max=triggers_max)
 
 
 def held(cursor: Cursor = BEGINNING, judged_at: Instant = NOON) -> Lease:
@@ -180,9 +181,9 @@ def test_what_lies_within_one_timer_says_nothing_of_those_after_it() -> None:
     first, second = job_of("first", schedule="@every 10s"), job_of("second", schedule="@every 11s")
     timers = [timer_of(first), timer_of(second)]
     jobs = {first.key: first, second.key: second}
-    begun = expand(timers, jobs, held(), triggers_max=3)
+    begun = expand(placed_timers(timers, BEGINNING), jobs, held(), triggers_max=3)
     assert begun.cursor.key == timers[0].sort_key
-    rest = expand(timers, jobs, held(begun.cursor))
+    rest = expand(placed_timers(timers, begun.cursor), jobs, held(begun.cursor))
     assert dues(rest) == [40, 50, 11, 22, 33, 44, 55]
     assert [each.trigger.sequence for each in rest.messages] == [4, 5, 1, 2, 3, 4, 5]
     assert rest.cursor == Cursor(timers[1].sort_key)
@@ -233,7 +234,7 @@ def swept(
         page = [timer for timer in page if bucket_of(timer.due_at) == bucket_of(page[0].due_at)]
         if not page:
             return
-        expansion = expand(page, {job.key: job}, held(cursor), triggers_max=triggers_max)
+        expansion = expanded(job, *page, cursor=cursor, triggers_max=triggers_max)
         assert expansion.cursor != cursor, "the cursor stands still"
         assert len(expansion.messages) <= triggers_max
         yield from (each for each in expansion.messages if isinstance(each, TriggerMessage))
@@ -245,10 +246,11 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbou
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
     broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
     sound = timer_of(other)
-    expansion = expand([broken, sound], {job.key: job, other.key: other}, held())
+    page = placed_timers([broken, sound], BEGINNING)
+    expansion = expand(page, {job.key: job, other.key: other}, held())
     assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
     assert expansion.cursor == Cursor(sound.sort_key)
-    copy, successor = expansion.successors
+    (copy,), (successor,) = expansion.copies, expansion.successors
     assert copy == broken._replace(put_off_to=NOON + 20_000 + PUT_OFF_MS)
     assert bucket_of(copy.due_at) == NOON + 5 * MINUTE
     assert successor.key == other.key
@@ -328,7 +330,8 @@ def test_a_timer_that_was_put_off_makes_no_misfire_and_an_outage_after_it_does(
 ) -> None:
     job = job_of(schedule="@every 50s", catchup={"mode": mode, "window": "2m"})
     broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
-    (copy,) = expanded(job, broken).successors
+    (copy,) = expanded(job, broken).copies
+    assert isinstance(copy, OccurrenceTimer)
     copy = copy._replace(series=job.series)
     expansion = expanded(job, copy, judged_at=copy.due_at + found_late_ms)
     # Alone in its span, the newest misfire of `latest` fires.

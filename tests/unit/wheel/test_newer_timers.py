@@ -13,6 +13,7 @@ from sweephand.model.timer import (
     OccurrenceTimer,
     UnreadTimer,
     instant_at,
+    placed_timers,
     position_key,
 )
 from sweephand.wheel.expand import PUT_OFF_MS, expand
@@ -31,8 +32,9 @@ def test_a_position_says_its_instant(instant: int) -> None:
 
 def test_a_timer_of_a_newer_version_is_copied_ahead_as_it_is_and_reported() -> None:
     timer = unread(data={"S": "x"})
-    expansion = expand([timer], {}, Lease(SHARD, Cursor(), judged_at=NOON))
+    expansion = expand(placed_timers([timer], Cursor()), {}, Lease(SHARD, Cursor(), judged_at=NOON))
     (copy,) = expansion.copies
+    assert isinstance(copy, UnreadTimer)
     assert (copy.item, copy.due_at) == (timer.item, timer.due_at + PUT_OFF_MS)
     assert (expansion.cursor, expansion.timers) == (Cursor(timer.sort_key), 1)
     (fault,) = expansion.faults
@@ -80,7 +82,11 @@ def test_what_was_put_off_is_expanded_by_its_place_and_its_successor_has_a_key_o
     place = position_key(NOON + 5 * MINUTE_MS) + "#whatever-a-newer-version-calls-it"
     copy = original._replace(put_off_to=NOON + 5 * MINUTE_MS, stored_key=place)
     assert (copy.sort_key, copy.due_at) == (place, NOON + 5 * MINUTE_MS)
-    expansion = expand([copy], {job.key: job}, Lease(SHARD, Cursor(), judged_at=NOON + 5 * MINUTE_MS))
+    expansion = expand(
+        placed_timers([copy], Cursor()),
+        {job.key: job},
+        Lease(SHARD, Cursor(), judged_at=NOON + 5 * MINUTE_MS),
+    )
     assert [each.trigger.due_at - NOON for each in expansion.messages] == [
         50_000,
         100_000,

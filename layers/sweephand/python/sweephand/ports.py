@@ -139,9 +139,10 @@ class TimerStore(Protocol):
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         """The next timers of a shard at the cursor, sorted by key, all of one bucket, up to `limit`.
 
-        They lie after the cursor, in a bucket that begins before `before`. If `cursor.within` is set, the
-        timer at `cursor.key` is among them. The page is empty only if the shard has no such timer. A timer
-        that a newer version wrote, or that is damaged, is returned as an UnreadTimer.
+        They lie after the cursor, in a bucket that begins before `before`. If the item at `cursor.key` is
+        only partly done, it is among them. `limit` counts a pack as one. The page is empty only if the shard
+        has no such timer. A timer that a newer version wrote, or that is damaged, is returned as an
+        UnreadTimer.
         """
         ...
 

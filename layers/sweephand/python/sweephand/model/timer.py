@@ -1,6 +1,6 @@
-"""What a timer is, and where it lies in the wheel: buckets, sort keys, cursors."""
+"""What a timer is, and where it lies in the wheel: buckets, sort keys, packs, cursors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -170,21 +170,108 @@ class UnreadTimer(NamedTuple):
         return self._replace(sort_key=position_key(self.due_at + by_ms) + rest)
 
 
+class TimerPack(NamedTuple):
+    """Occurrence timers of one shard and one bucket that share an item, in the order of their sort keys.
+
+    The pack lies at the beginning of its bucket. If an older version could not read the pack, the item is a
+    copy at a later place. Then each timer has that place as its `put_off_to`.
+    """
+
+    shard: int
+    sort_key: str
+    timers: tuple[OccurrenceTimer, ...]
+
+    @property
+    def due_at(self) -> Instant:
+        """When a sweeper meets it: the beginning of its bucket, or later if it was put off."""
+        return instant_at(self.sort_key)
+
+
+def pack_key(bucket_at: Instant, name: str) -> str:
+    """The sort key of the pack of that name in the bucket that begins at `bucket_at`."""
+    return f"{position_key(bucket_at)}#pack#{name}"
+
+
 Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
 
-#: A timer of a page of the wheel, readable or not.
-StoredTimer: TypeAlias = Timer | UnreadTimer
+#: An item of a page of the wheel, readable or not.
+StoredTimer: TypeAlias = Timer | TimerPack | UnreadTimer
+
+
+class Place(NamedTuple):
+    """The place of a timer in its shard. Places compare in the order in which timers are swept.
+
+    `key` is the sort key of the timer's item. `entry` is the timer's own sort key if the item is a pack, and
+    "" otherwise. So a place does not depend on which other timers are in the pack.
+    """
+
+    key: str
+    entry: str = ""
+
+
+class PlacedTimer(NamedTuple):
+    """A timer and its place. `is_last` says that no timer of the same item follows."""
+
+    place: Place
+    timer: Timer | UnreadTimer
+    is_last: bool = True
+
+
+class Chunk(NamedTuple):
+    """Consecutive timers of a shard, up to `last`, whose successors are all written.
+
+    `judged_at` is the instant by which a sweeper decides which of their occurrences are late. Successors and
+    triggers of a chunk must follow from the same decision.
+    """
+
+    last: Place
+    judged_at: Instant
 
 
 class Cursor(NamedTuple):
     """How far a shard has been swept.
 
-    Every timer with a sort key less than `key` is done. If `within` is None, the timer at `key` is done too.
-    Otherwise it is done up to and including the occurrence `within`.
+    Every timer with a sort key less than `key` is done. If `within` and `entry` are absent, the item at `key`
+    is done too. If the item is a pack, `entry` is the sort key of a timer in it: the timers before it are
+    done. The timer at the cursor is done, or done up to and including the occurrence `within` if that is set.
+    If `chunk` is set, the successors of the timers up to the chunk's end are written, although not all of
+    their triggers are sent.
     """
 
     key: str = ""
     within: Occurrence | None = None
+    entry: str = ""
+    chunk: Chunk | None = None
+
+    @property
+    def place(self) -> Place:
+        """The place of the timer at the cursor."""
+        return Place(self.key, self.entry)
+
+    @property
+    def is_within_item(self) -> bool:
+        """Whether the item at `key` is only partly done."""
+        return self.within is not None or self.entry != ""
+
+
+def placed_timers(items: Sequence[StoredTimer], cursor: Cursor) -> list[PlacedTimer]:
+    """The timers of a page that are not done, each with its place. Packs are opened.
+
+    `items` is a page at `cursor`, as TimerStore.page returns it. The list is empty if the cursor stands in a
+    pack, and the stored pack has no timer after the cursor.
+    """
+    found: list[PlacedTimer] = []
+    for item in items:
+        if not isinstance(item, TimerPack):
+            found.append(PlacedTimer(Place(item.sort_key), item))
+            continue
+        last = item.timers[-1].sort_key
+        for timer in item.timers:
+            place = Place(item.sort_key, timer.sort_key)
+            is_at_cursor = place == cursor.place and cursor.within is not None
+            if place > cursor.place or is_at_cursor:
+                found.append(PlacedTimer(place, timer, timer.sort_key == last))
+    return found
 
 
 class Lease(NamedTuple):

@@ -1,12 +1,13 @@
 """How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
 from sweephand.base.instants import Instant
-from sweephand.model.timer import Cursor, Lease, WheelState
+from sweephand.model.timer import Chunk, Cursor, Lease, Place, WheelState
 from sweephand.schedules import Occurrence
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
@@ -16,11 +17,23 @@ _TICK: Final[ItemKey] = (_PARTITION, "tick")
 _SHARDS: Final[ItemKey] = (_PARTITION, "shards")
 
 
+#: Stored as `within` if the cursor stands in a pack, and no occurrence is done of the timer that comes next.
+#: A version that cannot read packs then copies the pack ahead instead of passing it. No occurrence has the
+#: number 0.
+_NO_OCCURRENCE: Final = Occurrence(0, 0)
+
+
 class LeaseItem(Item):
-    """A shard's lease. Without `owner` the shard is free. `within` is an occurrence, stored as a list."""
+    """A shard's lease. Without `owner` the shard is free. `within` is an occurrence, stored as a list.
+
+    `part` is `[cursor, entry, chunk]`, where a chunk is `[key, entry, judged_at]` or null. A version that
+    does not know packs moves the cursor and leaves `part` as it is. So `part` names the cursor to which it
+    belongs.
+    """
 
     cursor = UnicodeAttribute()
     within = JsonAttribute(null=True)
+    part = JsonAttribute(null=True)
     fence = IntegerAttribute()
     owner = UnicodeAttribute(null=True)
     lease_until = IntegerAttribute(attr_name="until")
@@ -113,9 +126,11 @@ class DynamoLeases:
         """
         actions = [
             LeaseItem.cursor.set(cursor.key),
-            LeaseItem.within.set(cursor.within),
+            LeaseItem.within.set(_within(cursor)),
             LeaseItem.lease_until.set(until),
         ]
+        part = _part(cursor)
+        actions.append(LeaseItem.part.remove() if part is None else LeaseItem.part.set(part))
         if cursor != lease.cursor:
             actions.append(LeaseItem.tries.remove())
         if judged_at is not None:
@@ -149,7 +164,8 @@ def _item(lease: Lease) -> LeaseItem:
     return LeaseItem(
         *_key(lease.shard),
         cursor=lease.cursor.key,
-        within=lease.cursor.within,
+        within=_within(lease.cursor),
+        part=_part(lease.cursor),
         fence=lease.fence,
         owner=lease.owner,
         lease_until=lease.lease_until,
@@ -163,10 +179,9 @@ def _item(lease: Lease) -> LeaseItem:
 
 def _lease(raw: RawItem) -> Lease:
     item = LeaseItem.read(raw)
-    within = None if item.within is None else Occurrence(*item.within)
     return Lease(
         shard=int(item.sk),
-        cursor=Cursor(item.cursor, within),
+        cursor=_cursor(item.cursor, item.within, item.part),
         fence=item.fence,
         owner=item.owner,
         lease_until=item.lease_until,
@@ -176,3 +191,25 @@ def _lease(raw: RawItem) -> Lease:
         tries=item.tries or 0,
         left_at=item.left_at,
     )
+
+
+def _within(cursor: Cursor) -> Occurrence | None:
+    return _NO_OCCURRENCE if cursor.entry and cursor.within is None else cursor.within
+
+
+def _part(cursor: Cursor) -> list[Any] | None:
+    """What a version that does not know packs would not read of a cursor; None if there is nothing."""
+    if not cursor.entry and cursor.chunk is None:
+        return None
+    chunk = cursor.chunk and [*cursor.chunk.last, cursor.chunk.judged_at]
+    return [cursor.key, cursor.entry, chunk]
+
+
+def _cursor(key: str, within: Sequence[int] | None, part: Sequence[Any] | None) -> Cursor:
+    occurrence = None if within is None else Occurrence(*within)
+    known = None if occurrence == _NO_OCCURRENCE else occurrence
+    if part is None or part[0] != key or (part[1] and occurrence is None):
+        # There is no such part, or a version that does not know packs has moved the cursor since.
+        return Cursor(key, known)
+    _, entry, chunk = part
+    return Cursor(key, known, entry, chunk and Chunk(Place(*chunk[:2]), chunk[2]))

@@ -19,6 +19,7 @@ from sweephand.model.timer import (
     RetryTimer,
     StoredTimer,
     Timer,
+    TimerPack,
     UnreadTimer,
     bucket_key,
     instant_at,
@@ -28,12 +29,17 @@ from sweephand.model.wire import decode, encode
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.packs import PACK_VERSION, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
 
 #: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
 #: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
-#: version is of version 1. Occurrence timers still are of version 1, so their version is not written.
-VERSION: Final = 2
+#: version is of version 1. Each kind keeps the version in which it got its present form, so that older
+#: versions read it: occurrence timers are of version 1, which is not written.
+VERSION: Final = PACK_VERSION
+
+#: The version of retry timers and deadline timers.
+_MESSAGE_VERSION: Final = 2
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -83,7 +89,7 @@ class DynamoTimers:
         """The next timers at the cursor, of one bucket, from one strong query: 1 RRU for each 4 KB."""
         # A key with a zero byte behind it sorts directly after the key. A bucket's name sorts before every
         # timer of that bucket, so that the range ends where the bucket of `before` begins.
-        low = cursor.key + "\0" if cursor.within is None else cursor.key
+        low = cursor.key if cursor.is_within_item else cursor.key + "\0"
         high = bucket_key(before)
         if low > high:
             return ()
@@ -137,6 +143,8 @@ def _item(timer: StoredTimer) -> Item:
     if isinstance(timer, UnreadTimer):
         return _CopiedItem(timer)
     place = (partition(timer.shard), timer.sort_key)
+    if isinstance(timer, TimerPack):
+        return pack_item(timer, place)
     expires_at = expiry(timer.due_at + TIMER_RETENTION_MS)
     if isinstance(timer, OccurrenceTimer):
         return OccurrenceItem(
@@ -157,7 +165,7 @@ def _item(timer: StoredTimer) -> Item:
             followed_at=timer.followed_at,
             not_before=timer.put_off_to,
         )
-    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=VERSION)
+    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
 
 
 def _timer(raw: RawItem) -> StoredTimer:
@@ -169,7 +177,7 @@ def _timer(raw: RawItem) -> StoredTimer:
         return UnreadTimer(shard, key, raw)
     except Exception as error:  # noqa: BLE001 - an item that cannot be read must not block the shard
         return UnreadTimer(shard, key, raw, repr(error))
-    if timer.sort_key == key:
+    if isinstance(timer, TimerPack) or timer.sort_key == key:
         return timer
     # An older version could not read the timer, and copied it to this place.
     if isinstance(timer, OccurrenceTimer):
@@ -177,11 +185,13 @@ def _timer(raw: RawItem) -> StoredTimer:
     return timer._replace(stored_key=key)
 
 
-def _read(raw: RawItem, shard: int) -> Timer:
-    """The timer of an item, apart from its place. NewerError if a newer version wrote it."""
+def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
+    """The pack of an item, or its timer apart from its place. NewerError if a newer version wrote it."""
     version = int(raw.get("v", {"N": "1"})["N"])
     if version > VERSION:
         raise NewerError(f"a timer of version {version}: this code reads {VERSION}")
+    if "z" in raw:
+        return read_pack(raw, shard)
     if "m" in raw:
         return _of_message(decode(raw["m"]["S"]), shard)
     if "s" not in raw:

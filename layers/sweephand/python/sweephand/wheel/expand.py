@@ -1,6 +1,6 @@
 """Expanding: what a page of timers yields. It depends only on the timers, their jobs and the lease."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -15,8 +15,9 @@ from sweephand.model.timer import (
     DeadlineTimer,
     Lease,
     OccurrenceTimer,
+    Place,
+    PlacedTimer,
     RetryTimer,
-    StoredTimer,
     UnreadTimer,
     bucket_of,
     occurrences_from,
@@ -27,9 +28,9 @@ from sweephand.model.trigger import (
     TriggerMessage,
     message_of,
 )
-from sweephand.schedules import Occurrence
+from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import range_message
-from sweephand.wheel.catchup import misfires_of_timer, skipped_run
+from sweephand.wheel.catchup import OccurrenceRange, misfires_of_timer, skipped_run
 
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
@@ -45,8 +46,8 @@ class Expansion:
     """All that must be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
     `skipped` has one record for each range of misfires that do not fire. `ranges` has the ranges that end the
-    series of a job which is deleted after its last run. `copies` are copies of timers that this version
-    cannot read. They are written like `successors`.
+    series of a job which is deleted after its last run. `copies` are copies of timers that are put off. They
+    must be written before `successors`. `timers` is how many timers are done.
     """
 
     cursor: Cursor
@@ -54,7 +55,7 @@ class Expansion:
     ranges: list[RangeMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
-    copies: list[UnreadTimer] = field(default_factory=list)
+    copies: list[OccurrenceTimer | UnreadTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
     _succeeded: set[str] = field(default_factory=set)
@@ -70,10 +71,13 @@ class Expansion:
             self.successors.append(successor)
 
     def put_off(self, timer: OccurrenceTimer, why: Exception) -> None:
-        """Add a copy of a timer that cannot be expanded, and record the reason."""
+        """Add a copy of a timer that cannot be expanded, and record the reason.
+
+        The copy is a timer of its own, also if the timer is in a pack.
+        """
         why.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
         self.faults.append(why)
-        self.add_successor(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+        self.copies.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
 
     @property
     def size(self) -> int:
@@ -81,125 +85,236 @@ class Expansion:
         return len(self.messages) + len(self.skipped)
 
 
+@dataclass(slots=True)
+class Seen:
+    """The occurrence timers of one bucket that one sweeper has met.
+
+    A crash, a rollback or a timer that was put off can leave two timers of one revision with the same first
+    trigger in one bucket. The second one would yield the same triggers and the same successor again, for
+    ever if both are in packs. So a sweeper passes over it.
+    """
+
+    _names: set[str] = field(default_factory=set)
+    _doubles: set[Place] = field(default_factory=set)
+
+    def meet(self, place: Place, timer: OccurrenceTimer) -> None:
+        """Note a timer, and whether its revision and first trigger were met at an earlier place."""
+        name = _name(timer)
+        if name in self._names:
+            self._doubles.add(place)
+        self._names.add(name)
+
+    def remember(self, timer: OccurrenceTimer) -> None:
+        """Note a timer whose expansion began in an earlier turn. It is no double."""
+        self._names.add(_name(timer))
+
+    def is_double(self, place: Place) -> bool:
+        """Whether the timer at that place repeats one that was met before."""
+        return place in self._doubles
+
+
+def _name(timer: OccurrenceTimer) -> str:
+    return f"{timer.first.due_at}#{timer.key}#{timer.uid}#{timer.rev}"
+
+
 def expand(
-    timers: Sequence[StoredTimer],
+    timers: Sequence[PlacedTimer],
     jobs: Mapping[JobKey, Job],
     lease: Lease,
     *,
     unreadable: Mapping[JobKey, Exception] = MappingProxyType({}),
     triggers_max: int = TRIGGERS_MAX,
+    seen: Seen | None = None,
 ) -> Expansion:
     """The triggers, skipped ranges and successors of the timers at the lease's cursor, up to `triggers_max`.
 
-    The timers are of one bucket, in the order of their keys, as TimerStore.page returns them. The lease's
-    `judged_at` decides which occurrences are late. So a later expansion of the same page has the same result.
-    The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the jobs
-    that cannot be read, each with the reason. Their timers are put off.
+    The timers are of one bucket, as placed_timers() returns them. The lease's `judged_at` decides which
+    occurrences are late, or that of the cursor's chunk. So a later expansion of the same page has the same
+    result. The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the
+    jobs that cannot be read, each with the reason. Their timers are put off. `seen` has the timers of this
+    bucket that the sweeper has met; the timers are added to it.
     """
-    cursor = lease.cursor
     assert lease.judged_at is not None, "the lease of a held shard has judged_at"
-    expansion = Expansion(cursor)
-    for timer in timers:
-        within = cursor.within if timer.sort_key == cursor.key else None
-        if isinstance(timer, UnreadTimer):
-            later = timer.put_off(PUT_OFF_MS)
-            expansion.copies.append(later)
-            of = "is of a newer version" if timer.why is None else f"cannot be read ({timer.why})"
-            error = StoreError if timer.why else NewerError
-            expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
-        elif isinstance(timer, RetryTimer | DeadlineTimer):
-            # A run outlives its job: the run of a deleted job still needs an end in its record.
-            expansion.messages.append(timer.message)
-        elif (why := unreadable.get(timer.key)) is not None:
-            expansion.put_off(timer, why)
-        else:
-            room = _Room(expansion, lease.judged_at, triggers_max)
-            if not _expand_or_put_off(timer, jobs.get(timer.key), room, within):
-                return expansion
-        expansion.cursor = Cursor(timer.sort_key)
-        expansion.timers += 1
-        if expansion.size >= triggers_max:
-            return expansion
-    return expansion
+    expander = _Expander(
+        Expansion(lease.cursor),
+        jobs,
+        unreadable,
+        lease.cursor,
+        lease.judged_at,
+        triggers_max,
+        Seen() if seen is None else seen,
+    )
+    for each in timers:
+        if not expander.add(each) or expander.expansion.size >= triggers_max:
+            break
+    return expander.expansion
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
-    """The expansion to which a timer is added, the instant by which it is judged, and the most triggers."""
+class _Span:
+    """What is left of a timer: its occurrences that belong to its revision, from `first` on.
+
+    Those up to `end` become triggers; `reached` is the last one that needs none, because it was sent before
+    or is skipped. `until` is the end of the revision.
+    """
+
+    job: Job
+    first: Occurrence
+    end: Instant
+    until: Instant | None
+    reached: Occurrence | None
+    skipped: OccurrenceRange | None
+
+    def occurrences(self, series: Series) -> Iterator[Occurrence]:
+        """The occurrences that are not skipped, from the first on."""
+        if self.skipped is None:
+            return occurrences_from(series, self.first)
+        last = self.skipped.last
+        return series.occurrences(last.due_at, last)
+
+
+@dataclass(slots=True)
+class _Expander:
+    """One expansion while timers are added to it."""
 
     expansion: Expansion
+    jobs: Mapping[JobKey, Job]
+    unreadable: Mapping[JobKey, Exception]
+    begun_at: Cursor
     judged_at: Instant
     triggers_max: int
+    seen: Seen
 
+    def add(self, placed: PlacedTimer) -> bool:
+        """Add a timer. False if there was no room for all of it, and the cursor says how far it is done."""
+        place, timer = placed.place, placed.timer
+        if isinstance(timer, UnreadTimer):
+            self._put_off_unread(timer)
+        elif isinstance(timer, RetryTimer | DeadlineTimer):
+            # A run outlives its job: the run of a deleted job still needs an end in its record.
+            self.expansion.messages.append(timer.message)
+        else:
+            within = self.begun_at.within if place == self.begun_at.place else None
+            if within is None and not self._is_succeeded(place):
+                self.seen.meet(place, timer)
+            else:
+                self.seen.remember(timer)
+            if not self.seen.is_double(place) and not self._expand_or_put_off(placed, timer, within):
+                return False
+        self._reach(placed)
+        self.expansion.timers += 1
+        return True
 
-def _expand_or_put_off(
-    timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
-) -> bool:
-    expansion = room.expansion
-    sent, ranges, skipped = len(expansion.messages), len(expansion.ranges), len(expansion.skipped)
-    try:
-        return _expand_occurrences(timer, job, room, within)
-    except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
-        # Zone data may have lost a zone, or a rollback may have removed a notation. The timer continues as a
-        # copy, so that a later sweep can expand it and nothing is lost. The copy yields the whole timer, so
-        # what this expansion has made of it is removed. It would otherwise be sent again with each copy.
-        del expansion.messages[sent:]
-        del expansion.ranges[ranges:]
-        del expansion.skipped[skipped:]
-        expansion.put_off(timer, error)
+    def _is_succeeded(self, place: Place) -> bool:
+        """Whether the successor of the timer at that place was written in an earlier turn."""
+        chunk = self.begun_at.chunk
+        return chunk is not None and place <= chunk.last
+
+    def _reach(self, placed: PlacedTimer, within: Occurrence | None = None) -> None:
+        """Move the cursor to a timer that is done, or done up to and including `within`."""
+        chunk = self.begun_at.chunk
+        if chunk is not None and within is None and placed.place >= chunk.last:
+            chunk = None
+        entry = "" if placed.is_last and within is None else placed.place.entry
+        self.expansion.cursor = Cursor(placed.place.key, within, entry, chunk)
+
+    def _put_off_unread(self, timer: UnreadTimer) -> None:
+        later = timer.put_off(PUT_OFF_MS)
+        self.expansion.copies.append(later)
+        of = "is of a newer version" if timer.why is None else f"cannot be read ({timer.why})"
+        error = StoreError if timer.why else NewerError
+        self.expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
+
+    def _expand_or_put_off(
+        self, placed: PlacedTimer, timer: OccurrenceTimer, within: Occurrence | None
+    ) -> bool:
+        expansion = self.expansion
+        if (why := self.unreadable.get(timer.key)) is not None:
+            expansion.put_off(timer, why)
+            return True
+        sent, ranges, skipped = len(expansion.messages), len(expansion.ranges), len(expansion.skipped)
+        try:
+            return self._expand(placed, timer, within)
+        except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
+            # Zone data may have lost a zone, or a rollback may have removed a notation. The timer continues
+            # as a copy, so that a later sweep can expand it and nothing is lost. The copy yields the whole
+            # timer, so what this expansion has made of it is removed. It would otherwise be sent again with
+            # each copy.
+            del expansion.messages[sent:]
+            del expansion.ranges[ranges:]
+            del expansion.skipped[skipped:]
+            expansion.put_off(timer, error)
+            return True
+
+    def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer, within: Occurrence | None) -> bool:
+        """Expand one timer; False if there was no room for all of it, and the cursor says how far."""
+        expansion = self.expansion
+        judged_at, is_succeeded = self.judged_at, self._is_succeeded(placed.place)
+        if is_succeeded and self.begun_at.chunk is not None:
+            judged_at = self.begun_at.chunk.judged_at
+        span = _span(timer, self.jobs.get(timer.key), within, judged_at)
+        if span is None:
+            return True
+        if span.skipped is not None:
+            _skip(expansion, timer, span.skipped, span.job, judged_at)
+        reached = span.reached
+        for occurrence in span.occurrences(timer.series):
+            if span.until is not None and occurrence.due_at > span.until:
+                return True
+            if occurrence.due_at >= span.end:
+                if not is_succeeded:
+                    expansion.add_successor(
+                        timer._replace(first=occurrence, put_off_to=None, stored_key=None)
+                    )
+                return True
+            if expansion.size >= self.triggers_max:
+                assert reached is not None, "an expansion begins with room for a trigger"
+                self._reach(placed, reached)
+                return False
+            reached = occurrence
+            expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
         return True
 
 
-def _expand_occurrences(
-    timer: OccurrenceTimer, job: Job | None, room: _Room, within: Occurrence | None
-) -> bool:
-    """Expand one timer; False if there was no room for all of it, and the expansion's cursor says how far."""
+def _span(
+    timer: OccurrenceTimer, job: Job | None, within: Occurrence | None, judged_at: Instant
+) -> _Span | None:
+    """What is left of a timer; None if nothing is."""
     revision = revision_of(job, timer.uid, timer.rev)
     if job is None or revision is None:
-        return True
+        return None
     # The resume decides about the occurrences after the pause.
     until = job.paused_at if revision.until is None else revision.until
-    expansion, series = room.expansion, timer.series
     first = _first(timer, revision, within)
     if first is None:
-        return True
-    end = bucket_of(timer.due_at) + BUCKET_MS
-    policy = timer.catchup
+        return None
     misfires = misfires_of_timer(
-        series,
+        timer.series,
         first,
         until=until,
         # A timer waits for five minutes after each failed expansion. The last of these waits does not count
         # as an outage, because the fault may have been over at once.
-        judged_at=room.judged_at - min(timer.put_off_by_ms, PUT_OFF_MS),
-        policy=policy,
+        judged_at=judged_at - min(timer.put_off_by_ms, PUT_OFF_MS),
+        policy=timer.catchup,
         followed_at=timer.followed_at,
     )
-    reached, rest = within, occurrences_from(series, first)
-    if misfires.skipped is not None:
-        expansion.skipped.append(skipped_run(timer, misfires.skipped, job, room.judged_at))
-        reached = misfires.skipped.last
-        if job.definition.deletes_after_completion and job.series.next_after(reached.due_at) is None:
-            # The job has no other occurrence. The delivery function checks whether all its runs are over.
-            expansion.ranges.append(range_message(timer, misfires.skipped, room.judged_at, are_skipped=True))
-        rest = series.occurrences(reached.due_at, reached)
-    if misfires.fire is not None and policy.mode == "latest":
+    end = bucket_of(timer.due_at) + BUCKET_MS
+    if misfires.fire is not None and timer.catchup.mode == "latest":
         # The newest misfire fires for all the skipped ones, so it is sent with them, whatever its bucket. In
         # a timer of its own it would be judged again, and might no longer be the newest.
         end = max(end, misfires.fire.last.due_at + 1)
-    for occurrence in rest:
-        if until is not None and occurrence.due_at > until:
-            return True
-        if occurrence.due_at >= end:
-            expansion.add_successor(timer._replace(first=occurrence, put_off_to=None, stored_key=None))
-            return True
-        if expansion.size >= room.triggers_max:
-            assert reached is not None, "an expansion begins with room for a trigger"
-            expansion.cursor = Cursor(timer.sort_key, reached)
-            return False
-        reached = occurrence
-        expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
-    return True
+    reached = within if misfires.skipped is None else misfires.skipped.last
+    return _Span(job, first, end, until, reached, misfires.skipped)
+
+
+def _skip(
+    expansion: Expansion, timer: OccurrenceTimer, skipped: OccurrenceRange, job: Job, judged_at: Instant
+) -> None:
+    """Record a range of misfires that do not fire."""
+    expansion.skipped.append(skipped_run(timer, skipped, job, judged_at))
+    if job.definition.deletes_after_completion and job.series.next_after(skipped.last.due_at) is None:
+        # The job has no other occurrence. The delivery function checks whether all its runs are over.
+        expansion.ranges.append(range_message(timer, skipped, judged_at, are_skipped=True))
 
 
 def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None) -> Occurrence | None:

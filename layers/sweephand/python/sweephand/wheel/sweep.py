@@ -1,7 +1,7 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -19,16 +19,18 @@ from sweephand.base.timing import (
 from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import (
+    Cursor,
     Lease,
     OccurrenceTimer,
-    StoredTimer,
+    PlacedTimer,
     UnreadTimer,
     bucket_of,
+    placed_timers,
 )
 from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
-from sweephand.wheel.expand import Expansion, expand
+from sweephand.wheel.expand import Expansion, Seen, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 
 #: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
@@ -64,7 +66,7 @@ class _Hold:
     """A shard that the sweeper holds: its lease as last written, when it was renewed, and what was done.
 
     `found` is the number of messages sent and runs recorded. `left_at` is the due time of the first timer
-    left.
+    left. `seen` has the timers of the bucket that begins at `bucket_at`.
     """
 
     lease: Lease
@@ -74,6 +76,14 @@ class _Hold:
     found: int = 0
     left_at: Instant | None = None
     faults: list[Exception] = field(default_factory=list)
+    bucket_at: Instant = 0
+    seen: Seen = field(default_factory=Seen)
+
+    def seen_in(self, bucket_at: Instant) -> Seen:
+        """The timers that this sweeper has met in that bucket."""
+        if bucket_at != self.bucket_at:
+            self.bucket_at, self.seen = bucket_at, Seen()
+        return self.seen
 
 
 class _Sweep(NamedTuple):
@@ -166,7 +176,7 @@ class Sweeper:
             page = page[done:] or self._page(hold.lease)
             now = self._clock.now()
             if page and (sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)):
-                hold.left_at = page[0].due_at
+                hold.left_at = page[0].timer.due_at
                 break
         self._release(hold)
         return hold
@@ -179,11 +189,17 @@ class Sweeper:
         self._leases.release(before, found, now, left_at=hold.left_at)
         hold.lease = before._replace(found=found, swept_at=now)
 
-    def _page(self, lease: Lease) -> Sequence[StoredTimer]:
-        before = horizon(self._clock.now())
-        return self._timers.page(lease.shard, lease.cursor, before, PAGE_TIMERS_MAX)
+    def _page(self, lease: Lease) -> Sequence[PlacedTimer]:
+        """The next timers of a shard, of one bucket; none if the shard has none before the horizon."""
+        cursor, before = lease.cursor, horizon(self._clock.now())
+        while items := self._timers.page(lease.shard, cursor, before, PAGE_TIMERS_MAX):
+            if timers := placed_timers(items, cursor):
+                return timers
+            # The cursor stands in a pack that has no timer after it: go on behind the pack.
+            cursor = Cursor(items[-1].sort_key)
+        return ()
 
-    def _turn(self, hold: _Hold, page: Sequence[StoredTimer], sweep: _Sweep) -> int | None:
+    def _turn(self, hold: _Hold, page: Sequence[PlacedTimer], sweep: _Sweep) -> int | None:
         """Do all that comes between two commits; return the number of timers done, None if the shard is lost.
 
         A timer that is only partly done counts as left. The cursor says how far it is done.
@@ -193,11 +209,21 @@ class Sweeper:
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
-        jobs, unreadable = self._jobs_of(list(dict.fromkeys(_keys(some))))
-        jobs = self._with_filed(some, jobs)
-        expansion = expand(some, jobs, hold.lease, unreadable=unreadable, triggers_max=portion.triggers)
-        if expansion.successors or expansion.copies:
-            self._timers.put([*expansion.successors, *expansion.copies])
+        keys = dict.fromkeys(each.timer.key for each in some if not isinstance(each.timer, UnreadTimer))
+        jobs, unreadable = self._jobs_of(list(keys))
+        expansion = expand(
+            some,
+            self._with_filed(some, jobs),
+            hold.lease,
+            unreadable=unreadable,
+            triggers_max=portion.triggers,
+            seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
+        )
+        # Copies come first. Suppose that this sweeper wrote a pack without a timer that it puts off, in place
+        # of a pack that has the timer. If it died before it wrote the copy, the timer would be lost.
+        for timers in (expansion.copies, expansion.successors):
+            if timers:
+                self._timers.put(timers)
         if expansion.skipped:
             # A store refuses a record that is there already, which happens when a page is repeated.
             self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])
@@ -234,11 +260,11 @@ class Sweeper:
         (first, unread), (second, others) = self._jobs_of(keys[:middle]), self._jobs_of(keys[middle:])
         return {**first, **second}, {**unread, **others}
 
-    def _with_filed(self, timers: Sequence[StoredTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
+    def _with_filed(self, placed: Sequence[PlacedTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
         """The jobs, with the evicted revisions added that may still owe an occurrence of these timers."""
         asked = dict.fromkeys(
             RevisionName(timer.key, timer.uid, timer.rev)
-            for timer in timers
+            for timer in (each.timer for each in placed)
             if isinstance(timer, OccurrenceTimer)
             and may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first.due_at)
         )
@@ -249,14 +275,14 @@ class Sweeper:
             known[name.key] = with_filed_revision(known[name.key], revision)
         return known
 
-    def _is_judged(self, hold: _Hold, page: Sequence[StoredTimer]) -> bool:
+    def _is_judged(self, hold: _Hold, page: Sequence[PlacedTimer]) -> bool:
         """Make sure that the lease has the instant by which this page is judged; False if the shard is lost.
 
         The instant that a crashed sweeper left counts for the page that it may have begun. It does not count
         for a page that was beyond the horizon at that instant, because no sweeper has judged that page.
         """
         judged_at = hold.lease.judged_at
-        if judged_at is not None and bucket_of(page[0].due_at) < horizon(judged_at):
+        if judged_at is not None and bucket_of(page[0].timer.due_at) < horizon(judged_at):
             return True
         now = self._clock.now()
         judged = self._leases.commit(hold.lease, hold.lease.cursor, now + LEASE_MS, judged_at=now)
@@ -281,8 +307,3 @@ class Sweeper:
             return
         now = self._clock.now()
         self._queue.send([(message, delay_of(message, now)) for message in messages])
-
-
-def _keys(timers: Iterable[StoredTimer]) -> Iterable[JobKey]:
-    """The jobs of those timers that this version can read."""
-    return (timer.key for timer in timers if not isinstance(timer, UnreadTimer))

@@ -1,0 +1,150 @@
+"""How a pack of timers is stored: one item, whose timers are the rows of deflated JSON columns.
+
+Alone, a timer takes about 250 bytes and pays for 1 KB. Timers of one bucket have most of their values in
+common. As columns, equal values stand side by side, so that deflating finds them (decision 037).
+"""
+
+import json
+import zlib
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, repeat
+from typing import Any, Final
+
+from pynamodb.attributes import Attribute
+from pynamodb.constants import BINARY
+
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
+from sweephand.model.job import JobKey
+from sweephand.model.timer import OccurrenceTimer, TimerPack, bucket_of, instant_at
+from sweephand.schedules import Occurrence, Series
+from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.table import ItemKey, RawItem
+
+#: The version of a timer item that is a pack. A version that reads items up to 2 copies a pack ahead.
+PACK_VERSION: Final = 3
+
+#: Deflating a pack of 100 timers at this level takes about 1 ms. Level 9 saves less than 1%.
+_LEVEL: Final = 6
+
+
+class DeflatedAttribute(Attribute[Any]):
+    """A JSON value, deflated (RFC 1950)."""
+
+    attr_type = BINARY
+
+    def serialize(self, value: Any) -> bytes:
+        """The bytes as the client takes them."""
+        text = json.dumps(value, separators=(",", ":"))
+        return zlib.compress(text.encode(), _LEVEL)
+
+    def deserialize(self, value: Any) -> Any:
+        """The value. Answers are not parsed (storage/connect.py), so that the bytes are read as base64."""
+        return json.loads(zlib.decompress(b64decode(value, validate=True)))
+
+
+class PackItem(Item):
+    """A pack as stored. `columns` has one list for each field, as _columns() describes."""
+
+    columns = DeflatedAttribute(attr_name="z")
+    version = IntegerAttribute(attr_name="v")
+
+
+def pack_item(pack: TimerPack, place: ItemKey) -> PackItem:
+    """The item of a pack. It expires when its last timer would."""
+    last_at = max(timer.due_at for timer in pack.timers)
+    return PackItem(
+        *place,
+        expires_at=expiry(last_at + TIMER_RETENTION_MS),
+        columns=_columns(pack.timers),
+        version=PACK_VERSION,
+    )
+
+
+def read_pack(raw: RawItem, shard: int) -> TimerPack:
+    """The pack of an item. Raises an error of some kind if the item is damaged.
+
+    If an older version has put the pack off, its timers have the item's place as `put_off_to`.
+    """
+    key = raw["sk"]["S"]
+    timers = _timers(PackItem.read(raw).columns, shard)
+    placed_at = instant_at(key)
+    if bucket_of(timers[0].first.due_at) != placed_at:
+        timers = [timer._replace(put_off_to=placed_at) for timer in timers]
+    return TimerPack(shard, key, tuple(sorted(timers, key=lambda timer: timer.sort_key)))
+
+
+def _columns(timers: Sequence[OccurrenceTimer]) -> dict[str, list[Any]]:
+    """One list for each field of the timers, with a row for each timer.
+
+    A list whose rows are all equal has one row. Instants of `d` and `a` are differences to the row before.
+    `s` has each distinct series once, and `x` the number of each timer's series.
+    """
+    items = [timer.series.to_item() for timer in timers]
+    texts = [json.dumps(item, sort_keys=True) for item in items]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    columns: dict[str, list[Any]] = {
+        "n": [timer.key.namespace for timer in timers],
+        "j": [timer.key.name for timer in timers],
+        "u": [timer.uid for timer in timers],
+        "r": [timer.rev for timer in timers],
+        "d": _differences([timer.first.due_at for timer in timers]),
+        "q": [timer.first.sequence for timer in timers],
+        "a": _differences([timer.armed_at for timer in timers]),
+        "x": [numbers[text] for text in texts],
+        # The default is empty, because nearly all timers have it.
+        "c": [[] if timer.catchup == CATCH_UP_DEFAULT else list(timer.catchup) for timer in timers],
+        "l": [timer.followed_at for timer in timers],
+    }
+    merged = {name: rows[:1] if _are_equal(rows) else rows for name, rows in columns.items()}
+    return {**merged, "s": list(dict(zip(texts, items, strict=True)).values()), "z": [len(timers)]}
+
+
+def _timers(columns: Mapping[str, Sequence[Any]], shard: int) -> list[OccurrenceTimer]:
+    series = [Series.from_item(item) for item in columns["s"]]
+    [count] = columns["z"]
+
+    def rows(name: str) -> Sequence[Any]:
+        column = columns[name]
+        return list(repeat(column[0], count)) if len(column) == 1 else column
+
+    return [
+        OccurrenceTimer(
+            shard,
+            JobKey(namespace, name),
+            uid,
+            rev,
+            series[number],
+            Occurrence(due_at, sequence),
+            armed_at,
+            catchup=CatchUpPolicy(*catchup) if catchup else CATCH_UP_DEFAULT,
+            followed_at=followed_at,
+        )
+        for namespace, name, uid, rev, number, due_at, sequence, armed_at, catchup, followed_at in zip(
+            rows("n"),
+            rows("j"),
+            rows("u"),
+            rows("r"),
+            rows("x"),
+            _sums(rows("d")),
+            rows("q"),
+            _sums(rows("a")),
+            rows("c"),
+            rows("l"),
+            strict=True,
+        )
+    ]
+
+
+def _are_equal(rows: Sequence[Any]) -> bool:
+    return all(row == rows[0] for row in rows)
+
+
+def _differences(values: Sequence[int]) -> list[int]:
+    """The first value, then how much each one exceeds the one before it."""
+    return [after - before for before, after in zip([0, *values], values, strict=False)]
+
+
+def _sums(differences: Sequence[int]) -> Sequence[int]:
+    return list(accumulate(differences))

@@ -1,0 +1,168 @@
+"""How packs are stored: their columns, their size, and how an older version treats them."""
+
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.contract.builders import NOON, pack, timer
+from tests.fakes.dynamodb import FakeDynamoDB
+from tests.fakes.dynamodb_tables import size_of
+from tests.fakes.engines import Dynamo, on_fake
+
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
+from sweephand.model.job import JobKey
+from sweephand.model.timer import (
+    Chunk,
+    Cursor,
+    OccurrenceTimer,
+    Place,
+    TimerPack,
+    UnreadTimer,
+    pack_key,
+)
+from sweephand.schedules import Occurrence, Series
+from sweephand.storage import timers as storage
+
+PUT_OFF_MS = 5 * MINUTE_MS
+KEY = ("shard#0003", pack().sort_key)
+
+names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=20)
+tokens = st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=16, max_size=16)
+instants = st.integers(0, 4_102_444_800_000)
+timers_of_bucket = st.builds(
+    OccurrenceTimer,
+    shard=st.just(3),
+    key=st.builds(JobKey, names, names),
+    uid=tokens,
+    rev=st.builds("{}-{}".format, st.integers(1, 999), tokens),
+    series=st.builds(
+        Series,
+        schedule=st.sampled_from(["@every 10s", "0 30 2 * * MON-FRI", "@hourly"]),
+        timezone=st.sampled_from(["UTC", "Europe/Riga"]),
+        start_at=instants,
+        ttl_at=st.none() | instants,
+        repeats=st.none() | st.integers(1, 10**15),
+    ),
+    first=st.builds(Occurrence, st.integers(NOON, NOON + MINUTE_MS - 1), st.integers(1, 10**12)),
+    armed_at=instants,
+    catchup=st.just(CATCH_UP_DEFAULT) | st.builds(CatchUpPolicy, st.just("all"), st.integers(0, 10**9)),
+    followed_at=st.none() | instants,
+    put_off_to=st.none(),
+    stored_key=st.none(),
+)
+packs = st.lists(timers_of_bucket, min_size=1, max_size=20, unique_by=lambda each: each.sort_key)
+
+
+@given(packs)
+def test_every_pack_reads_back_as_it_was_written(written: list[OccurrenceTimer]) -> None:
+    stores = on_fake(FakeDynamoDB()).stores()
+    of_bucket = TimerPack(3, pack_key(NOON, "name"), tuple(sorted(written, key=lambda each: each.sort_key)))
+    stores.timers.put([of_bucket])
+    assert list(stores.timers.page(3, Cursor(), NOON + HOUR_MS, 10)) == [of_bucket]
+
+
+def _token(of: str) -> str:
+    """16 characters as ports.Ids makes them, the same each time."""
+    number = int.from_bytes(sha256(of.encode()).digest())
+    return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[number // 36**place % 36] for place in range(16))
+
+
+def ordinary(number: int) -> OccurrenceTimer:
+    """A timer like most: a name of its own, tokens of chance, a schedule that many jobs have."""
+    uid, token = (_token(f"{number}/{of}") for of in "ut")
+    return timer(NOON + number * 37 % 60 * 1_000, f"report-{number:04d}")._replace(
+        uid=uid,
+        rev=f"1-{token}",
+        series=Series("0 */5 * * * *", "UTC", NOON - number * 7_919_001),
+        armed_at=NOON - number * 7_919_001,
+        first=Occurrence(NOON + number * 37 % 60 * 1_000, 700 + number % 13),
+    )
+
+
+@pytest.mark.parametrize(("count", "bytes_max"), [(10, 70), (30, 50), (100, 45)])
+def test_a_timer_in_a_pack_takes_a_fraction_of_what_it_takes_alone(count: int, bytes_max: int) -> None:
+    dynamo = FakeDynamoDB()
+    stores = on_fake(dynamo).stores()
+    stores.timers.put([pack(*map(ordinary, range(count)))])
+    [item] = dynamo.tables.everything("timers")
+
+    assert size_of(item) / count <= bytes_max
+
+
+def test_a_pack_has_a_version_of_its_own_and_lives_as_long_as_its_last_timer(on_moto: Dynamo) -> None:
+    on_moto.stores().timers.put([pack()])
+    [item] = on_moto.client.scan(TableName=on_moto.timers_table)["Items"]
+    assert item["v"] == {"N": "3"}
+    expires_s = -(-(NOON + MINUTE_MS - 1 + TIMER_RETENTION_MS) // 1_000)
+    assert item["expires_at"] == {"N": str(expires_s)}
+
+
+def test_a_version_that_does_not_know_packs_puts_one_off_and_this_one_reads_it_there(
+    on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = on_moto.stores().timers
+    store.put([pack()])
+    with monkeypatch.context() as older:
+        older.setattr(storage, "VERSION", 2)
+        [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
+        assert isinstance(unread, UnreadTimer)
+        copy = unread.put_off(PUT_OFF_MS)
+        store.put([copy])
+    [found] = store.page(3, Cursor(pack().sort_key), NOON + HOUR_MS, 10)
+    assert isinstance(found, TimerPack)
+    assert found.sort_key == copy.sort_key
+    put_off = [each._replace(put_off_to=NOON + PUT_OFF_MS) for each in pack().timers]
+    assert sorted(found.timers) == sorted(put_off)
+    assert list(found.timers) == sorted(found.timers, key=lambda each: each.sort_key)
+
+
+@pytest.mark.parametrize("damage", [{"z": {"B": b"no deflated bytes"}}, {"z": {"S": "x"}}, {"v": {"S": "x"}}])
+def test_a_damaged_pack_is_put_off_whole(on_moto: Dynamo, damage: dict[str, Any]) -> None:
+    store = on_moto.stores().timers
+    store.put([pack()])
+    [item] = on_moto.client.scan(TableName=on_moto.timers_table)["Items"]
+    on_moto.client.put_item(TableName=on_moto.timers_table, Item={**item, **damage})
+    [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
+    assert isinstance(unread, UnreadTimer)
+    assert unread.why is not None
+
+
+CHUNK = Chunk(Place(pack().sort_key + "~"), NOON)
+
+
+@pytest.mark.parametrize("within", [None, Occurrence(NOON + 5, 1)])
+def test_a_version_that_does_not_know_packs_stands_before_the_pack_that_a_cursor_is_in(
+    on_moto: Dynamo, within: Occurrence | None
+) -> None:
+    """Such a version knows `cursor` and `within`, and passes an item only if `within` is absent."""
+    leases = on_moto.stores().leases
+    leases.raise_shards(1)
+    held = leases.claim(leases.state().leases[0], "owner", NOON, NOON + 1)
+    assert held is not None
+    leases.commit(held, Cursor(pack().sort_key, within, pack().timers[0].sort_key, CHUNK), NOON + 1)
+    stored = lease_item(on_moto)
+    assert stored["cursor"] == {"S": pack().sort_key}
+    assert "S" in stored["within"]
+
+
+@pytest.mark.parametrize("key", [pack().sort_key, pack().sort_key + "#later"])
+def test_what_a_cursor_said_of_a_pack_is_void_once_a_version_that_does_not_know_packs_has_moved_it(
+    on_moto: Dynamo, key: str
+) -> None:
+    leases = on_moto.stores().leases
+    leases.raise_shards(1)
+    held = leases.claim(leases.state().leases[0], "owner", NOON, NOON + 1)
+    assert held is not None
+    leases.commit(held, Cursor(pack().sort_key, None, pack().timers[0].sort_key, CHUNK), NOON + 1)
+    moved = {**lease_item(on_moto), "cursor": {"S": key}, "within": {"NULL": True}}
+    on_moto.client.put_item(TableName=on_moto.timers_table, Item=moved)
+    assert leases.state().leases[0].cursor == Cursor(key)
+
+
+def lease_item(dynamo: Dynamo) -> dict[str, Any]:
+    key = {"pk": {"S": "leases"}, "sk": {"S": "0000"}}
+    return dict(dynamo.client.get_item(TableName=dynamo.timers_table, Key=key)["Item"])
