@@ -1,4 +1,4 @@
-"""The oracle: it has nothing to say against a trace in which all was kept, and names what was not."""
+"""The oracle has no complaint about a trace in which every promise was kept, and names each broken one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -103,11 +103,11 @@ def reported_failed(attempt: int) -> Doctoring:
     )
 
 
-#: What the job of that story says.
+#: The definition of the job in that story.
 TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
 BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
-    # Nothing lost.
+    # No trigger is lost.
     (every_minute, without(of(Requested, due_s=600)), "no request left for it"),
     (paused_for_a_while, without(of(Requested, due_s=360)), "no request left for it"),
     (replaced, without(of(Requested, due_s=360)), "no request left for it"),
@@ -117,10 +117,10 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (every_minute, without(of(Requested, due_s=420)), "no request left for it"),
     (put_off, without(of(Requested, due_s=300)), "no request left for it"),
     (partial(put_off, 800), without(of(Requested, due_s=540)), "no request left for it"),
-    # Nothing early.
+    # No request is early.
     (every_minute, changed(of(Requested, due_s=180), clock_at=THIRD - 1), "early"),
     (every_minute, changed(of(Requested, due_s=180), at=THIRD - 45_001), "earlier than any clock"),
-    # Nothing that was never owed.
+    # No request is for a trigger that was not owed.
     (every_minute, with_(*delivered(630)), "is no occurrence of its schedule"),
     (every_minute, with_(*delivered(600, "9-z")), "of a revision that was not committed"),
     (replaced, with_(*delivered(420)), "was not owed by its revision"),
@@ -129,13 +129,13 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (paused_for_a_while, with_(*delivered(240, late_ms=190_000)), "was not owed by its revision"),
     (every_minute, changed(of(Requested, due_s=180), sequence=4), "has the number 4 and is occurrence 3"),
     (every_minute, changed(of(Requested, due_s=180), uid="u2"), "of a job that was never written"),
-    # Nothing that begins after a cancel.
+    # No request begins after a cancel.
     (removed, with_(*delivered(360, late_ms=31_001)), "its job was deleted"),
     (paused_for_a_while, with_(*delivered(180, late_ms=31_100, attempt=2)), "its job was paused"),
     # Misfires of a pause.
     (paused_for_a_while, with_(*delivered(300, "2-b", late_ms=91_000)), "was a misfire of the pause"),
     (paused_for_a_while, without(of(RunStored, reason="misfire")), "and there is no record of it"),
-    # What was asked for.
+    # Triggers by hand.
     (every_minute, with_(answered("trigger", "1-a", 300)), "triggers by hand of"),
     # One identity.
     (every_minute, with_(replace(requested(180), trigger_id="other")), "left as"),
@@ -143,14 +143,14 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     (retried, changed(of(Requested, due_s=180, attempt=2), sequence=7), "has the numbers [3, 7]"),
     # Data of the present.
     (replaced, changed(of(Requested, due_s=590), data='"x"'), "carries '\"x\"'"),
-    # Not twice.
+    # No request leaves twice in the calm.
     (every_minute, with_(requested(600, late_ms=400)), "left 2 times in the calm"),
-    # `repeats` exact.
+    # `repeats` holds.
     (replaced, with_(*delivered(990, "2-b", sequence=6, data='"y"')), "has the number 6 of 5"),
     # What is acknowledged stands.
     (every_minute, with_(answered("replace", "2-b", 300)), "was acknowledged, but nobody wrote it"),
     (every_minute, with_(answered("delete", "", 899)), "was acknowledged, and it stands"),
-    # What a request has written itself.
+    # A client's own write.
     (
         every_minute,
         with_(replace(answered("replace", "", 1), error="It is there.", refused_after=NOON - 1_000)),
@@ -183,7 +183,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # Turns of shards, and ticks in time.
     (every_minute, without(of(CursorStored)), "stood still until"),
     (every_minute, later(of(CursorStored), 65_000), "reached 5000 ms too late"),
-    # What is armed directly.
+    # The direct window.
     (
         every_minute,
         changed(of(TimerStored, due_s=300), armed_at=NOON + 66_000),
@@ -296,7 +296,7 @@ def test_every_check_has_a_trace_that_it_complains_of() -> None:
 
 
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
-    # What is deleted owes nothing, what is paused is held.
+    # A deleted job owes nothing, and a paused job's triggers are held.
     (every_minute, lambda events: in_order(without(of(Requested, due_s=900))(events), deleted(901))),
     (
         every_minute,
@@ -307,14 +307,14 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
     ),
     # A request may leave up to a second after the cancel: its job was read before.
     (removed, later(of(Requested, due_s=360), 30_980)),
-    # A duplicate carries the same id: before the calm it may come.
+    # Before the calm a duplicate may come. It carries the same id.
     (every_minute, with_(requested(60, late_ms=400, attempt=1))),
-    # A run asked for by hand is no occurrence, needs no due time, and runs though its job is paused.
+    # A run by hand is no occurrence, needs no due time, and runs though its job is paused.
     (
         paused_for_a_while,
         with_(replace(requested(300, "1-a"), trigger_id="manual-1", is_on_demand=True, data='"z"')),
     ),
-    # A redrive takes up what failed.
+    # A redrive attempts a failed run again.
     (
         retried,
         with_(
@@ -322,7 +322,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             run(requested(120, late_ms=760_000), "failed", "claimed"),
         ),
     ),
-    # What was put off is a misfire if its copy was found too late.
+    # An occurrence of a timer that was put off is a misfire if the copy was found too late.
     (partial(put_off, 800), without(of(Requested, due_s=300), of(Requested, due_s=360))),
     # A retry that lies ahead is in the wheel.
     (
@@ -340,15 +340,15 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             Buried(NOON + 200_000, f"{UID}-{THIRD}-0", "Attempt 2 of 2 failed: Response 503."),
         ),
     ),
-    # Of a first attempt that a pause held back nothing stays, and the resume skips it.
+    # A first attempt that a pause held back leaves no record, and the resume skips the trigger.
     (paused_for_a_while, with_(held_back("claimed", 30), held_back("released", 40))),
-    # A claim that is undone before a request leaves keeps nobody from beginning.
+    # A claim that is undone before a request leaves does not keep others from beginning.
     (in_turn, undone()),
-    # What was skipped may be in the line until that is written without it.
+    # A skipped trigger may be in the line until the line is written without it.
     (in_turn, with_(line(301, 180, 240, 300))),
-    # Who reports a failure has failed, whatever became of the request.
+    # A consumer's report of a failure counts, even if its request is still open.
     (every_minute, reported_failed(attempt=1)),
-    # Another's clock may have been ahead when the cut before was taken.
+    # The clock of the writer before may have been ahead when it made its cut.
     (replaced, changed(of(Written, rev="1-a"), ahead_ms=30_000, cut=NOON + 30_005)),
 ]
 

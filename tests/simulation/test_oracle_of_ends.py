@@ -1,4 +1,4 @@
-"""The oracle on the ends of runs: silent where all was kept, and it names what was not."""
+"""The oracle on the ends of runs: it has no complaint if all promises were kept, and names broken ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -67,17 +67,17 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
 
     assert failure_text(failed)
     assert not failure_text(failed, again)
-    # Another attempt explains nothing, and neither does a request before the first report.
+    # Another attempt is no excuse, and neither is a request before the first report.
     assert failure_text(failed, replace(again, attempt=2))
     assert failure_text(failed, replace(again, at=again.at - 30_000))
 
 
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
-    # An answer that nobody got says nothing, and what it answered may have been done.
+    # An answer that was lost says nothing, and the action may have been done.
     (reported, without(of(RunAnswered))),
     # Heartbeats of an attempt that is over change nothing.
     (silent, lambda events: in_order(events, asked("heartbeat", 308, error="GoneError"))),
-    # What is told is told by the present definition: a job that has changed its mind owes nobody.
+    # Notifications follow the present definition: without `onComplete` no notification is owed.
     (
         told_of,
         lambda events: in_order(
@@ -85,7 +85,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
         ),
     ),
-    # What could not be told is a dead letter.
+    # A notification that failed is a dead letter.
     (
         told_of,
         lambda events: in_order(
@@ -93,14 +93,15 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
         ),
     ),
-    # A chain follows a job that is there.
+    # A chain needs a job to follow.
     (
         followed_by_another,
         lambda events: in_order(
             without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
         ),
     ),
-    # What a queue has taken has succeeded, though the answer to a copy of it was lost and it was tried again.
+    # A message that the queue has taken has succeeded, though the answer to a copy was lost and another
+    # attempt followed.
     (
         silent,
         lambda events: in_order(
@@ -108,7 +109,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
             for event in with_(dropped(400))(events)
         ),
     ),
-    # Of a first attempt that nobody claimed there may be two at once.
+    # A first attempt without a claim may be under way twice.
     (
         cancelled,
         lambda events: in_order(

@@ -1,4 +1,4 @@
-"""What may be wrong with a cancel: it is forgotten, or it does not stop the next attempt."""
+"""Errors with a cancel: it is forgotten, or it does not stop the next attempt."""
 
 from collections.abc import Callable, Iterator
 from unittest.mock import patch

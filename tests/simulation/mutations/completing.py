@@ -1,4 +1,4 @@
-"""What may be wrong with the end of runs: reports, deadlines, cancels, redrives, and who is told."""
+"""Errors with the end of runs: reports, deadlines, redrives and notifications."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -40,7 +40,7 @@ from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.redrive import Redriver
 
-#: All that a run may be.
+#: All states of a run.
 _ANY: frozenset[State] = frozenset(TRANSITIONS)
 
 
@@ -204,7 +204,7 @@ def forgets_failures() -> Iterator[None]:
 
 
 def _notifying(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:
-    """Of what delivery functions send only that is sent which a change lets through."""
+    """Change what delivery functions send."""
 
     def careless(ports: Ports) -> None:
         queue = ports["queue"]
@@ -299,7 +299,7 @@ def notifies_unrecorded_failures() -> Iterator[None]:
 @mutation("A later attempt begins by its retry rule, though its trigger is not due by that clock")
 def retries_early() -> Iterator[None]:
     def careless(at: Instant, due_at: Instant) -> Instant:
-        # Those that say how long a run is kept are days apart.
+        # The comparisons of how long a run is kept are days apart. They stay as they are.
         return at if due_at - at < HOUR_MS else due_at
 
     with patch.object(follow_up, "max", careless, create=True):

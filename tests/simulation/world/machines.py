@@ -147,10 +147,10 @@ class Fleet:
 
         def shard_count() -> int:
             # A deployment that raises the number of shards starts new processes.
-            wanted = self.shards
-            if wanted not in counts:
-                counts[wanted] = ShardCount(leases=ports.leases, clock=clock, wanted=wanted)
-            return counts[wanted]()
+            shards = self.shards
+            if shards not in counts:
+                counts[shards] = ShardCount(leases=ports.leases, clock=clock, shards=shards)
+            return counts[shards]()
 
         return App(
             FakePorts(

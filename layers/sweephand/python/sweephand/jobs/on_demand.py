@@ -80,21 +80,21 @@ class OnDemand:
         first = series.next_after(since - 1)
         if first is None or first.due_at >= until:
             return Backfilled(0)
-        wanted = OccurrenceRange(first, series.last_through(until - 1, first))
-        if wanted.count > BACKFILL_TRIGGERS_MAX:
+        times = OccurrenceRange(first, series.last_through(until - 1, first))
+        if times.count > BACKFILL_TRIGGERS_MAX:
             detail = (
-                f"{wanted.count} triggers lie between them; give a range of at most {BACKFILL_TRIGGERS_MAX} "
+                f"{times.count} triggers lie between them; give a range of at most {BACKFILL_TRIGGERS_MAX} "
                 "(backfillTriggersMax)."
             )
             raise InvalidError([Violation("/from", detail)])
         demand = Demand("backfill", self._ids.token())
         now = self._clock.now()
         message = RangeMessage(
-            key, job.uid, job.rev, series, first, wanted.last.due_at, armed_at=now, demand=demand
+            key, job.uid, job.rev, series, first, times.last.due_at, armed_at=now, demand=demand
         )
         self._queue.send([(message, 0)])
-        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (wanted.first, wanted.last))
-        return Backfilled(wanted.count, first_name, last_name)
+        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (times.first, times.last))
+        return Backfilled(times.count, first_name, last_name)
 
     def _check(self, since: Instant, until: Instant) -> None:
         found = []

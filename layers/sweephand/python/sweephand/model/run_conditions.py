@@ -53,11 +53,11 @@ def claim_condition(run: Run, now: Instant) -> WriteCondition:
     """The condition of a claim of an attempt at `now` (ports.RunStore.claim)."""
     assert run.state == "claimed", "only a claim is claimed"
     assert run.owner, "a claim has a holder"
-    later = Guard(sources("claimed", "attempt"), {}, attempts_below=run.attempts)
+    later_attempt = Guard(sources("claimed", "attempt"), {}, attempts_below=run.attempts)
     # An attempt keeps its token when another holder takes it over, because its consumer may have the token.
     same_attempt: dict[str, str | int | None] = {"attempts": run.attempts, "token": run.token}
     takeover = Guard(sources("claimed", "takeover"), same_attempt, claim_over_at=now)
-    guards = [later, takeover]
+    guards = [later_attempt, takeover]
     if run.is_redriven and run.attempts == run.round_from:
         guards.append(Guard(sources("claimed", "redrive"), {"attempts": run.attempts - 1}))
     return WriteCondition(may_begin=True, guards=tuple(guards))

@@ -398,4 +398,4 @@ class App:
         from sweephand.wheel.shards import ShardCount
 
         ports = self.ports
-        return ShardCount(leases=ports.leases, clock=ports.clock, wanted=self.options.shards)
+        return ShardCount(leases=ports.leases, clock=ports.clock, shards=self.options.shards)

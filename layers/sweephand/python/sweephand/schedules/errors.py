@@ -31,5 +31,5 @@ class SchedulePartsError(ScheduleError):
 
 def quoted(text: str) -> str:
     """The text as a message repeats it: in quotes, escaped, at most QUOTED_CHARS_MAX characters of it."""
-    shown = text if len(text) <= QUOTED_CHARS_MAX else text[:QUOTED_CHARS_MAX] + "…"
-    return repr(shown)
+    excerpt = text if len(text) <= QUOTED_CHARS_MAX else text[:QUOTED_CHARS_MAX] + "…"
+    return repr(excerpt)

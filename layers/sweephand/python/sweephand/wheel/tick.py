@@ -45,8 +45,8 @@ def sweepers_needed(state: WheelState, sweepers_max: int, now: Instant) -> int:
     """
     found = sum(lease.found for lease in state.leases if now - lease.swept_at <= FINDINGS_AGE_MAX_MS)
     behind = sum(is_behind(lease, now) for lease in state.leases)
-    wanted = max(-(-found // TRIGGERS_PER_SWEEPER), behind + 1 if behind else 1)
-    return max(1, min(wanted, sweepers_max, len(state.leases)))
+    sweepers = max(-(-found // TRIGGERS_PER_SWEEPER), behind + 1 if behind else 1)
+    return max(1, min(sweepers, sweepers_max, len(state.leases)))
 
 
 def oldest_left(state: WheelState, now: Instant) -> Instant | None:

@@ -128,12 +128,14 @@ class Zone:
         cuts = [start_s, *(change.at_s for change in changes if start_s < change.at_s < end_s), end_s]
         for low_s, high_s in pairwise(cuts):
             offset_s = self.offset_at(low_s)
-            shown = [each.at_s + each.before_s for each in changes if each.at_s <= low_s]
-            to_show = [each.at_s + each.after_s for each in changes if each.at_s >= high_s]
+            earlier_local_s = [each.at_s + each.before_s for each in changes if each.at_s <= low_s]
+            later_local_s = [each.at_s + each.after_s for each in changes if each.at_s >= high_s]
             if low_s == start_s and start_s not in {each.at_s for each in changes}:
                 # Only the year begins here, and the wall clock runs on.
-                shown.append(low_s + offset_s)
-            yield OffsetPeriod(low_s, high_s, offset_s, max(shown), min([*to_show, high_s + offset_s]))
+                earlier_local_s.append(low_s + offset_s)
+            yield OffsetPeriod(
+                low_s, high_s, offset_s, max(earlier_local_s), min([*later_local_s, high_s + offset_s])
+            )
 
     def _transitions_around(self, year: int) -> list[Transition]:
         """The transitions of a year, and those near it that make a period of the year repeat another one."""

@@ -32,14 +32,14 @@ class At:
         # The search begins before the floor, because a local time of less than a minute ago still counts.
         since_at = max(floor_at - PAST_MAX_MS, near_at)
         since = beginning._replace(start_at=since_at, due_at=None, jitter_ms=0)
-        shown = Cron(CalendarPeriods.once(self.wall_s), is_wildcard=False).timeline(since)
-        effects = shown.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
-        return FixedInstants(tuple(dict.fromkeys(_instants(shown, beginning))), tuple(effects))
+        local_times = Cron(CalendarPeriods.once(self.wall_s), is_wildcard=False).timeline(since)
+        effects = local_times.clock_effects(max(floor_at, near_at), near_at + 4 * DAY_MS)
+        return FixedInstants(tuple(dict.fromkeys(_instants(local_times, beginning))), tuple(effects))
 
 
-def _instants(shown: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
+def _instants(local_times: WallTimeline, beginning: Beginning) -> Iterator[Instant]:
     floor_at = _floor_at(beginning)
-    for instant in shown.instants(shown.floor_at):
+    for instant in local_times.instants(local_times.floor_at):
         if beginning.due_at is None or instant > floor_at:
             yield max(instant, floor_at + 1)
 

@@ -256,15 +256,15 @@ class KeyPage(TypedDict):
 
 def change_response(change: Change) -> ChangeResponse:
     """A change of a job, as a response shows it."""
-    shown: ChangeResponse = {
+    response: ChangeResponse = {
         "time": rfc3339(change.at),
         "who": change.who,
         "what": change.what,
         "reason": change.reason,
     }
     if change.fields is not None:
-        shown["fields"] = [_field_response(each) for each in change.fields]
-    return shown
+        response["fields"] = [_field_response(each) for each in change.fields]
+    return response
 
 
 def _field_response(field: FieldChange) -> FieldChangeResponse:

@@ -124,7 +124,7 @@ class CallbackResponse(TypedDict):
 
 def run_response(run: Run) -> RunResponse:
     """A run as a response shows it."""
-    shown: RunResponse = {
+    response: RunResponse = {
         "id": run.run_id,
         "triggerId": run.trigger_id,
         "state": run.state,
@@ -140,23 +140,23 @@ def run_response(run: Run) -> RunResponse:
         "reason": run.reason,
     }
     if run.last_due_at is not None:
-        shown |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
+        response |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
     if run.last_failure is not None:
         attempt, reason, code, _ = run.last_failure
-        shown["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
+        response["lastFailure"] = {"attempt": attempt, "reason": reason, "responseCode": code}
     if run.result is not None:
-        shown["result"] = json_text.raw(run.result)
-    return shown
+        response["result"] = json_text.raw(run.result)
+    return response
 
 
 def callback_response(run: Run) -> CallbackResponse:
     """The response to a callback of a run's consumer."""
-    shown: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    response: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        shown |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
-    return shown
+        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return response
 
 
 def pending_run_response(pending: Pending) -> RunResponse:
