@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
+from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 
-from sweephand.jobs import payload_audit
+from sweephand.base.timing import PAYLOAD_GRACE_MS
+from sweephand.jobs import commit, payload_audit
 from sweephand.jobs.payload_audit import Audited, PayloadAudit
 
 
@@ -18,4 +19,23 @@ def audits_by_name() -> Iterator[None]:
 @mutation("The audit marks no data")
 def audits_nothing() -> Iterator[None]:
     with patch.object(PayloadAudit, "step", lambda _: Audited(0, 0)):
+        yield
+
+
+@mutation("The audit marks data whose job is not committed yet", first=2_400)
+def audits_young_payloads() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        clock = ports["clock"]
+        ports["clock"] = Instead(clock, now=lambda: clock.now() + 2 * PAYLOAD_GRACE_MS)
+
+    with built(PayloadAudit, change):
+        yield
+
+
+@mutation("A write marks data at once, and does not check whether a job refers to it")
+def discards_without_looking() -> Iterator[None]:
+    with (
+        patch.object(commit, "refers", lambda *_: False),
+        patch.object(commit, "may_come_back", lambda *_: False),
+    ):
         yield
