@@ -13,7 +13,7 @@ with starting():
     from sweephand.runs.outcome import METRICS
     from sweephand.runs.received import unfinished
     from sweephand.runtime.aws_ports import make_clients
-    from sweephand.runtime.delivery import deliver
+    from sweephand.runtime.delivery import deliver, wake_up
 
     logger = Logger()
     metrics = Metrics()
@@ -21,7 +21,14 @@ with starting():
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
-    """Handle each message by itself. The response names the messages that SQS must deliver again."""
+    """Handle each message by itself. The response names the messages that SQS must deliver again.
+
+    Tick also invokes this function, to wake it. A wake-up has no messages and counts nothing.
+    """
+    if event.get("wakeUp"):
+        wake_up()
+        logger.info("woken")
+        return {"batchItemFailures": []}
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())
     outcomes = Counter(each.outcome.name for each in handled)
     lateness = [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]

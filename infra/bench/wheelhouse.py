@@ -62,6 +62,13 @@ class _Consumer:
         return Answer(succeeded=True, code=200, text='{"ok":true}')
 
 
+class _DeliveryFunctions:
+    """ports.DeliveryFunctions that wakes none: docs/cost.md counts the wake-ups of an idle stack."""
+
+    def wake(self, count: int) -> None:
+        """Wake nobody."""
+
+
 class _Sweepers:
     """ports.Sweepers that sweep at once, one after the other."""
 
@@ -91,6 +98,7 @@ class _Ports:
     queue: SqsQueue
     targets: _Consumer
     sweepers: _Sweepers
+    delivery_functions: _DeliveryFunctions
     clock: HandClock
     ids: SeededIds
 
@@ -131,6 +139,7 @@ class Wheelhouse:
                 queue=queue,
                 targets=self._consumer,
                 sweepers=_Sweepers(self._sweep),
+                delivery_functions=_DeliveryFunctions(),
                 clock=self.clock,
                 ids=self._ids,
             ),

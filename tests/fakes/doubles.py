@@ -161,6 +161,16 @@ class NoSweepers:
         self.started.extend(first_shards)
 
 
+class NoDeliveryFunctions:
+    """ports.DeliveryFunctions that wakes none. It keeps how many it was asked to wake, call by call."""
+
+    def __init__(self) -> None:
+        self.woken: list[int] = []
+
+    def wake(self, count: int) -> None:
+        self.woken.append(count)
+
+
 class Interrupted:
     """A port that announces every call before and after it, so that a test can end the process there.
 

@@ -1,4 +1,4 @@
-"""A set of ports for an App (sweephand.runtime.app.Ports)."""
+"""A set of ports for an App (sweephand.runtime.app_ports.Ports)."""
 
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -7,6 +7,7 @@ from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
     Clock,
+    DeliveryFunctions,
     Ids,
     JobStore,
     KeyStore,
@@ -34,7 +35,7 @@ MISSING: Final[Any] = _Missing()
 
 @dataclass(frozen=True, slots=True)
 class FakePorts:
-    """app.Ports. A call of a port that the test leaves out fails."""
+    """app_ports.Ports. A call of a port that the test leaves out fails."""
 
     clock: Clock
     ids: Ids
@@ -51,3 +52,4 @@ class FakePorts:
     queue: Queue = MISSING
     targets: Targets = MISSING
     sweepers: Sweepers = MISSING
+    delivery_functions: DeliveryFunctions = MISSING

@@ -11,6 +11,7 @@ from tests.fakes.doubles import (
     HandClock,
     Interrupted,
     Letterbox,
+    NoDeliveryFunctions,
     NoSweepers,
     OneSecret,
     SkewedClock,
@@ -80,6 +81,7 @@ class World:
         self.consumers = Consumers(self.clock)
         self._targets = targets
         self.sweepers = NoSweepers()
+        self.delivery_functions = NoDeliveryFunctions()
         self.shards = shards
         self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
@@ -119,6 +121,7 @@ class World:
             queue=self._port(self.queue, "queue"),
             targets=self._port(self._targets or self.consumers, "consumers"),
             sweepers=self._port(self.sweepers, "sweepers"),
+            delivery_functions=self._port(self.delivery_functions, "delivery_functions"),
         )
 
     def writer(self) -> Writer:

@@ -87,7 +87,7 @@ def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> No
     )
 
 
-@pytest.mark.parametrize("function", ["Tick", "Sweep"])
+@pytest.mark.parametrize("function", ["Tick", "Sweep", "Deliver"])
 def test_what_the_next_minute_makes_up_is_not_retried(stack: Stack, function: str) -> None:
     config = stack.properties(f"{function}FunctionEventInvokeConfig")
     assert config["MaximumRetryAttempts"] == 0
@@ -167,6 +167,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "PAYLOAD_BUCKET",
                 "DELIVERY_QUEUE_URL",
                 "SWEEP_FUNCTION",
+                "DELIVER_FUNCTION",
                 "SHARD_COUNT",
                 "SWEEPERS_MAX",
             },
@@ -211,6 +212,12 @@ def test_another_list_of_queues_makes_another_policy_whose_name_publishes_a_vers
 
 def test_tick_starts_the_published_sweeper(stack: Stack) -> None:
     assert stack.variables("Tick")["SWEEP_FUNCTION"] == "SweepFunctionAliaslive"
+
+
+def test_tick_wakes_the_functions_that_messages_start(stack: Stack) -> None:
+    """Lambda keeps the functions of each version apart."""
+    assert stack.variables("Tick")["DELIVER_FUNCTION"] == "DeliverFunctionAliaslive"
+    assert told(stack.properties("DeliveryEvents")["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
 def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack: Stack) -> None:

@@ -52,6 +52,7 @@ RIGHTS = {
     )
     | {
         "SweepFunctionAliaslive": {"lambda:InvokeFunction"},
+        "DeliverFunctionAliaslive": {"lambda:InvokeFunction"},
         "${PayloadBucket.Arn}/*": {
             "s3:GetObject",
             "s3:GetObjectTagging",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.fakes.doubles import OneSecret
+from tests.fakes.doubles import NoDeliveryFunctions, OneSecret
 from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import (
@@ -167,6 +167,7 @@ class Fleet:
                 queue=ports.queue,
                 targets=self._consumers,
                 sweepers=sweepers,
+                delivery_functions=NoDeliveryFunctions(),
             ),
             Options(shards=self.shards, sweepers_max=self._sweepers_max),
             signing=OneSecret(),

@@ -9,7 +9,12 @@ from tests.fakes.world import NOON, World
 from sweephand.base.errors import StoreError
 from sweephand.model.timer import Cursor, Lease, WheelState
 from sweephand.wheel.shards import ShardCount
-from sweephand.wheel.tick import FINDINGS_AGE_MAX_MS, TRIGGERS_PER_SWEEPER, sweepers_needed
+from sweephand.wheel.tick import (
+    FINDINGS_AGE_MAX_MS,
+    TRIGGERS_PER_SWEEPER,
+    WARM_FUNCTIONS,
+    sweepers_needed,
+)
 
 
 def found(*numbers: int, swept_at: int = NOON) -> WheelState:
@@ -112,10 +117,10 @@ def test_what_a_tick_has_no_time_for_gets_sweepers_at_once() -> None:
 
 
 def test_a_tick_writes_its_heartbeat_reads_the_leases_once_and_sweeps_by_itself() -> None:
-    world = World()
+    world = World(NOON + 60_000)  # not a fourth minute
     calls = [call for call in calls_of(world, world.tick) if call.startswith("before")]
     assert calls == ["before leases.beat", "before leases.state", "before timers.page", "before timers.page"]
-    assert world.leases.state().heartbeat_at == NOON
+    assert world.leases.state().heartbeat_at == NOON + 60_000
 
 
 def test_a_tick_creates_missing_shards_and_never_removes_one() -> None:
@@ -205,3 +210,26 @@ def test_the_number_of_shards_is_asked_for_once_a_minute_and_raised_where_it_is_
     assert shards() == 4
     world.clock.time += 1
     assert shards() == 9
+
+
+def test_delivery_functions_are_woken_in_each_fourth_minute() -> None:
+    world = World()
+    for _ in range(9):
+        world.tick()
+        world.clock.time += 60_000
+    assert world.delivery_functions.woken == [WARM_FUNCTIONS] * 3
+
+
+def test_a_tick_sweeps_though_no_delivery_function_can_be_woken() -> None:
+    world = World()
+    world.put(dueTime="6m")
+    world.clock.time += 4 * 60_000
+
+    def announce(call: str) -> None:
+        if call == "before delivery_functions.wake":
+            raise StoreError("throttled")
+
+    world.announce = announce
+    ticked = world.tick()
+    assert ticked.swept is not None
+    assert ticked.swept.triggers == 1

@@ -371,3 +371,14 @@ class Sweepers(Protocol):
     def start(self, first_shards: Sequence[int]) -> None:
         """Begin one sweep at each of those shards, without waiting for any of them."""
         ...
+
+
+class DeliveryFunctions(Protocol):
+    """The functions that deliver. Lambda starts them for messages; this port starts them in advance."""
+
+    def wake(self, count: int) -> None:
+        """Have that many delivery functions run at once for a moment, without waiting for any of them.
+
+        A wake-up delivers nothing. StoreError: fewer were woken.
+        """
+        ...

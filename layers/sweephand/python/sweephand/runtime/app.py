@@ -6,7 +6,7 @@ differs between them is the ports.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.runtime.threads import deliver_concurrently, record_concurrently, write_concurrently
@@ -20,88 +20,20 @@ if TYPE_CHECKING:
     from sweephand.jobs.expiry import JobExpiry
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
-    from sweephand.jobs.payload_audit import AuditStore, PayloadAudit
+    from sweephand.jobs.payload_audit import PayloadAudit
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
-    from sweephand.ports import (
-        ChangeStore,
-        Clock,
-        Ids,
-        JobStore,
-        KeyStore,
-        LeaseStore,
-        LineStore,
-        PayloadStore,
-        Queue,
-        RunStore,
-        SecretStore,
-        Sweepers,
-        Targets,
-        TimerStore,
-    )
     from sweephand.runs.attempt import Signing
     from sweephand.runs.callbacks import Callbacks
     from sweephand.runs.handlers import Handlers
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
+    from sweephand.runtime.app_ports import Ports
     from sweephand.targets.queues import Reach
     from sweephand.web.services import Services
     from sweephand.wheel.sweep import Sweeper
     from sweephand.wheel.tick import Ticker
-
-
-class Ports(Protocol):
-    """Everything that the use cases ask of the world (sweephand/ports.py has the promise of each).
-
-    An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
-    only the clients that it uses.
-    """
-
-    @property
-    def jobs(self) -> "JobStore": ...  # noqa: D102 - the class says it
-
-    @property
-    def changes(self) -> "ChangeStore": ...  # noqa: D102 - same
-
-    @property
-    def runs(self) -> "RunStore": ...  # noqa: D102 - same
-
-    @property
-    def lines(self) -> "LineStore": ...  # noqa: D102 - same
-
-    @property
-    def timers(self) -> "TimerStore": ...  # noqa: D102 - same
-
-    @property
-    def leases(self) -> "LeaseStore": ...  # noqa: D102 - same
-
-    @property
-    def payloads(self) -> "PayloadStore": ...  # noqa: D102 - same
-
-    @property
-    def audits(self) -> "AuditStore": ...  # noqa: D102 - same
-
-    @property
-    def secrets(self) -> "SecretStore": ...  # noqa: D102 - same
-
-    @property
-    def keys(self) -> "KeyStore": ...  # noqa: D102 - same
-
-    @property
-    def queue(self) -> "Queue": ...  # noqa: D102 - same
-
-    @property
-    def targets(self) -> "Targets": ...  # noqa: D102 - same
-
-    @property
-    def sweepers(self) -> "Sweepers": ...  # noqa: D102 - same
-
-    @property
-    def clock(self) -> "Clock": ...  # noqa: D102 - same
-
-    @property
-    def ids(self) -> "Ids": ...  # noqa: D102 - same
 
 
 class Options(NamedTuple):
@@ -127,7 +59,7 @@ class App:
 
     def __init__(
         self,
-        ports: Ports,
+        ports: "Ports",
         options: Options = Options(),  # noqa: B008 - a NamedTuple does not change
         *,
         signing: "Signing | None" = None,
@@ -356,6 +288,7 @@ class App:
             leases=self.ports.leases,
             sweeper=self.sweeper,
             sweepers=self.ports.sweepers,
+            delivery_functions=self.ports.delivery_functions,
             clock=self.ports.clock,
             shards=self.options.shards,
             sweepers_max=self.options.sweepers_max,

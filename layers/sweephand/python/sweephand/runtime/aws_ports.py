@@ -10,10 +10,10 @@ from sweephand.runtime.ids import SystemIds
 from sweephand.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
-    from sweephand.delivery.sweepers import LambdaSweepers
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.changes import DynamoChanges
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AwsPorts:
-    """app.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
+    """app_ports.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
 
     @cached_property
     def jobs(self) -> "DynamoJobs":
@@ -125,9 +125,16 @@ class AwsPorts:
     @cached_property
     def sweepers(self) -> "LambdaSweepers":
         """ports.Sweepers."""
-        from sweephand.delivery.sweepers import LambdaSweepers
+        from sweephand.delivery.functions import LambdaSweepers
 
         return LambdaSweepers(tables.settings().sweep_function)
+
+    @cached_property
+    def delivery_functions(self) -> "LambdaDeliveryFunctions":
+        """ports.DeliveryFunctions."""
+        from sweephand.delivery.functions import LambdaDeliveryFunctions
+
+        return LambdaDeliveryFunctions(tables.settings().deliver_function)
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":

@@ -21,6 +21,7 @@ class Settings(NamedTuple):
     delivery_queue_url: str
     dead_letter_queue_url: str
     sweep_function: str
+    deliver_function: str
     shards: int
     sweepers_max: int
     allows_insecure_targets: bool
@@ -46,6 +47,7 @@ class Settings(NamedTuple):
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
             dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),
             sweep_function=environment.get("SWEEP_FUNCTION", ""),
+            deliver_function=environment.get("DELIVER_FUNCTION", ""),
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
+import sweephand.delivery.functions
 import sweephand.delivery.sqs_queue
-import sweephand.delivery.sweepers
 import sweephand.schedules.timelines
 import sweephand.storage.jobs
 import sweephand.storage.leases

@@ -1,17 +1,25 @@
 """Ticking: once a minute, how many sweepers that minute needs, and from which shards they start."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import Lease, WheelState
-from sweephand.ports import Clock, LeaseStore, Sweepers
+from sweephand.ports import Clock, DeliveryFunctions, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
 
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
+
+#: Tick wakes delivery functions in each fourth minute. Lambda ends a function that was idle for longer: after
+#: five minutes at the earliest, as far as is known. AWS documents no time.
+WARM_EVERY_MINUTES = 4
+
+#: Functions that are kept warm. They deliver the first triggers after an idle hour, twenty at once.
+WARM_FUNCTIONS = 2
 
 #: The findings of a sweep say nothing about the present minute if the sweep is older than this.
 FINDINGS_AGE_MAX_MS = 3 * BUCKET_MS
@@ -64,6 +72,7 @@ class Ticker:
         leases: LeaseStore,
         sweeper: Sweeper,
         sweepers: Sweepers,
+        delivery_functions: DeliveryFunctions,
         clock: Clock,
         shards: int,
         sweepers_max: int,
@@ -71,6 +80,7 @@ class Ticker:
         self._leases = leases
         self._sweeper = sweeper
         self._sweepers = sweepers
+        self._delivery_functions = delivery_functions
         self._clock = clock
         self._shards = shards
         self._sweepers_max = sweepers_max
@@ -84,6 +94,7 @@ class Ticker:
         """
         now = self._clock.now()
         self._leases.beat(now)
+        self._keep_warm(now)
         state = self._leases.state()
         if state.shards < self._shards:
             self._leases.raise_shards(self._shards)
@@ -106,6 +117,16 @@ class Ticker:
             self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
             raise
         return Ticked(count, None, behind_ms)
+
+    def _keep_warm(self, now: Instant) -> None:
+        """Wake some delivery functions in each fourth minute, for a trigger that comes after an idle hour.
+
+        A cold function takes a second or more to start.
+        """
+        if now // BUCKET_MS % WARM_EVERY_MINUTES == 0:
+            # A trigger that meets a cold function is late, and no worse.
+            with suppress(StoreError):
+                self._delivery_functions.wake(WARM_FUNCTIONS)
 
 
 def _from(shards: Sequence[int], number: int) -> Sequence[int]:

@@ -1,0 +1,78 @@
+"""What an App asks of the world: one implementation of each port."""
+
+from typing import Protocol
+
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.ports import (
+    ChangeStore,
+    Clock,
+    DeliveryFunctions,
+    Ids,
+    JobStore,
+    KeyStore,
+    LeaseStore,
+    LineStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    SecretStore,
+    Sweepers,
+    Targets,
+    TimerStore,
+)
+
+
+class Ports(Protocol):
+    """Everything that the use cases ask of the world (sweephand/ports.py has the promise of each).
+
+    An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
+    only the clients that it uses.
+    """
+
+    @property
+    def jobs(self) -> JobStore: ...  # noqa: D102 - the class says it
+
+    @property
+    def changes(self) -> ChangeStore: ...  # noqa: D102 - same
+
+    @property
+    def runs(self) -> RunStore: ...  # noqa: D102 - same
+
+    @property
+    def lines(self) -> LineStore: ...  # noqa: D102 - same
+
+    @property
+    def timers(self) -> TimerStore: ...  # noqa: D102 - same
+
+    @property
+    def leases(self) -> LeaseStore: ...  # noqa: D102 - same
+
+    @property
+    def payloads(self) -> PayloadStore: ...  # noqa: D102 - same
+
+    @property
+    def audits(self) -> AuditStore: ...  # noqa: D102 - same
+
+    @property
+    def secrets(self) -> SecretStore: ...  # noqa: D102 - same
+
+    @property
+    def keys(self) -> KeyStore: ...  # noqa: D102 - same
+
+    @property
+    def queue(self) -> Queue: ...  # noqa: D102 - same
+
+    @property
+    def targets(self) -> Targets: ...  # noqa: D102 - same
+
+    @property
+    def sweepers(self) -> Sweepers: ...  # noqa: D102 - same
+
+    @property
+    def delivery_functions(self) -> DeliveryFunctions: ...  # noqa: D102 - same
+
+    @property
+    def clock(self) -> Clock: ...  # noqa: D102 - same
+
+    @property
+    def ids(self) -> Ids: ...  # noqa: D102 - same
