@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 #: The defaults of template.yaml.
 SHARDS = 4
 SWEEPERS_MAX = 4
+BUNDLE_SPAN_MS = SECOND_MS
 
 #: 2026-11-21T12:00:17Z: any instant that is not at the start of a minute.
 _BEGIN: Instant = 1_795_262_417_000
@@ -143,7 +144,7 @@ class Wheelhouse:
                 clock=self.clock,
                 ids=self._ids,
             ),
-            Options(shards=SHARDS, sweepers_max=SWEEPERS_MAX),
+            Options(shards=SHARDS, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS),
             record_concurrently=_in_turn,
             deliver_concurrently=_in_turn,
         )

@@ -83,6 +83,7 @@ class World:
         self.sweepers = NoSweepers()
         self.delivery_functions = NoDeliveryFunctions()
         self.shards = shards
+        self.bundle_span_ms = 0
         self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
@@ -96,7 +97,7 @@ class World:
         """The use cases of a newly started function of the stack, with the function's clock."""
         return App(
             self.ports(clock),
-            Options(shards=self.shards, sweepers_max=10),
+            Options(shards=self.shards, sweepers_max=10, bundle_span_ms=self.bundle_span_ms),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
             decode=self.queue.decode,

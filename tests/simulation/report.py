@@ -22,6 +22,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "store and queue errors": ("throttle", "loss", "part", "refusal"),
     "outages": ("outage",),
     "messages received in vain": ("not begun",),
+    "bundles received": ("bundles",),
     "duplicated messages": ("copy",),
     "delayed messages": ("delay",),
     "failed or lost answers": ("failed answers",),

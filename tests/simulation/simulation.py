@@ -12,6 +12,7 @@ from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
 from tests.simulation.workload.bulks import RESUME_MANY, Bulks
+from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.modes import Modes
@@ -110,7 +111,7 @@ class Simulation:
         self._seed = seed
         self._mask = mask
         self._backlog = backlog = Backlog.of(seed)
-        scenario = Scenario.of(seed)
+        scenario = Bundling.of(seed).scenario(Scenario.of(seed))
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -127,6 +128,7 @@ class Simulation:
         ports = stores(self._gate, chronicle, self._sqs)
         self._leases = ports.leases
         self._consumers = Consumers.of(scheduler, chronicle, self._gate, troubles, seed)
+        self._consumers.bundled = self._sqs.bundled
         self._fleet = Fleet(
             seed=seed,
             scheduler=scheduler,
@@ -188,6 +190,7 @@ class Simulation:
             on_demand=OnDemand.of(self._seed),
             updates=Updates.of(self._seed),
             short_lives=ShortLives.of(self._seed),
+            bundling=Bundling.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)

@@ -222,6 +222,11 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         "and no attempt had begun",
     ),
     (
+        every_minute,
+        with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "received 50 times")),
+        "and an attempt had begun",
+    ),
+    (
         retried,
         lambda events: in_order(
             without(of(Requested, attempt=3), of(Concluded, attempt=3))(events),

@@ -170,9 +170,10 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "DELIVER_FUNCTION",
                 "SHARD_COUNT",
                 "SWEEPERS_MAX",
+                "BUNDLE_SECONDS",
             },
         ),
-        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL"}),
+        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "BUNDLE_SECONDS"}),
         (
             "Deliver",
             {

@@ -33,8 +33,12 @@ LEAVES_TO = {
 #: deleted.
 UNDONE = {"retrying", "failed", "cancelled"}
 
+#: The reason of a message that SQS itself gives up. A function that begins a trigger counts its crashes, and
+#: gives the trigger up long before that.
+IN_VAIN = "received "
+
 #: Reasons about Sweephand instead of the consumer: failures to handle a message, and crashes meanwhile.
-OUR_FAULT = ("Sweephand failed", "received ")
+OUR_FAULT = ("Sweephand failed", IN_VAIN)
 
 #: The reason of a trigger that crashed every function that began it: the function that gives it up claims it
 #: first.
@@ -106,6 +110,8 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
         has_failed = {"failed", "lost", "accepted"} & set(outcomes) or _was_reported_failed(tale, trigger_id)
         if not has_failed and not reason.startswith(OUR_FAULT):
             yield f"{trigger_id} was buried ({reason}) and never failed"
+        if reason.startswith(IN_VAIN) and trigger_id in tale.requests_of:
+            yield f"{trigger_id} was buried ({reason}), and an attempt had begun"
         if CRASHED in reason and not _was_claimed(tale, trigger_id):
             yield f"{trigger_id} was buried ({reason}), and no attempt had begun"
 

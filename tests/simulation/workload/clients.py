@@ -9,6 +9,7 @@ from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.workload.bulks import Bulks
+from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
@@ -71,11 +72,13 @@ def plan(
     on_demand: OnDemand,
     updates: Updates,
     short_lives: ShortLives,
+    bundling: Bundling,
 ) -> list[Step]:
     """Return what clients will ask. They create each job near the beginning, and later writes come in bursts.
 
     The numbers of steps go by kind: writes of jobs, actions on runs, bulk calls, changes of mode, triggers of
-    jobs on demand, updates of a job as often as it fires, and creations that a deletion follows at once.
+    jobs on demand, updates of a job as often as it fires, creations that a deletion follows at once, and jobs
+    that fire together.
     """
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
@@ -106,6 +109,7 @@ def plan(
     often = updates.asked(names, begins_at, ends_at)
     at_once = short_lives.asked(names, begins_at, ends_at)
     steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand, *often, *at_once]
+    steps += bundling.asked(begins_at, ends_at)
     return [Step(number, *each) for number, each in enumerate(steps)]
 
 
@@ -137,6 +141,7 @@ class Clients:
         self._leaving = Leaving.of(seed)
         self._modes = Modes.of(seed)
         self._on_demand = OnDemand.of(seed)
+        self._bundling = Bundling.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -174,6 +179,7 @@ class Clients:
                 self._weeks,
                 self._modes,
                 self._on_demand,
+                self._bundling,
             )
             told = action.ask(request)
             if told is not None:

@@ -19,6 +19,7 @@ from tests.simulation.workload.bulks import (
     Bulks,
 )
 from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
+from tests.simulation.workload.bundling import GATHER, Bundling
 from tests.simulation.workload.crowds import CROWD, crowd_definition
 from tests.simulation.workload.flows import (
     CANCEL,
@@ -109,6 +110,7 @@ class Request:
     weeks: Weeks
     modes: Modes
     on_demand: OnDemand
+    bundling: Bundling
 
     @property
     def at(self) -> Instant:
@@ -317,6 +319,12 @@ def _crowd(request: Request) -> tuple[str, str]:
     return _told(request.put(definition(data=request.new_data(), **written), if_absent=True))
 
 
+def _gather(request: Request) -> tuple[str, str]:
+    written = request.bundling.definition(is_new=request.known.definition is None)
+    request.known.definition = definition(data=request.new_data(), **written)
+    return _told(request.put(request.known.definition))
+
+
 #: All actions of clients, by name. A new action is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
     "put": Action("replace", 5, _put),
@@ -335,6 +343,8 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "delete if match": Action("delete", 0.5, _delete_if_match),
     # For seeds with a backlog (backlogs.py).
     CROWD: Action("create", 0, _crowd),
+    # For seeds in which jobs fire together (bundling.py).
+    GATHER: Action("replace", 0, _gather),
     # Actions on runs have a plan of their own (flows.py).
     CANCEL: Action("cancel", 0, cancel),
     COMPLETE: Action("complete", 0, complete),

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from tests.simulation.workload.bulks import Bulks
+from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.updates import Updates
 from tests.simulation.world.faults import Mask, Troubles, stream
 
@@ -28,6 +29,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())
+        stack.enter_context(Bundling.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then push out an earlier revision, where it would take dozens.
             stack.enter_context(patch.object(earlier_revisions, "EARLIER_REVISIONS_MAX", room))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple, cast
@@ -9,6 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.wire_trouble import failing
 from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.workload.bundling import NO_BUNDLES, Bundling
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.overlapping import NONE, Overlapping
 from tests.simulation.world.faults import Troubles, fraction, mixed
@@ -99,7 +101,10 @@ class Consumers:
     network: Network
     early: float
     overlapping: Overlapping = NONE
+    bundling: Bundling = NO_BUNDLES
+    bundled: AbstractSet[str] = frozenset()
     crasher: str | None = None
+    poison: str | None = None
     begin: Callable[[Attempt, int], None] = lambda *_: None
     accepts: float = _ACCEPTS
     is_winding_down: bool = False
@@ -119,7 +124,17 @@ class Consumers:
         slow = _SLOW_WHERE_IT_IS_THE_TROUBLE if modes.is_slow else _SLOW_CONNECTIONS * troubles["slowness"]
         network = Network(scheduler, modes, slow)
         early = _EARLY * bool(troubles["consumers"])
-        return cls(scheduler, chronicle, gate, seed, failures, network, early, Overlapping.of(seed))
+        return cls(
+            scheduler,
+            chronicle,
+            gate,
+            seed,
+            failures,
+            network,
+            early,
+            Overlapping.of(seed),
+            Bundling.of(seed),
+        )
 
     def deliver(self, attempt: Attempt) -> Answer:
         """Deliver as ports.Targets promises."""
@@ -208,12 +223,16 @@ class Consumers:
         """Whether the trigger kills every function that has claimed it.
 
         At most one trigger of a seed does. Its job's runs take turns, so that it holds the line until it is a
-        dead letter.
+        dead letter. A trigger of a bundle may do so as well, in some seeds and even in the calm. Then the
+        other triggers of the bundle must be delivered.
         """
         is_the_one = len(self.attempts) == self.overlapping.crashes_at
         if self.crasher is None and is_the_one and self.overlapping.takes_turns(trigger.key.name):
             self.crasher = trigger.id
-        return trigger.id == self.crasher
+        is_due = self.bundling.poison_at is not None and len(self.attempts) >= self.bundling.poison_at
+        if self.poison is None and is_due and trigger.id in self.bundled:
+            self.poison = trigger.id
+        return trigger.id in (self.crasher, self.poison)
 
     def _failures(self, attempt: Attempt) -> float:
         """Return the chance that an attempt fails. A trigger that has failed is likely to fail again."""

@@ -205,6 +205,7 @@ class Functions:
         process = self._process("deliver", lambda _: is_over(), self._sqs.code_of(batch[0]))
         handler, clock = self._fleet.app(process.machine).intake, self._fleet.clock(process.machine)
         self._chronicle.figures["batches"] += 1
+        self._chronicle.figures["bundles"] += self._sqs.bundles_of(batch)
 
         def body() -> None:
             if self._gate.is_telling:

@@ -5,6 +5,7 @@ from typing import Final
 
 from tests.fakes.doubles import NoDeliveryFunctions, OneSecret
 from tests.fakes.ports import MISSING, FakePorts
+from tests.simulation.workload.bundling import Bundling
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import (
     SKEW_MAX_MS,
@@ -82,6 +83,7 @@ class Fleet:
         sweepers_max: int = SWEEPERS_MAX,
     ) -> None:
         self._sweepers_max = sweepers_max
+        self._bundle_span_ms = Bundling.of(seed).span_ms
         self._scheduler = scheduler
         self._ports = ports
         self._sqs = sqs
@@ -169,7 +171,7 @@ class Fleet:
                 sweepers=sweepers,
                 delivery_functions=NoDeliveryFunctions(),
             ),
-            Options(shards=self.shards, sweepers_max=self._sweepers_max),
+            Options(shards=self.shards, sweepers_max=self._sweepers_max, bundle_span_ms=self._bundle_span_ms),
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,

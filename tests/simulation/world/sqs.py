@@ -37,6 +37,9 @@ _RECEIVED: Final = 3
 _COPIES: Final = 0.03
 _DELAYS: Final = 0.03
 
+#: A text that only the body of a bundle contains.
+_BUNDLE: Final = '"kind":"bundle"'
+
 #: How much later a copy or a delayed message becomes visible, at most.
 _COPY_MS_MAX: Final = 4 * MINUTE_MS
 _DELAY_MS_MAX: Final = 3 * MINUTE_MS
@@ -58,7 +61,10 @@ class Envelope:
 
 
 class Sqs:
-    """The delivery queue and its dead letters. `seen` is called when a message can be received."""
+    """The delivery queue and its dead letters. `seen` is called when a message can be received.
+
+    `bundled` has the ids of the triggers that were sent in bundles.
+    """
 
     def __init__(self, scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles, seed: int) -> None:
         self._scheduler = scheduler
@@ -72,12 +78,17 @@ class Sqs:
         self._number = 0
         self._read: dict[str, Readable] = {}
         self._newer: list[str] = []
+        self.bundled: set[str] = set()
         self.seen: Callable[[Instant], None] = lambda _: None
 
     def accept(self, body: str, delay_s: int) -> None:
         """Take one entry of a SendMessageBatch."""
         assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
         self._sent[body] += 1
+        if _BUNDLE in body:
+            message = self.decode(body)
+            assert isinstance(message, BundleMessage), "no job and no data is named so"
+            self.bundled.update(each.trigger.id for each in message.triggers)
         # A message's fate depends on its text and on how often that text was sent.
         code = mixed(self._seed, crc32(body.encode()), self._sent[body])
         delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
@@ -164,6 +175,10 @@ class Sqs:
             with suppress(PoisonError, NewerError):
                 message = self.decode(each.body)
                 yield from message.triggers if isinstance(message, BundleMessage) else (message,)
+
+    def bundles_of(self, batch: Iterable[Received]) -> int:
+        """Return how many of the received messages are bundles."""
+        return sum(_BUNDLE in each.body for each in batch)
 
     def next_at(self) -> Instant | None:
         """Return when the next message can be received."""

@@ -40,12 +40,14 @@ class Options(NamedTuple):
     """What the deployer of a stack chooses.
 
     `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
-    sweepers tick may start in a minute. `reach` is what the targets of jobs may reach; None stands for no
+    sweepers tick may start in a minute. Triggers that fall due within `bundle_span_ms` travel in one message;
+    0 stands for a message for each trigger. `reach` is what the targets of jobs may reach; None stands for no
     queue, and for `https` to public addresses alone.
     """
 
     shards: int = 1
     sweepers_max: int = 1
+    bundle_span_ms: int = 0
     reach: "Reach | None" = None
 
 
@@ -277,6 +279,7 @@ class App:
             queue=ports.queue,
             clock=ports.clock,
             concurrently=self._record_concurrently,
+            bundle_span_ms=self.options.bundle_span_ms,
         )
 
     @cached_property

@@ -179,6 +179,7 @@ def app() -> App:
     options = Options(
         shards=settings.shards,
         sweepers_max=settings.sweepers_max,
+        bundle_span_ms=settings.bundle_seconds * SECOND_MS,
         reach=settings.reach,
     )
     return App(ports(), options)

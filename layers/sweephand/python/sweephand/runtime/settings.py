@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sweephand.base.errors import SweephandError
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
 from sweephand.targets.queues import JobQueues, Reach, read_arns
 
 
@@ -24,6 +26,7 @@ class Settings(NamedTuple):
     deliver_function: str
     shards: int
     sweepers_max: int
+    bundle_seconds: int
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
 
@@ -50,6 +53,7 @@ class Settings(NamedTuple):
             deliver_function=environment.get("DELIVER_FUNCTION", ""),
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
+            bundle_seconds=_bundle_seconds(environment),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
         )
@@ -59,6 +63,13 @@ def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:
     text = environment.get(name, str(otherwise))
     if not text.isdecimal() or int(text) < 1:
         raise SettingsError(f"{name} must be a whole number of at least 1, not {text!r}.")
+    return int(text)
+
+
+def _bundle_seconds(environment: Mapping[str, str]) -> int:
+    text, most = environment.get("BUNDLE_SECONDS", "0"), BUNDLE_SPAN_MAX_MS // SECOND_MS
+    if not text.isdecimal() or int(text) > most:
+        raise SettingsError(f"BUNDLE_SECONDS must be a whole number from 0 to {most}, not {text!r}.")
     return int(text)
 
 

@@ -10,9 +10,11 @@ from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.timer import OccurrenceTimer, occurrences_from
 from sweephand.model.trigger import (
+    BundleMessage,
     DeadlineMessage,
     Message,
     RangeMessage,
+    Readable,
     TriggerMessage,
     message_of,
 )
@@ -84,12 +86,14 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     return Arming(tuple(messages), tuple(timers))
 
 
-def delay_of(message: Message, now: Instant) -> int:
+def delay_of(message: Readable, now: Instant) -> int:
     """The time in ms for which the queue delays a message; 0 for a range, whose splitting takes time."""
     if isinstance(message, RangeMessage) and message.are_skipped:
         # A function that received it before the commit would only requeue it.
         return UNKNOWN_DELAY_MS
-    return max(0, message.not_before - now) if isinstance(message, TriggerMessage | DeadlineMessage) else 0
+    if isinstance(message, TriggerMessage | BundleMessage | DeadlineMessage):
+        return max(0, message.not_before - now)
+    return 0
 
 
 def split_range(message: RangeMessage) -> Iterator[Message]:

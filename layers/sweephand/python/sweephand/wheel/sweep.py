@@ -30,6 +30,7 @@ from sweephand.model.timer import (
 from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
+from sweephand.wheel.bundles import bundled
 from sweephand.wheel.expand import Expansion, Seen, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
 
@@ -111,6 +112,7 @@ class Sweeper:
         queue: Queue,
         clock: Clock,
         concurrently: Concurrently,
+        bundle_span_ms: int = 0,
     ) -> None:
         self._jobs = jobs
         self._timers = timers
@@ -119,6 +121,7 @@ class Sweeper:
         self._queue = queue
         self._clock = clock
         self._concurrently = concurrently
+        self._bundle_span_ms = bundle_span_ms
 
     def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
         """Sweep the shards, beginning at `first_shard`, and stop well before `deadline`.
@@ -306,4 +309,5 @@ class Sweeper:
         if not messages:
             return
         now = self._clock.now()
-        self._queue.send([(message, delay_of(message, now)) for message in messages])
+        sent = bundled(messages, self._bundle_span_ms, now)
+        self._queue.send([(message, delay_of(message, now)) for message in sent])

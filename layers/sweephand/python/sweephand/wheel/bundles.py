@@ -1,0 +1,51 @@
+"""Which triggers of a sweep travel in one message (decision 036)."""
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Final
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
+from sweephand.model.trigger import BundleMessage, Message, Readable, TriggerMessage
+from sweephand.model.wire_bundles import fits_bundle
+
+#: One delivery function has a thread for each of so many triggers, and for a few more.
+BUNDLE_TRIGGERS_MAX: Final = 25
+
+
+def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Readable]:
+    """The same messages, but triggers of one namespace that fall due within `span_ms` travel in bundles.
+
+    A trigger that is overdue counts as due `now`. A trigger that would be alone in its bundle stays a single
+    message, which earlier versions read too. If `span_ms` is 0, all messages stay as they are.
+    """
+    assert 0 <= span_ms <= BUNDLE_SPAN_MAX_MS, "the delivery function waits no longer"
+    if not span_ms:
+        return list(messages)
+    others: list[Readable] = []
+    by_namespace: dict[str, list[TriggerMessage]] = {}
+    for message in messages:
+        if isinstance(message, TriggerMessage) and fits_bundle(message):
+            by_namespace.setdefault(message.trigger.key.namespace, []).append(message)
+        else:
+            others.append(message)
+    return [
+        *(each for triggers in by_namespace.values() for each in _bundled(triggers, span_ms, now)),
+        *others,
+    ]
+
+
+def _bundled(triggers: list[TriggerMessage], span_ms: int, now: Instant) -> Iterable[Readable]:
+    triggers.sort(key=attrgetter("not_before"))
+    begin = 0
+    while begin < len(triggers):
+        ends_at = max(triggers[begin].not_before, now) + span_ms
+        end = begin + 1
+        while end < min(len(triggers), begin + BUNDLE_TRIGGERS_MAX) and triggers[end].not_before < ends_at:
+            end += 1
+        yield _together(triggers[begin:end])
+        begin = end
+
+
+def _together(triggers: Sequence[TriggerMessage]) -> Readable:
+    return triggers[0] if len(triggers) == 1 else BundleMessage(tuple(triggers))

@@ -1,0 +1,118 @@
+"""What may be wrong with bundles: acknowledging, splitting, reading and waiting."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.model import wire, wire_bundles
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import BundleMessage
+from sweephand.runs.intake import Handled, Intake, Received
+from sweephand.runs.job_reads import JobRead
+from sweephand.runs.outcome import Outcome
+from sweephand.runs.shared_reads import ReadGroup
+
+
+def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]) -> Any:
+    """Before a bundle is opened or sent again whole, `change` may deal with it."""
+    whole = Intake._whole
+
+    def changed(handler: Intake, received: Received, bundle: BundleMessage) -> Handled | None:
+        return change(handler, received, bundle) or whole(handler, received, bundle)
+
+    return patch.object(Intake, "_whole", changed)
+
+
+@mutation("A bundle is acknowledged before its triggers are settled")
+def acknowledges_bundles_first() -> Iterator[None]:
+    def acknowledge(handler: Intake, received: Received, _: BundleMessage) -> None:
+        handler._queue.acknowledge([received.receipt])
+
+    with _opening(acknowledge):
+        yield
+
+
+@mutation("A bundle is acknowledged when one of its triggers is settled")
+def acknowledges_bundles_by_one() -> Iterator[None]:
+    def all_done(handler: Intake, *args: Any, **kwargs: Any) -> list[Handled]:
+        handled = handle(handler, *args, **kwargs)
+        done = {each.received for each in handled if each.is_done}
+        return [each._replace(is_done=each.received in done) for each in handled]
+
+    handle = Intake.handle
+    with patch.object(Intake, "handle", all_done):
+        yield
+
+
+@mutation(
+    "A bundle that comes again is opened again, so that a trigger that crashes functions takes it along"
+)
+def splits_no_bundle() -> Iterator[None]:
+    whole = Intake._whole
+
+    def opened(handler: Intake, received: Received, bundle: BundleMessage) -> Handled | None:
+        return whole(handler, received._replace(receives=1), bundle)
+
+    with patch.object(Intake, "_whole", opened):
+        yield
+
+
+@mutation("A bundle that comes again is acknowledged although its triggers could not be sent alone")
+def splits_in_vain() -> Iterator[None]:
+    def split(handler: Intake, received: Received, bundle: BundleMessage) -> Handled | None:
+        if received.receives == 1:
+            return None
+        handler._send_singles(bundle.triggers)
+        return Handled(received, Outcome("split"))
+
+    with _opening(split):
+        yield
+
+
+@mutation("The triggers of a bundle that comes again forget how many functions may have crashed over them")
+def forgets_crashes_of_bundles() -> Iterator[None]:
+    with everywhere("singles_of", lambda bundle, _: list(bundle.triggers)):
+        yield
+
+
+@mutation("The triggers of a bundle are delivered when the first of them is due")
+def delivers_bundles_at_once() -> Iterator[None]:
+    read = wire_bundles.read_bundle
+
+    def together(fields: Any) -> BundleMessage:
+        bundle = read(fields)
+        return BundleMessage(tuple(each._replace(not_before=bundle.not_before) for each in bundle.triggers))
+
+    with patch.object(wire, "read_bundle", together):
+        yield
+
+
+@mutation("The jobs of a bundle are read once, when it arrives")
+def reads_jobs_once_for_a_bundle() -> Iterator[None]:
+    read_jobs = ReadGroup._read
+    last_at: dict[ReadGroup, Instant] = {}
+
+    def takes(group: ReadGroup, due_at: Instant) -> bool:
+        last_at[group] = due_at
+        return True
+
+    def read_early(group: ReadGroup) -> Mapping[JobKey, JobRead]:
+        group._first_at -= MINUTE_MS
+        reads = read_jobs(group)
+        # To every check of its age the read is as young as the last trigger needs it.
+        return {key: JobRead(read.job, max(read.at, last_at.get(group, 0))) for key, read in reads.items()}
+
+    with patch.object(ReadGroup, "takes", takes), patch.object(ReadGroup, "_read", read_early):
+        yield
+
+
+@mutation("A trigger that waits too long for a thread is not sent to another function")
+def drops_what_gets_no_thread() -> Iterator[None]:
+    def done(_: Intake, late: Any) -> list[Handled]:
+        return [Handled(taken.received, Outcome("postponed")) for taken in late]
+
+    with patch.object(Intake, "_send_late", done):
+        yield

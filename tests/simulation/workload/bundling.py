@@ -1,0 +1,125 @@
+"""Bundles in a seed: their span, the jobs that fill them, and the trigger that kills functions."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.workload.scenario import Scenario
+from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.runs import intake
+from sweephand.wheel import bundles
+
+#: The action that creates or replaces a job that fires together with others.
+GATHER: Final = "gather"
+
+#: In a third of the seeds, sweepers write no bundles.
+_SPANS_MS: Final = (0, SECOND_MS, 2 * SECOND_MS)
+
+#: If a function has few threads, a few triggers suffice: some wait for a thread, and some wait too long.
+_THREADS: Final = (None, None, 2, 3)
+
+#: If a bundle holds few triggers, one sweep sends several bundles.
+_TRIGGERS: Final = (None, None, 2, 5)
+
+#: The share of the seeds with bundles in which some jobs fire together. Clients seldom update these jobs.
+_TOGETHER: Final = 1 / 4
+_SCHEDULES: Final = ("*/15 * * * * *", "*/30 * * * * *", "@every 11s", "@every 17s")
+_JOBS: Final = ("together-0", "together-1", "together-2", "together-3")
+_UPDATES: Final = 3
+_UPDATES_FROM_MS: Final = 6 * MINUTE_MS
+
+#: The time between the creations of two such jobs. With an interval as schedule, they fall due as far apart.
+_CREATED_MS: Final = 700
+
+#: How often a client pauses such a job, and after how long at most it resumes the job.
+_PAUSES: Final = 3
+_PAUSED_MS_MAX: Final = 20 * SECOND_MS
+_MINUTES_MIN: Final = 12
+
+#: The share of the seeds with bundles in which a trigger of a bundle kills every function that requests it.
+_POISON: Final = 1 / 6
+
+#: That trigger is the first trigger of a bundle after this number of requests, at most.
+_REQUESTS_MAX: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Bundling:
+    """The settings of a seed. If `threads` or `triggers` is None, production's own number holds.
+
+    After `poison_at` requests, the next trigger of a bundle kills every function that makes a request for it.
+    If `poison_at` is None, no trigger does. `schedule` is the schedule of the jobs that fire together; None
+    if there are no such jobs.
+    """
+
+    seed: int
+    span_ms: int
+    threads: int | None = None
+    triggers: int | None = None
+    poison_at: int | None = None
+    schedule: str | None = None
+
+    @classmethod
+    def of(cls, seed: int) -> "Bundling":
+        """Return the settings of a seed."""
+        random = stream(seed, "bundles")
+        span_ms, threads, triggers = (random.choice(each) for each in (_SPANS_MS, _THREADS, _TRIGGERS))
+        schedule, poison_at = random.choice(_SCHEDULES), random.randrange(_REQUESTS_MAX)
+        are_together, has_poison = random.random() < _TOGETHER, random.random() < _POISON
+        is_usual = not (Scenario.of(seed).is_sparse or is_at_margins(seed) or is_backlogged(seed))
+        return cls(
+            seed,
+            span_ms or 0,
+            threads,
+            triggers,
+            poison_at if has_poison and span_ms and is_usual else None,
+            schedule if are_together and span_ms and is_usual else None,
+        )
+
+    def scenario(self, usual: Scenario) -> Scenario:
+        """Return the scenario of the seed. Jobs that fire together share a shard, so one sweep meets them."""
+        if self.schedule is None:
+            return usual
+        return replace(usual, shards=1, minutes=max(usual.minutes, _MINUTES_MIN))
+
+    def asked(self, begins_at: Instant, ends_at: Instant) -> list[tuple[Instant, str, str]]:
+        """Return when clients create the jobs that fire together, and replace, pause and resume them."""
+        if self.schedule is None:
+            return []
+        random = stream(self.seed, "bundles/asked")
+        created = [(begins_at + number * _CREATED_MS, GATHER, name) for number, name in enumerate(_JOBS)]
+        replaced = [
+            (random.randrange(begins_at + _UPDATES_FROM_MS, ends_at), GATHER, random.choice(_JOBS))
+            for _ in range(_UPDATES)
+        ]
+        paused = []
+        for _ in range(_PAUSES):
+            at, name = random.randrange(begins_at + _UPDATES_FROM_MS, ends_at), random.choice(_JOBS)
+            paused += [(at, "pause", name), (at + random.randrange(_PAUSED_MS_MAX), "resume", name)]
+        return [*created, *sorted([*replaced, *paused])]
+
+    def definition(self, *, is_new: bool) -> dict[str, Any]:
+        """Return the definition of a job that fires with others: as it is created, or as it is replaced.
+
+        A new job claims each first attempt. A replaced one does not. So a claim that a crash left behind is
+        ended by a delivery that needs no claim.
+        """
+        return {"schedule": self.schedule, "history": "full" if is_new else "failures"}
+
+    @contextmanager
+    def bounds(self) -> Iterator[None]:
+        """Patch the production constants that differ by seed."""
+        with ExitStack() as stack:
+            if self.span_ms and self.threads is not None:
+                stack.enter_context(patch.object(intake, "DELIVERIES_AT_ONCE", self.threads))
+            if self.triggers is not None:
+                stack.enter_context(patch.object(bundles, "BUNDLE_TRIGGERS_MAX", self.triggers))
+            yield
+
+
+#: Every trigger travels alone.
+NO_BUNDLES: Final = Bundling(0, 0)

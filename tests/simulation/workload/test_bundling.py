@@ -1,0 +1,52 @@
+"""Sweepers bundle triggers in some seeds, and a poison trigger of a bundle ends without its neighbours."""
+
+from tests.simulation.simulation import Result, run
+from tests.simulation.traces.trace import Buried, Requested
+from tests.simulation.workload.bundling import Bundling
+
+#: So many of the first seeds show all of it.
+SEEDS = range(200)
+
+
+def with_poison() -> tuple[Bundling, Result]:
+    """The first seed in which jobs fire together and a trigger of a bundle kills whoever tries it."""
+    for seed in SEEDS:
+        bundling = Bundling.of(seed)
+        if bundling.schedule is not None and bundling.poison_at is not None:
+            result = run(seed)
+            if _letters(result):
+                return bundling, result
+    raise AssertionError("no seed has a poison trigger")
+
+
+def _letters(result: Result) -> list[Buried]:
+    return [
+        each
+        for each in result.events
+        if isinstance(each, Buried) and "functions crashed over it" in each.reason
+    ]
+
+
+def test_most_seeds_bundle_and_in_some_jobs_fire_together_or_have_poison() -> None:
+    bundling = [Bundling.of(seed) for seed in range(2_000)]
+    assert 1_200 < sum(each.span_ms > 0 for each in bundling) < 1_500
+    assert 150 < sum(each.schedule is not None for each in bundling) < 350
+    assert 100 < sum(each.poison_at is not None for each in bundling) < 250
+
+
+def test_a_seed_without_bundles_has_none() -> None:
+    without = next(seed for seed in SEEDS if not Bundling.of(seed).span_ms)
+    assert not run(without).figures.get("bundles")
+
+
+def test_a_poison_trigger_of_a_bundle_is_given_up_and_those_due_with_it_are_delivered() -> None:
+    bundling, result = with_poison()
+    assert result.figures["bundles"] > 10
+    assert not result.complaints
+    (letter,) = _letters(result)
+    assert letter.trigger_id is not None
+    due_at = int(letter.trigger_id.split("-")[-2])
+    requests = [each for each in result.events if isinstance(each, Requested)]
+    assert letter.trigger_id not in {each.trigger_id for each in requests}
+    beside = {each.name for each in requests if abs(each.due_at - due_at) < bundling.span_ms}
+    assert len(beside) > 1
