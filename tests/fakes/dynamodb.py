@@ -150,11 +150,11 @@ class FakeDynamoDB:
         def act(fate: Fate) -> Answer:
             [(table, asked)] = RequestItems.items()
             assert asked.keys() == {"Keys", "ConsistentRead"}, f"unknown to this fake: {sorted(asked)}"
-            assert asked["ConsistentRead"], "every read must be strongly consistent"
             places = distinct([place_of(key) for key in asked["Keys"]], GET_BATCH_MAX)
             done, left = _served(fate, places)
-            found = [item for place in reversed(done) if (item := self.tables.get(table, place))]
-            again = {table: {"Keys": [key_of(place) for place in left], "ConsistentRead": True}}
+            read = self.tables.get if asked["ConsistentRead"] else self.tables.get_stale
+            found = [item for place in reversed(done) if (item := read(table, place))]
+            again = {table: {**asked, "Keys": [key_of(place) for place in left]}}
             return {
                 "Responses": {table: [copied(item) for item in found]},
                 "UnprocessedKeys": again if left else {},

@@ -44,7 +44,9 @@ class MemoryJobs:
     def get(self, key: JobKey) -> Job | None:
         return self._jobs.get(key)
 
-    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+    def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
+        """The jobs as they are now: `may_be_stale` permits another answer and asks for none."""
+        del may_be_stale
         assert len(set(keys)) == len(keys), "a batch read has one key twice"
         return {key: job for key in keys if (job := self._jobs.get(key)) is not None}
 

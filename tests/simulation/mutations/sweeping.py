@@ -239,3 +239,9 @@ def trusts_the_cursor_it_saw() -> Iterator[None]:
 
     with built(Sweeper, change):
         yield
+
+
+@mutation("A sweeper believes a stale read that does not know a timer's job or revision")
+def sweep_believes_a_stale_read() -> Iterator[None]:
+    with patch.object(sweep, "_is_sure", lambda *_: True):
+        yield

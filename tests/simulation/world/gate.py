@@ -17,6 +17,7 @@ from tests.simulation.world.faults import (
     stream,
 )
 from tests.simulation.world.processes import LIMITS_MS, Killed, Scheduler
+from tests.simulation.world.staleness import Staleness
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
@@ -108,6 +109,7 @@ class Gate:
         self._latencies = [1 + int(30 * random.random() ** 3) for _ in range(_LATENCIES)]
         self._answers = [random.choice(_ANSWERS_MS) for _ in range(_LATENCIES)]
         self._is_calm = False
+        self.staleness = Staleness(scheduler, seed)
         self.down: dict[str, Instant] = {}
         self.slow: Slowness | None = None
         self.short: dict[str, Instant] = {}

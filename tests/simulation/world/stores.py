@@ -1,6 +1,6 @@
 """The stores and the queue of a simulation: in memory, gated, and watched."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -17,13 +17,14 @@ from tests.fakes.memory import (
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.staleness import Staleness
 from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
-from sweephand.model.job import Job, Revision
+from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
@@ -75,17 +76,24 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     An item is removed when its time to live is over. Changes are not removed, since no simulated client reads
     them.
     """
-    jobs, timers, leases = MemoryJobs(), MemoryTimers(), MemoryLeases()
+    jobs, timers, leases = _StaleJobs(gate.staleness), MemoryTimers(), MemoryLeases()
     runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
     removals = chronicle.removals
+
+    def job_changed(before: Job | None, after: Job | None) -> None:
+        changed = before or after
+        assert changed is not None, "a write changes something"
+        gate.staleness.changed(changed.key, before)
+        chronicle.job_changed(before, after)
+
     if removals is None:
-        jobs._jobs = Watched(chronicle.job_changed)
+        jobs._jobs = Watched(job_changed)
         runs._runs = Watched(chronicle.run_changed)
         lines._lines = Watched(chronicle.line_changed)
         timers._timers = Watched(chronicle.timer_changed)
     else:
-        jobs._jobs = Expiring(chronicle.job_changed, chronicle.job_removed, _removal_of, removals)
+        jobs._jobs = Expiring(job_changed, chronicle.job_removed, _removal_of, removals)
         jobs._filed = Expiring(lambda *_: None, lambda _: None, _filed_expiry, removals)
         runs._runs = Expiring(chronicle.run_changed, chronicle.run_removed, _expiry_of, removals)
         lines._lines = Expiring(chronicle.line_changed, chronicle.line_removed, _expiry_of, removals)
@@ -103,6 +111,21 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=QueuePort(gate, sqs),
     )
+
+
+class _StaleJobs(MemoryJobs):
+    """Jobs in memory, of which a read that may be stale shows what they were before."""
+
+    def __init__(self, staleness: Staleness) -> None:
+        super().__init__()
+        self._staleness = staleness
+
+    def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
+        found = super().get_many(keys)
+        if not may_be_stale:
+            return found
+        read = ((key, self._staleness.as_read(key, found.get(key))) for key in keys)
+        return {key: job for key, job in read if job is not None}
 
 
 def _removal_of(job: Job) -> int | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.dynamodb_expressions import Attributes
-from tests.fakes.dynamodb_tables import Tables
+from tests.fakes.dynamodb_tables import Tables, place_of
 from tests.fakes.memory import MemoryAudits
 from tests.fakes.sqs_client import DEAD_LETTERS_URL, DELIVERY_URL, FakeSqs, Inbox, sqs_queue
 from tests.fakes.wire_trouble import Fate, Trouble, failing
@@ -57,10 +57,16 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
 
     Each has a client of its own, so that each can be down alone.
     """
-    watch, removals = Watch(chronicle), chronicle.removals
-    tables = (
-        Tables(watch.changed) if removals is None else ExpiringTables(watch.changed, watch.removed, removals)
-    )
+    watch, removals, staleness = Watch(chronicle), chronicle.removals, gate.staleness
+
+    def changed(before: Attributes | None, after: Attributes | None) -> None:
+        staleness.changed(place_of(_key_of(before or after or {})), before)
+        watch.changed(before, after)
+
+    tables = Tables(changed) if removals is None else ExpiringTables(changed, watch.removed, removals)
+    # Keys of the two tables differ.
+    get = tables.get
+    tables.get_stale = lambda table, place: staleness.as_read(place, get(table, place))  # type: ignore[method-assign]
 
     def table(port: str, name: str) -> Table:
         client = FakeDynamoDB(GateTrouble(gate, port), tables)
@@ -83,6 +89,10 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=_told(gate, queue, "queue"),
     )
+
+
+def _key_of(item: Attributes) -> Attributes:
+    return {name: item[name] for name in ("pk", "sk")}
 
 
 class GateTrouble(Trouble):

@@ -104,10 +104,10 @@ def test_a_job_whose_read_fails_costs_its_neighbours_nothing() -> None:
             raise StoreError("throttled")
         return get(key)
 
-    def refused_many(keys: Any) -> Any:
+    def refused_many(keys: Any, *, may_be_stale: bool = False) -> Any:
         if key_of("job-1") in keys:
             raise StoreError("unprocessed keys")
-        return get_many(keys)
+        return get_many(keys, may_be_stale=may_be_stale)
 
     world.jobs.get, world.jobs.get_many = refused, refused_many  # type: ignore[method-assign]
     assert outcomes(world.deliver([received])) == ["fault", "succeeded", "succeeded"]

@@ -210,10 +210,10 @@ def refuse_reads(world: World, name: str | None = None) -> None:
             raise StoreError("throttled")
         return get(key)
 
-    def refused_get_many(keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+    def refused_get_many(keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
         if name is None or any(key.name == name for key in keys):
             raise StoreError("unprocessed keys")
-        return get_many(keys)
+        return get_many(keys, may_be_stale=may_be_stale)
 
     world.jobs.get, world.jobs.get_many = refused_get, refused_get_many  # type: ignore[method-assign]
 

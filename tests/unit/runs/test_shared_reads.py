@@ -25,11 +25,11 @@ class Reads(MemoryJobs):
         self.fails = False
         self._clock = clock
 
-    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+    def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
         self.asked.append((self._clock.now(), [key.name for key in keys]))
         if self.fails:
             raise StoreError("throttled")
-        return super().get_many(keys)
+        return super().get_many(keys, may_be_stale=may_be_stale)
 
 
 def grouped(jobs: Reads, clock: HandClock, *wanted: tuple[Instant, str]) -> list[ReadGroup]:

@@ -38,7 +38,7 @@ def test_a_job_that_cannot_be_read_keeps_no_other_waiting_and_fires_when_it_can(
     get_many = world.jobs.get_many
     asked: list[int] = []
 
-    def damaged(keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+    def damaged(keys: Sequence[JobKey], **_: bool) -> Mapping[JobKey, Job]:
         asked.append(len(keys))
         if key_of("job-4") in keys:
             raise KeyError("series")
@@ -48,7 +48,8 @@ def test_a_job_that_cannot_be_read_keeps_no_other_waiting_and_fires_when_it_can(
     with pytest.raises(ExceptionGroup):
         world.sweep()
     assert sorted(sent(world)) == [f"job-{number}" for number in range(7) if number != 4]
-    assert len(asked) <= 7
+    # A read that may be stale, six more in search of the damaged job, and a strong one for the late timers.
+    assert len(asked) <= 8
     world.jobs.get_many = get_many  # type: ignore[method-assign]
     world.clock.time += 3 * MINUTE_MS
     world.sweep()

@@ -71,8 +71,12 @@ class JobStore(Protocol):
         """The job of that key, or None."""
         ...
 
-    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        """The jobs of those keys (distinct, any number) that exist; a key without a job is left out."""
+    def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
+        """The jobs of those keys (distinct, any number) that exist; a key without a job is left out.
+
+        With `may_be_stale`, any of them may be as it was before writes that have already been acknowledged.
+        Such a read costs half as much.
+        """
         ...
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:

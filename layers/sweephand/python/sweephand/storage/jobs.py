@@ -67,9 +67,10 @@ class DynamoJobs:
         raw = self._table.get(_item_key(key))
         return None if raw is None else _job(raw)
 
-    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        """The jobs of those keys that exist, read 100 at a time."""
-        jobs = map(_job, self._table.get_batch([_item_key(key) for key in keys]))
+    def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
+        """The jobs of those keys that exist, read 100 at a time: 1 RRU each, or half."""
+        places = [_item_key(key) for key in keys]
+        jobs = map(_job, self._table.get_batch(places, may_be_stale=may_be_stale))
         return {job.key: job for job in jobs}
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:

@@ -137,17 +137,18 @@ class Table:
                 return QueryResult(answer["Items"], bool(last))
             request["ExclusiveStartKey"] = last
 
-    def get_batch(self, keys: Sequence[ItemKey]) -> Sequence[RawItem]:
+    def get_batch(self, keys: Sequence[ItemKey], *, may_be_stale: bool = False) -> Sequence[RawItem]:
         """Those items that exist, in any order.
 
-        The keys must be distinct. A key without an item is left out.
+        The keys must be distinct. A key without an item is left out. With `may_be_stale`, DynamoDB may answer
+        from a copy that lacks the latest writes ("eventually consistent"). AWS documents no bound on its age.
         """
         found: list[RawItem] = []
 
         def ask(some: Sequence[Any]) -> Sequence[Any]:
             with self._store_errors("BatchGetItem"):
                 answer = self._client.batch_get_item(
-                    RequestItems={self._name: {"Keys": some, "ConsistentRead": True}}
+                    RequestItems={self._name: {"Keys": some, "ConsistentRead": not may_be_stale}}
                 )
             found.extend(answer["Responses"].get(self._name, ()))
             unprocessed = answer["UnprocessedKeys"].get(self._name)

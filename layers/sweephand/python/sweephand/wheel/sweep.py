@@ -23,7 +23,6 @@ from sweephand.model.timer import (
     Lease,
     OccurrenceTimer,
     PlacedTimer,
-    UnreadTimer,
     bucket_of,
     placed_timers,
 )
@@ -212,8 +211,7 @@ class Sweeper:
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
-        keys = dict.fromkeys(each.timer.key for each in some if not isinstance(each.timer, UnreadTimer))
-        jobs, unreadable = self._jobs_of(list(keys))
+        jobs, unreadable = self._jobs_of_timers(some, hold.lease)
         expansion = expand(
             some,
             self._with_filed(some, jobs),
@@ -249,10 +247,35 @@ class Sweeper:
         hold.faults += expansion.faults
         return expansion.timers
 
-    def _jobs_of(self, keys: Sequence[JobKey]) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
+    def _jobs_of_timers(
+        self, placed: Sequence[PlacedTimer], lease: Lease
+    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
+        """The jobs of those timers, and for each stored job that cannot be read, the reason.
+
+        A stale read suffices if it shows that the timer's revision rules. If that is not true any more, the
+        delivery function drops the triggers. All other jobs are read again, strongly: a timer that is dropped
+        because of a stale read would be lost.
+        """
+        timers = [each.timer for each in placed if isinstance(each.timer, OccurrenceTimer)]
+        stale, unreadable = self._jobs_of(list(dict.fromkeys(each.key for each in timers)), may_be_stale=True)
+        unsure = dict.fromkeys(
+            each.key for each in timers if not _is_sure(each, stale.get(each.key), lease.judged_at)
+        )
+        again = [key for key in unsure if key not in unreadable]
+        if not again:
+            return stale, unreadable
+        fresh, more = self._jobs_of(again)
+        sure = {key: job for key, job in stale.items() if key not in unsure}
+        return {**sure, **fresh}, {**unreadable, **more}
+
+    def _jobs_of(
+        self, keys: Sequence[JobKey], *, may_be_stale: bool = False
+    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
         """The jobs of those keys, and for each stored job that cannot be read, the reason."""
+        if not keys:
+            return {}, {}
         try:
-            return self._jobs.get_many(keys), {}
+            return self._jobs.get_many(keys, may_be_stale=may_be_stale), {}
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one job's item must not keep a whole shard waiting
@@ -260,7 +283,8 @@ class Sweeper:
                 return {}, {keys[0]: error}
         # Halve the keys until the jobs that cannot be read are found.
         middle = len(keys) // 2
-        (first, unread), (second, others) = self._jobs_of(keys[:middle]), self._jobs_of(keys[middle:])
+        first, unread = self._jobs_of(keys[:middle], may_be_stale=may_be_stale)
+        second, others = self._jobs_of(keys[middle:], may_be_stale=may_be_stale)
         return {**first, **second}, {**unread, **others}
 
     def _with_filed(self, placed: Sequence[PlacedTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
@@ -311,3 +335,14 @@ class Sweeper:
         now = self._clock.now()
         sent = bundled(messages, self._bundle_span_ms, now)
         self._queue.send([(message, delay_of(message, now)) for message in sent])
+
+
+def _is_sure(timer: OccurrenceTimer, job: Job | None, judged_at: Instant | None) -> bool:
+    """Whether a read of the job that may be stale suffices for expanding the timer.
+
+    The timer's revision must rule in it, the job must not be paused, and no occurrence may be late. A late
+    occurrence may be skipped, which is decided once and for all.
+    """
+    if job is None or (job.uid, job.rev) != (timer.uid, timer.rev) or job.paused_at is not None:
+        return False
+    return judged_at is not None and timer.first.due_at > judged_at
