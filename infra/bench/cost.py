@@ -52,7 +52,7 @@ class Scenario:
         return self.usage.sqs / self.count
 
 
-_RECURRING: Final = Bounds(1.1, 2.3, 0.35)
+_RECURRING: Final = Bounds(0.2, 2.3, 0.35)
 _ONE_OFF: Final = Bounds(2.1, 3.3, 0.35)
 
 

@@ -82,6 +82,7 @@ def _furnished(place: Place) -> Engines:
         "SWEEP_FUNCTION": "sweep",
         "SHARD_COUNT": "4",
         "SWEEPERS_MAX": "4",
+        "PACK_TIMERS": "true",
         "ALLOW_INSECURE_TARGETS": "true",
         "POWERTOOLS_SERVICE_NAME": "bench",
         "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",

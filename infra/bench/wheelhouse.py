@@ -144,7 +144,9 @@ class Wheelhouse:
                 clock=self.clock,
                 ids=self._ids,
             ),
-            Options(shards=SHARDS, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS),
+            Options(
+                shards=SHARDS, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS, packs_timers=True
+            ),
             record_concurrently=_in_turn,
             deliver_concurrently=_in_turn,
         )

@@ -84,6 +84,7 @@ class World:
         self.delivery_functions = NoDeliveryFunctions()
         self.shards = shards
         self.bundle_span_ms = 0
+        self.packs_timers = False
         self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
@@ -97,7 +98,12 @@ class World:
         """The use cases of a newly started function of the stack, with the function's clock."""
         return App(
             self.ports(clock),
-            Options(shards=self.shards, sweepers_max=10, bundle_span_ms=self.bundle_span_ms),
+            Options(
+                shards=self.shards,
+                sweepers_max=10,
+                bundle_span_ms=self.bundle_span_ms,
+                packs_timers=self.packs_timers,
+            ),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
             decode=self.queue.decode,

@@ -17,6 +17,7 @@ from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand
+from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
@@ -111,7 +112,8 @@ class Simulation:
         self._seed = seed
         self._mask = mask
         self._backlog = backlog = Backlog.of(seed)
-        scenario = Bundling.of(seed).scenario(Scenario.of(seed))
+        packs = Packs.of(seed)
+        scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -138,6 +140,7 @@ class Simulation:
             troubles=troubles,
             shards=scenario.shards,
             sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
+            packs_timers=packs.are_written,
         )
         self._functions = Functions(
             scheduler=scheduler,

@@ -191,6 +191,7 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     ),
     # Chains.
     (every_minute, without(of(TimerStored, due_s=1020)), "no timer of revision 1-a"),
+    (every_minute, with_(replace(timer(960, at_s=700), entry="x")), "was written at two places"),
     (replaced, with_(timer(990, "2-b", at_s=700)), "its series ends before that"),
     (removed, with_(timer(1_100, at_s=1_000)), "was written"),
     (replaced, with_(timer(1_140, at_s=1_000)), "was written"),

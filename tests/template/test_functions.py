@@ -171,9 +171,10 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "SHARD_COUNT",
                 "SWEEPERS_MAX",
                 "BUNDLE_SECONDS",
+                "PACK_TIMERS",
             },
         ),
-        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "BUNDLE_SECONDS"}),
+        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
         (
             "Deliver",
             {

@@ -68,6 +68,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     wheel.timers_lie_beyond_sweeps,
     wheel.chains_live,
     wheel.chains_end,
+    wheel.chains_are_single,
     fairness.shards_take_turns,
     fairness.what_is_due_is_reached_before,
     runs.run_states_are_legal,

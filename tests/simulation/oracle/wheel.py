@@ -93,6 +93,22 @@ def chains_end(tale: Tale) -> Iterator[str]:
             yield f"revision {rev} of {uid} was never committed, and {len(later)} timers go on with it"
 
 
+def chains_are_single(tale: Tale) -> Iterator[str]:
+    """In the calm, no two timers are written that promise the same trigger of one revision.
+
+    Trouble may leave a second one, with which a chain would be twice as expensive for ever. A sweeper passes
+    over it when it meets both in one bucket. What was put off is met five minutes later.
+    """
+    if tale.echo_ends_at is None:
+        return
+    places: dict[tuple[str, str, int], set[tuple[str, str]]] = defaultdict(set)
+    for timer in tale.timers:
+        if timer.kind == "occurrence" and not timer.put_off_by_ms and timer.at > tale.echo_ends_at:
+            places[timer.uid, timer.rev, timer.due_at].add(timer.place)
+            if len(places[timer.uid, timer.rev, timer.due_at]) == 2:
+                yield f"{_named(timer)} was written at two places"
+
+
 def _ended_at(life: Life, timer: TimerStored) -> int | None:
     """Return the true time from which on no function had a reason to write that timer."""
     if life.deleted_at is not None:

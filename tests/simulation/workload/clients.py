@@ -15,6 +15,7 @@ from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.overlapping import Overlapping
+from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.verbs import ACTIONS, Known, Request
@@ -142,6 +143,7 @@ class Clients:
         self._modes = Modes.of(seed)
         self._on_demand = OnDemand.of(seed)
         self._bundling = Bundling.of(seed)
+        self._packs = Packs.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -180,6 +182,7 @@ class Clients:
                 self._modes,
                 self._on_demand,
                 self._bundling,
+                self._packs,
             )
             told = action.ask(request)
             if told is not None:

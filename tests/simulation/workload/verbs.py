@@ -46,6 +46,7 @@ from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.workload.overlapping import Overlapping
+from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.runs_asked import (
     cancel,
     complete,
@@ -111,6 +112,7 @@ class Request:
     modes: Modes
     on_demand: OnDemand
     bundling: Bundling
+    packs: Packs
 
     @property
     def at(self) -> Instant:
@@ -139,6 +141,7 @@ class Request:
         written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
         written = self.bulks.added(written, self.number)
         written = self.modes.added(written, self.number)
+        written = self.packs.added(written, self.number)
         written = self.on_demand.added(written, self.key.name, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.updates import Updates
 from tests.simulation.world.faults import Mask, Troubles, stream
 
@@ -44,4 +45,9 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
+        if (bounds := Packs.of(seed).bounds) is not None:
+            triggers_max, timers_max = bounds
+            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", triggers_max))
+            stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", timers_max))
+            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", timers_max))
         yield

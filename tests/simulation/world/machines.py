@@ -81,9 +81,11 @@ class Fleet:
         troubles: Troubles,
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
+        packs_timers: bool,
     ) -> None:
-        self._sweepers_max = sweepers_max
-        self._bundle_span_ms = Bundling.of(seed).span_ms
+        self._options = Options(
+            sweepers_max=sweepers_max, packs_timers=packs_timers, bundle_span_ms=Bundling.of(seed).span_ms
+        )
         self._scheduler = scheduler
         self._ports = ports
         self._sqs = sqs
@@ -171,7 +173,7 @@ class Fleet:
                 sweepers=sweepers,
                 delivery_functions=NoDeliveryFunctions(),
             ),
-            Options(shards=self.shards, sweepers_max=self._sweepers_max, bundle_span_ms=self._bundle_span_ms),
+            self._options._replace(shards=self.shards),
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,

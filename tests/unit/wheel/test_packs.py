@@ -25,7 +25,8 @@ from sweephand.model.timer import (
     pack_key,
     placed_timers,
 )
-from sweephand.wheel.expand import PUT_OFF_MS, Expansion, Seen, expand
+from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel.seen import Seen
 
 
 def timer_of(job: Job) -> OccurrenceTimer:

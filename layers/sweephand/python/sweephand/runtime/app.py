@@ -41,13 +41,15 @@ class Options(NamedTuple):
 
     `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
     sweepers tick may start in a minute. Triggers that fall due within `bundle_span_ms` travel in one message;
-    0 stands for a message for each trigger. `reach` is what the targets of jobs may reach; None stands for no
-    queue, and for `https` to public addresses alone.
+    0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
+    `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
+    addresses alone.
     """
 
     shards: int = 1
     sweepers_max: int = 1
     bundle_span_ms: int = 0
+    packs_timers: bool = False
     reach: "Reach | None" = None
 
 
@@ -280,6 +282,7 @@ class App:
             clock=ports.clock,
             concurrently=self._record_concurrently,
             bundle_span_ms=self.options.bundle_span_ms,
+            packs_timers=self.options.packs_timers,
         )
 
     @cached_property

@@ -180,6 +180,7 @@ def app() -> App:
         shards=settings.shards,
         sweepers_max=settings.sweepers_max,
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
+        packs_timers=settings.packs_timers,
         reach=settings.reach,
     )
     return App(ports(), options)

@@ -27,6 +27,7 @@ class Settings(NamedTuple):
     shards: int
     sweepers_max: int
     bundle_seconds: int
+    packs_timers: bool
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
 
@@ -54,6 +55,7 @@ class Settings(NamedTuple):
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             bundle_seconds=_bundle_seconds(environment),
+            packs_timers=_truth(environment, "PACK_TIMERS"),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
         )

@@ -40,8 +40,12 @@ class DeflatedAttribute(Attribute[Any]):
         return zlib.compress(text.encode(), _LEVEL)
 
     def deserialize(self, value: Any) -> Any:
-        """The value. Answers are not parsed (storage/connect.py), so that the bytes are read as base64."""
-        return json.loads(zlib.decompress(b64decode(value, validate=True)))
+        """The value. The bytes are read as base64 text, unless botocore has parsed the answer.
+
+        storage/connect.py takes answers as they are, and leaves damaged ones to botocore.
+        """
+        deflated = b64decode(value, validate=True) if isinstance(value, str) else value
+        return json.loads(zlib.decompress(deflated))
 
 
 class PackItem(Item):

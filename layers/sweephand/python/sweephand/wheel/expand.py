@@ -11,6 +11,7 @@ from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.liveness import revision_of
 from sweephand.model.run import Run
 from sweephand.model.timer import (
+    Chunk,
     Cursor,
     DeadlineTimer,
     Lease,
@@ -18,6 +19,7 @@ from sweephand.model.timer import (
     Place,
     PlacedTimer,
     RetryTimer,
+    TimerPack,
     UnreadTimer,
     bucket_of,
     occurrences_from,
@@ -31,6 +33,8 @@ from sweephand.model.trigger import (
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.arm import range_message
 from sweephand.wheel.catchup import OccurrenceRange, misfires_of_timer, skipped_run
+from sweephand.wheel.packing import Successor, packed
+from sweephand.wheel.seen import Seen
 
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
@@ -47,7 +51,7 @@ class Expansion:
 
     `skipped` has one record for each range of misfires that do not fire. `ranges` has the ranges that end the
     series of a job which is deleted after its last run. `copies` are copies of timers that are put off. They
-    must be written before `successors`. `timers` is how many timers are done.
+    must be written before `successors` and `packs`. `timers` is how many timers are done.
     """
 
     cursor: Cursor
@@ -55,6 +59,7 @@ class Expansion:
     ranges: list[RangeMessage] = field(default_factory=list)
     skipped: list[Run] = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
+    packs: list[TimerPack] = field(default_factory=list)
     copies: list[OccurrenceTimer | UnreadTimer] = field(default_factory=list)
     timers: int = 0
     faults: list[Exception] = field(default_factory=list)
@@ -85,38 +90,6 @@ class Expansion:
         return len(self.messages) + len(self.skipped)
 
 
-@dataclass(slots=True)
-class Seen:
-    """The occurrence timers of one bucket that one sweeper has met.
-
-    A crash, a rollback or a timer that was put off can leave two timers of one revision with the same first
-    trigger in one bucket. The second one would yield the same triggers and the same successor again, for
-    ever if both are in packs. So a sweeper passes over it.
-    """
-
-    _names: set[str] = field(default_factory=set)
-    _doubles: set[Place] = field(default_factory=set)
-
-    def meet(self, place: Place, timer: OccurrenceTimer) -> None:
-        """Note a timer, and whether its revision and first trigger were met at an earlier place."""
-        name = _name(timer)
-        if name in self._names:
-            self._doubles.add(place)
-        self._names.add(name)
-
-    def remember(self, timer: OccurrenceTimer) -> None:
-        """Note a timer whose expansion began in an earlier turn. It is no double."""
-        self._names.add(_name(timer))
-
-    def is_double(self, place: Place) -> bool:
-        """Whether the timer at that place repeats one that was met before."""
-        return place in self._doubles
-
-
-def _name(timer: OccurrenceTimer) -> str:
-    return f"{timer.first.due_at}#{timer.key}#{timer.uid}#{timer.rev}"
-
-
 def expand(
     timers: Sequence[PlacedTimer],
     jobs: Mapping[JobKey, Job],
@@ -125,6 +98,7 @@ def expand(
     unreadable: Mapping[JobKey, Exception] = MappingProxyType({}),
     triggers_max: int = TRIGGERS_MAX,
     seen: Seen | None = None,
+    packs_successors: bool = False,
 ) -> Expansion:
     """The triggers, skipped ranges and successors of the timers at the lease's cursor, up to `triggers_max`.
 
@@ -133,6 +107,9 @@ def expand(
     result. The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the
     jobs that cannot be read, each with the reason. Their timers are put off. `seen` has the timers of this
     bucket that the sweeper has met; the timers are added to it.
+
+    If `packs_successors` is set, the timers that are not yet in a chunk become one. The expansion then has
+    the successors of all of them, although there may not be room for all of their triggers.
     """
     assert lease.judged_at is not None, "the lease of a held shard has judged_at"
     expander = _Expander(
@@ -143,8 +120,11 @@ def expand(
         lease.judged_at,
         triggers_max,
         Seen() if seen is None else seen,
+        lease.cursor.chunk,
     )
-    for each in timers:
+    for number, each in enumerate(timers):
+        if packs_successors and not expander.is_succeeded(each.place):
+            expander.begin_chunk(timers[number:])
         if not expander.add(each) or expander.expansion.size >= triggers_max:
             break
     return expander.expansion
@@ -165,6 +145,19 @@ class _Span:
     reached: Occurrence | None
     skipped: OccurrenceRange | None
 
+    def following(self, series: Series) -> Occurrence | None:
+        """The first occurrence beyond `end`, with which the successor begins; None if there is no successor.
+
+        It is found without walking through the occurrences before it.
+        """
+        known = self.first if self.skipped is None else self.skipped.last
+        if self.skipped is None and known.due_at >= self.end:
+            found: Occurrence | None = known
+        else:
+            found = series.next_after(max(self.end - 1, known.due_at), known)
+        is_owed = found is not None and (self.until is None or found.due_at <= self.until)
+        return found if is_owed else None
+
     def occurrences(self, series: Series) -> Iterator[Occurrence]:
         """The occurrences that are not skipped, from the first on."""
         if self.skipped is None:
@@ -184,6 +177,48 @@ class _Expander:
     judged_at: Instant
     triggers_max: int
     seen: Seen
+    chunk: Chunk | None
+    spans: dict[Place, _Span] = field(default_factory=dict)
+    put_off: set[Place] = field(default_factory=set)
+
+    def begin_chunk(self, timers: Sequence[PlacedTimer]) -> None:
+        """Make these timers a chunk: add the successors of all of them to the expansion.
+
+        Suppose that each turn packed the successors of the timers that it had done. A repetition could end at
+        another timer. It would then write a pack of the same name with fewer timers, and their chains would
+        end (decision 037).
+        """
+        self.chunk = None
+        successors = [
+            Successor(number, successor)
+            for number, placed in enumerate(timers)
+            if (successor := self._successor_or_put_off(placed)) is not None
+        ]
+        singles, packs = packed([each.place for each in timers], successors)
+        for single in singles:
+            self.expansion.add_successor(single)
+        self.expansion.packs += packs
+        self.chunk = Chunk(timers[-1].place, self.judged_at)
+
+    def _successor_or_put_off(self, placed: PlacedTimer) -> OccurrenceTimer | None:
+        place, timer = placed.place, placed.timer
+        if not isinstance(timer, OccurrenceTimer) or self._is_double(place, timer):
+            return None
+        if (why := self.unreadable.get(timer.key)) is not None:
+            # A later turn may be able to read the job, and would not write a successor any more.
+            self.put_off.add(place)
+            self.expansion.put_off(timer, why)
+            return None
+        try:
+            span = _span(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
+            following = None if span is None else span.following(timer.series)
+        except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
+            self.put_off.add(place)
+            self.expansion.put_off(timer, error)
+            return None
+        if span is not None:
+            self.spans[place] = span
+        return None if following is None else _succeeding(timer, following)
 
     def add(self, placed: PlacedTimer) -> bool:
         """Add a timer. False if there was no room for all of it, and the cursor says how far it is done."""
@@ -194,25 +229,31 @@ class _Expander:
             # A run outlives its job: the run of a deleted job still needs an end in its record.
             self.expansion.messages.append(timer.message)
         else:
-            within = self.begun_at.within if place == self.begun_at.place else None
-            if within is None and not self._is_succeeded(place):
-                self.seen.meet(place, timer)
-            else:
-                self.seen.remember(timer)
-            if not self.seen.is_double(place) and not self._expand_or_put_off(placed, timer, within):
+            is_passed_over = self._is_double(place, timer) or place in self.put_off
+            if not is_passed_over and not self._expand_or_put_off(placed, timer):
                 return False
         self._reach(placed)
         self.expansion.timers += 1
         return True
 
-    def _is_succeeded(self, place: Place) -> bool:
-        """Whether the successor of the timer at that place was written in an earlier turn."""
-        chunk = self.begun_at.chunk
-        return chunk is not None and place <= chunk.last
+    def is_succeeded(self, place: Place) -> bool:
+        """Whether the successor of the timer at that place is written or in the expansion."""
+        return self.chunk is not None and place <= self.chunk.last
+
+    def _within(self, place: Place) -> Occurrence | None:
+        """The last occurrence of the timer at that place that was sent in an earlier turn."""
+        return self.begun_at.within if place == self.begun_at.place else None
+
+    def _is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
+        if self._within(place) is None and not self.is_succeeded(place):
+            self.seen.meet(place, timer)
+        else:
+            self.seen.remember(timer)
+        return self.seen.is_double(place)
 
     def _reach(self, placed: PlacedTimer, within: Occurrence | None = None) -> None:
         """Move the cursor to a timer that is done, or done up to and including `within`."""
-        chunk = self.begun_at.chunk
+        chunk = self.chunk
         if chunk is not None and within is None and placed.place >= chunk.last:
             chunk = None
         entry = "" if placed.is_last and within is None else placed.place.entry
@@ -225,16 +266,14 @@ class _Expander:
         error = StoreError if timer.why else NewerError
         self.expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
 
-    def _expand_or_put_off(
-        self, placed: PlacedTimer, timer: OccurrenceTimer, within: Occurrence | None
-    ) -> bool:
+    def _expand_or_put_off(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         expansion = self.expansion
         if (why := self.unreadable.get(timer.key)) is not None:
             expansion.put_off(timer, why)
             return True
         sent, ranges, skipped = len(expansion.messages), len(expansion.ranges), len(expansion.skipped)
         try:
-            return self._expand(placed, timer, within)
+            return self._expand(placed, timer)
         except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
             # Zone data may have lost a zone, or a rollback may have removed a notation. The timer continues
             # as a copy, so that a later sweep can expand it and nothing is lost. The copy yields the whole
@@ -246,13 +285,14 @@ class _Expander:
             expansion.put_off(timer, error)
             return True
 
-    def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer, within: Occurrence | None) -> bool:
+    def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         """Expand one timer; False if there was no room for all of it, and the cursor says how far."""
-        expansion = self.expansion
-        judged_at, is_succeeded = self.judged_at, self._is_succeeded(placed.place)
-        if is_succeeded and self.begun_at.chunk is not None:
-            judged_at = self.begun_at.chunk.judged_at
-        span = _span(timer, self.jobs.get(timer.key), within, judged_at)
+        expansion, place = self.expansion, placed.place
+        is_succeeded = self.is_succeeded(place)
+        judged_at = self.chunk.judged_at if is_succeeded and self.chunk is not None else self.judged_at
+        span = self.spans.pop(place, None) or _span(
+            timer, self.jobs.get(timer.key), self._within(place), judged_at
+        )
         if span is None:
             return True
         if span.skipped is not None:
@@ -263,9 +303,7 @@ class _Expander:
                 return True
             if occurrence.due_at >= span.end:
                 if not is_succeeded:
-                    expansion.add_successor(
-                        timer._replace(first=occurrence, put_off_to=None, stored_key=None)
-                    )
+                    expansion.add_successor(_succeeding(timer, occurrence))
                 return True
             if expansion.size >= self.triggers_max:
                 assert reached is not None, "an expansion begins with room for a trigger"
@@ -305,6 +343,11 @@ def _span(
         end = max(end, misfires.fire.last.due_at + 1)
     reached = within if misfires.skipped is None else misfires.skipped.last
     return _Span(job, first, end, until, reached, misfires.skipped)
+
+
+def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
+    """The timer that follows another one of its series, and begins with `first`."""
+    return timer._replace(first=first, put_off_to=None, stored_key=None)
 
 
 def _skip(

@@ -30,8 +30,9 @@ from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.bundles import bundled
-from sweephand.wheel.expand import Expansion, Seen, expand
+from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
+from sweephand.wheel.seen import Seen
 
 #: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
 #: backlog does not delay the others.
@@ -111,8 +112,10 @@ class Sweeper:
         queue: Queue,
         clock: Clock,
         concurrently: Concurrently,
+        packs_timers: bool,
         bundle_span_ms: int = 0,
     ) -> None:
+        """`packs_timers` says that successors of one bucket share an item. Packs are read in any case."""
         self._jobs = jobs
         self._timers = timers
         self._leases = leases
@@ -121,6 +124,7 @@ class Sweeper:
         self._clock = clock
         self._concurrently = concurrently
         self._bundle_span_ms = bundle_span_ms
+        self._packs_timers = packs_timers
 
     def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
         """Sweep the shards, beginning at `first_shard`, and stop well before `deadline`.
@@ -219,12 +223,14 @@ class Sweeper:
             unreadable=unreadable,
             triggers_max=portion.triggers,
             seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
+            packs_successors=self._packs_timers,
         )
         # Copies come first. Suppose that this sweeper wrote a pack without a timer that it puts off, in place
         # of a pack that has the timer. If it died before it wrote the copy, the timer would be lost.
-        for timers in (expansion.copies, expansion.successors):
-            if timers:
-                self._timers.put(timers)
+        if expansion.copies:
+            self._timers.put(expansion.copies)
+        if expansion.successors or expansion.packs:
+            self._timers.put([*expansion.successors, *expansion.packs])
         if expansion.skipped:
             # A store refuses a record that is there already, which happens when a page is repeated.
             self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])

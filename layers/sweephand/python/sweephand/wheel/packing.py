@@ -1,0 +1,64 @@
+"""Packing: which successors of a chunk of timers share a pack, and what the pack is called."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.model.timer import OccurrenceTimer, Place, TimerPack, bucket_of, pack_key
+
+#: DynamoDB bills whole KB. A pack of 20 timers fills one, and a pack of 100 wastes at most an eighth.
+PACK_TIMERS_MAX: Final = 100
+
+#: A pack's name is unique in its bucket. 96 bits of a hash make two equal names impossible in practice.
+_NAME_LENGTH: Final = 24
+
+
+class Successor(NamedTuple):
+    """The successor of a timer, and the timer's number in its chunk."""
+
+    number: int
+    timer: OccurrenceTimer
+
+
+class Packed(NamedTuple):
+    """Successors as they are written. A successor that is alone in its bucket is no pack."""
+
+    singles: list[OccurrenceTimer]
+    packs: list[TimerPack]
+
+
+def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
+    """The successors of a chunk's timers, in packs by bucket. `chunk` has the places of all its timers.
+
+    The timers of a pack follow from the timers between two places of the chunk, and the pack is named after
+    these two places. So every sweeper that writes a pack of some name has packed the same timers. The packs
+    of two sweepers differ only by timers whose revisions have ended: those never rule again.
+    """
+    found = Packed([], [])
+    by_bucket: dict[Instant, dict[str, Successor]] = {}
+    for each in successors:
+        # Two timers of a job that lead to the same successor continue as one.
+        by_bucket.setdefault(bucket_of(each.timer.due_at), {}).setdefault(each.timer.sort_key, each)
+    for bucket_at, of_bucket in by_bucket.items():
+        group, begin = list(of_bucket.values()), 0
+        for start in range(0, len(group), PACK_TIMERS_MAX):
+            part = group[start : start + PACK_TIMERS_MAX]
+            is_last = start + PACK_TIMERS_MAX >= len(group)
+            end = len(chunk) - 1 if is_last else part[-1].number
+            if len(part) == 1:
+                found.singles.append(part[0].timer)
+            else:
+                found.packs.append(_pack(bucket_at, _name(chunk[begin], chunk[end]), part))
+            begin = end + 1
+    return found
+
+
+def _pack(bucket_at: Instant, name: str, successors: Sequence[Successor]) -> TimerPack:
+    timers = sorted((each.timer for each in successors), key=lambda timer: timer.sort_key)
+    return TimerPack(timers[0].shard, pack_key(bucket_at, name), tuple(timers))
+
+
+def _name(first: Place, last: Place) -> str:
+    """The name of the pack with the successors of the timers from `first` to `last`."""
+    return sha256("\n".join((*first, *last)).encode()).hexdigest()[:_NAME_LENGTH]

@@ -1,0 +1,37 @@
+"""Doubles: which of two equal timers in one bucket a sweeper passes over."""
+
+from dataclasses import dataclass, field
+
+from sweephand.model.timer import OccurrenceTimer, Place
+
+
+@dataclass(slots=True)
+class Seen:
+    """The occurrence timers of one bucket that one sweeper has met.
+
+    A crash, a rollback or a timer that was put off can leave two timers of one revision with the same first
+    trigger in one bucket. The second one would yield the same triggers and the same successor again, for
+    ever if both are in packs. So a sweeper passes over it.
+    """
+
+    _names: set[str] = field(default_factory=set)
+    _doubles: set[Place] = field(default_factory=set)
+
+    def meet(self, place: Place, timer: OccurrenceTimer) -> None:
+        """Note a timer, and whether its revision and first trigger were met at an earlier place."""
+        name = _name(timer)
+        if name in self._names:
+            self._doubles.add(place)
+        self._names.add(name)
+
+    def remember(self, timer: OccurrenceTimer) -> None:
+        """Note a timer whose expansion began in an earlier turn. It is no double."""
+        self._names.add(_name(timer))
+
+    def is_double(self, place: Place) -> bool:
+        """Whether the timer at that place repeats one that was met before."""
+        return place in self._doubles
+
+
+def _name(timer: OccurrenceTimer) -> str:
+    return f"{timer.first.due_at}#{timer.key}#{timer.uid}#{timer.rev}"

@@ -1,0 +1,114 @@
+"""What may be wrong with packs: how they are cut and named, and how a cursor moves through them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import mutation
+from tests.simulation.workload.packs import FIRST_CROWDED
+
+from sweephand.base.instants import MINUTE_MS
+from sweephand.model.liveness import revision_of
+from sweephand.model.timer import (
+    Cursor,
+    Lease,
+    OccurrenceTimer,
+    Place,
+    PlacedTimer,
+    TimerPack,
+    placed_timers,
+)
+from sweephand.wheel import expand, pace, packing, sweep
+from sweephand.wheel.expand import Expansion
+from sweephand.wheel.sweep import Sweeper
+
+_EXPAND: Final[Any] = expand.expand
+
+
+def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None], **instead: bool) -> Any:
+    """Expansions that are changed if packs are written. `instead` are other arguments for `expand`."""
+
+    def changed(timers: Sequence[PlacedTimer], jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
+        if not kwargs["packs_successors"]:
+            expansion: Expansion = _EXPAND(timers, jobs, lease, **kwargs)
+            return expansion
+        expansion = _EXPAND(timers, jobs, lease, **{**kwargs, **instead})
+        change(expansion, timers, lease)
+        return expansion
+
+    return patch.object(sweep, "expand", changed)
+
+
+@mutation("A cursor in a pack is the number of a timer among those that are alive", first=FIRST_CROWDED)
+def counts_what_is_alive() -> Iterator[None]:
+    def page(self: Any, lease: Lease) -> list[PlacedTimer]:
+        cursor = lease.cursor
+        found: list[PlacedTimer] = []
+        before = sweep.horizon(self._clock.now())
+        while not found and (items := self._timers.page(lease.shard, cursor, before, pace.PAGE_TIMERS_MAX)):
+            for item in items:
+                found += (
+                    numbered(item, cursor, self)
+                    if isinstance(item, TimerPack)
+                    else placed_timers([item], cursor)
+                )
+            cursor = Cursor(items[-1].sort_key)
+        return found
+
+    def numbered(pack: TimerPack, cursor: Cursor, sweeper: Any) -> Iterator[PlacedTimer]:
+        jobs, _ = sweeper._jobs_of(list(dict.fromkeys(timer.key for timer in pack.timers)))
+        alive = [each for each in pack.timers if revision_of(jobs.get(each.key), each.uid, each.rev)]
+        for number, timer in enumerate(alive):
+            place = Place(pack.sort_key, f"{number:04d}")
+            if place > cursor.place or (place == cursor.place and cursor.within):
+                yield PlacedTimer(place, timer, number == len(alive) - 1)
+
+    with patch.object(Sweeper, "_page", page):
+        yield
+
+
+@mutation(
+    "Successors of five minutes share a pack, which lies where the first of them begins", first=FIRST_CROWDED
+)
+def packs_into_the_horizon() -> Iterator[None]:
+    with patch.object(packing, "bucket_of", lambda due_at: due_at - due_at % (5 * MINUTE_MS)):
+        yield
+
+
+@mutation("A cursor forgets up to where successors are written", first=FIRST_CROWDED)
+def forgets_the_chunk() -> Iterator[None]:
+    with patch.object(expand, "Cursor", lambda key, within, entry, _chunk: Cursor(key, within, entry)):
+        yield
+
+
+@mutation("A cursor in a chunk says that the successors of its whole bucket are written", first=FIRST_CROWDED)
+def believes_more_is_written() -> Iterator[None]:
+    def change(expansion: Expansion, _: Sequence[PlacedTimer], _lease: Lease) -> None:
+        cursor = expansion.cursor
+        if cursor.chunk is not None:
+            of_bucket = Place(f"{cursor.key[:16]}~")
+            expansion.cursor = cursor._replace(chunk=cursor.chunk._replace(last=of_bucket))
+
+    with _expanding(change):
+        yield
+
+
+def _of_packs(expansion: Expansion, timers: Sequence[PlacedTimer]) -> set[tuple[str, str, int] | None]:
+    """The timers of packs that an expansion puts off, by uid, revision and first due time."""
+    return {_name(each) for each in expansion.copies} & {
+        _name(each.timer) for each in timers if each.place.entry
+    }
+
+
+def _name(timer: Any) -> tuple[str, str, int] | None:
+    return (timer.uid, timer.rev, timer.first.due_at) if isinstance(timer, OccurrenceTimer) else None
+
+
+@mutation("A timer of a pack that cannot be expanded is left out", first=FIRST_CROWDED)
+def drops_what_it_cannot_expand() -> Iterator[None]:
+    def change(expansion: Expansion, timers: Sequence[PlacedTimer], _: Lease) -> None:
+        put_off = _of_packs(expansion, timers)
+        expansion.copies = [each for each in expansion.copies if _name(each) not in put_off]
+
+    with _expanding(change):
+        yield

@@ -1,0 +1,36 @@
+"""Which seeds have packs, and that their sweepers stop within packs and within chunks."""
+
+from tests.simulation.simulation import Result, run
+from tests.simulation.traces.trace import CursorStored, TimerStored
+from tests.simulation.workload.packs import FIRST_CROWDED, Packs
+
+CROWDED = [seed for seed in range(FIRST_CROWDED, FIRST_CROWDED + 9) if Packs.of(seed).are_crowded][:3]
+
+
+def test_most_seeds_write_packs_and_some_have_a_crowd() -> None:
+    found = [Packs.of(seed) for seed in range(2_000)]
+    assert 1_500 < sum(each.are_written for each in found) < 1_700
+    assert 120 < sum(each.are_crowded for each in found) < 240
+
+
+def test_from_a_seed_on_all_have_a_crowd_that_may_have_one() -> None:
+    found = [Packs.of(seed) for seed in range(FIRST_CROWDED, FIRST_CROWDED + 200)]
+    assert all(each.are_written for each in found)
+    assert sum(each.are_crowded for each in found) > 150
+
+
+def stops_within_packs(result: Result) -> int:
+    return sum(isinstance(each, CursorStored) and each.entry != "" for each in result.events)
+
+
+def test_a_crowd_fills_packs_and_turns_end_within_them() -> None:
+    results = [run(seed) for seed in CROWDED]
+    assert not [each.complaints for each in results if each.complaints]
+    timers = [each for result in results for each in result.events if isinstance(each, TimerStored)]
+    assert sum(each.entry != "" for each in timers) > len(timers) / 4
+    assert sum(map(stops_within_packs, results)) > 20
+
+
+def test_a_seed_without_packs_has_none() -> None:
+    seed = next(seed for seed in range(20) if not Packs.of(seed).are_written)
+    assert not [each for each in run(seed).events if isinstance(each, TimerStored) and each.entry]

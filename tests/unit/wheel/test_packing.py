@@ -1,0 +1,264 @@
+"""Writing packs: static chunks, names that say what a pack covers, and the cursor that keeps a chunk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.shards import crowded, lease_of, sent
+from tests.fakes.world import NOON, World, job_of
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import MINUTE_MS
+from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.timer import (
+    Chunk,
+    Cursor,
+    Lease,
+    OccurrenceTimer,
+    Place,
+    TimerPack,
+    bucket_of,
+    placed_timers,
+)
+from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel.packing import PACK_TIMERS_MAX, Successor, packed
+
+
+def timer_of(job: Job) -> OccurrenceTimer:
+    first = job.series.next_after(NOON - 1)
+    assert first is not None
+    made = OccurrenceTimer(0, job.key, job.uid, job.rev, job.series, first, NOON - MINUTE_MS)
+    return made._replace(catchup=job.definition.catchup)
+
+
+def jobs_of(*periods_s: int) -> dict[JobKey, Job]:
+    jobs = (job_of(f"job-{number}", schedule=f"@every {each}s") for number, each in enumerate(periods_s))
+    return {job.key: job for job in jobs}
+
+
+def page_of(jobs: dict[JobKey, Job]) -> list[OccurrenceTimer]:
+    """The timers of the jobs that are due in the minute after noon."""
+    timers = (timer_of(job) for job in jobs.values())
+    return sorted((each for each in timers if each.due_at < NOON + MINUTE_MS), key=lambda each: each.sort_key)
+
+
+def expanded(
+    page: Sequence[OccurrenceTimer],
+    jobs: dict[JobKey, Job],
+    cursor: Cursor = Cursor(),  # noqa: B008 - a constant
+    *,
+    triggers_max: int = 1_000,
+    judged_at: int = NOON,
+    packs: bool = True,
+) -> Expansion:
+    left = [
+        each
+        for each in page
+        if each.sort_key > cursor.key or (each.sort_key == cursor.key and cursor.is_within_item)
+    ]
+    lease = Lease(0, cursor, judged_at=judged_at)
+    placed = placed_timers(left, cursor)
+    return expand(placed, jobs, lease, triggers_max=triggers_max, packs_successors=packs)
+
+
+def written(expansion: Expansion) -> list[OccurrenceTimer]:
+    """All successors of an expansion, alone or packed."""
+    in_packs = (timer for pack in expansion.packs for timer in pack.timers)
+    return sorted([*expansion.successors, *in_packs], key=lambda each: each.sort_key)
+
+
+def test_successors_of_one_bucket_share_a_pack_and_one_that_is_alone_is_single() -> None:
+    jobs = jobs_of(25, 40, 50, 130)
+    jobs |= {JobKey("ns", "far"): job_of("far", schedule="@every 59s", dueTime="30s")}
+    page = page_of(jobs)
+    expansion = expanded(page, jobs)
+    [pack] = expansion.packs
+    assert (pack.due_at, pack.shard) == (NOON + MINUTE_MS, 0)
+    assert [each.key.name for each in pack.timers] == ["job-0", "job-1", "far", "job-2"]
+    assert {bucket_of(each.due_at) for each in pack.timers} == {NOON + MINUTE_MS}
+    assert not expansion.successors
+    alone = expanded(page[:1], jobs)
+    assert (len(alone.successors), alone.packs) == (1, [])
+
+
+def test_a_version_that_reads_packs_and_does_not_write_them_writes_the_same_timers() -> None:
+    jobs = jobs_of(7, 25, 40, 50)
+    packing, single = (expanded(page_of(jobs), jobs, packs=each) for each in (True, False))
+    assert written(packing) == written(single)
+    assert packing.messages == single.messages
+    assert not single.packs
+
+
+@given(
+    periods_s=st.lists(st.integers(1, 70), min_size=1, max_size=6),
+    cuts=st.lists(st.integers(1, 9), min_size=1, max_size=10),
+)
+def test_a_chunk_writes_all_its_successors_at_its_first_touch_however_its_turns_are_cut(
+    periods_s: list[int], cuts: list[int]
+) -> None:
+    jobs = jobs_of(*periods_s)
+    page = page_of(jobs)
+    if not page:
+        return
+    whole = expanded(page, jobs)
+    first = part = expanded(page, jobs, triggers_max=cuts[0])
+    assert (first.packs, first.successors) == (whole.packs, whole.successors)
+    messages = list(first.messages)
+    while part.cursor != whole.cursor:
+        cuts = [*cuts[1:], cuts[0]]
+        before = part.cursor
+        assert before.chunk == Chunk(Place(page[-1].sort_key), NOON)
+        # Later turns are judged by the chunk's instant, not by their own.
+        part = expanded(page, jobs, before, triggers_max=cuts[0], judged_at=NOON + 10**9)
+        assert part.cursor != before
+        assert not [*part.packs, *part.successors]
+        messages += part.messages
+    assert messages == whole.messages
+
+
+def test_a_repetition_writes_the_same_packs_or_the_same_without_dead_timers() -> None:
+    jobs = jobs_of(25, 40, 50)
+    page = page_of(jobs)
+    [before] = expanded(page, jobs, triggers_max=1).packs
+    del jobs[page[1].key]
+    [after] = expanded(page, jobs, triggers_max=3).packs
+    assert after.sort_key == before.sort_key
+    assert set(after.timers) == {each for each in before.timers if each.key in jobs}
+
+
+def test_packs_of_other_chunks_have_other_names() -> None:
+    jobs = jobs_of(25, 40, 50, 55)
+    page = page_of(jobs)
+    expansions = [expanded(page[start:end], jobs) for start, end in ((0, 4), (0, 3), (1, 4), (0, 2), (2, 4))]
+    names = [pack.sort_key for each in expansions for pack in each.packs]
+    assert len(set(names)) == len(names) == 5
+
+
+def test_a_timer_that_cannot_be_expanded_is_put_off_at_the_first_touch_and_sends_nothing() -> None:
+    jobs = jobs_of(10, 25, 40, 50)
+    page = page_of(jobs)
+    broken = page[1]._replace(series=replace(page[1].series, schedule="no schedule"))
+    expansion = expanded([page[0], broken, *page[2:]], jobs, triggers_max=1)
+    assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS)]
+    assert broken.key not in {each.key for each in written(expansion)}
+    assert len(expansion.faults) == 1
+    whole = expanded([page[0], broken, *page[2:]], jobs)
+    assert len(whole.copies) == len(whole.faults) == 1
+    assert broken.key not in {each.trigger.key for each in whole.messages}
+
+
+def test_a_job_that_cannot_be_read_is_put_off_at_the_first_touch() -> None:
+    """A later turn may be able to read it, and writes no successor."""
+    jobs = jobs_of(10, 40)
+    page = page_of(jobs)
+    expansion = expand(
+        placed_timers(page, Cursor()),
+        jobs,
+        Lease(0, Cursor(), judged_at=NOON),
+        unreadable={page[1].key: KeyError("series")},
+        triggers_max=1,
+        packs_successors=True,
+    )
+    assert [each.due_at for each in expansion.copies] == [page[1].due_at + PUT_OFF_MS]
+
+
+def test_the_successor_of_an_ended_revision_is_not_written() -> None:
+    jobs = jobs_of(25, 40)
+    first, second = jobs.values()
+    page = page_of(jobs)
+    retired = first.current._replace(until=NOON + 70_000)
+    jobs[first.key] = replace(first, current=Revision("2-x", NOON + 70_000), earlier=(retired,))
+    assert [each.key for each in written(expanded(page, jobs))] == [second.key]
+
+
+@pytest.mark.parametrize("mode", ["latest", "all", "none"])
+def test_the_successor_of_a_late_timer_is_the_same_as_that_of_a_walk(mode: str) -> None:
+    jobs = {}
+    for number, period_s in enumerate((7, 20, 47)):
+        schedule = f"@every {period_s}s"
+        job = job_of(f"job-{number}", schedule=schedule, catchup={"mode": mode, "window": "2m"})
+        jobs[job.key] = job
+    for late_ms in range(0, 10 * MINUTE_MS, 13_000):
+        packing, single = (
+            expanded(page_of(jobs), jobs, judged_at=NOON + late_ms, packs=each) for each in (True, False)
+        )
+        assert written(packing) == written(single)
+        assert (packing.messages, packing.skipped) == (single.messages, single.skipped)
+
+
+def successors_of(count: int, buckets: int = 1) -> list[Successor]:
+    timer = timer_of(job_of(schedule="@every 61s"))
+    return [
+        Successor(
+            number,
+            timer._replace(
+                key=JobKey("ns", f"job-{number:04d}"),
+                first=timer.first._replace(due_at=NOON + number % buckets * MINUTE_MS),
+            ),
+        )
+        for number in range(count)
+    ]
+
+
+def places_of(count: int) -> list[Place]:
+    return [Place(f"timer-{number:04d}") for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"), [(0, []), (1, [1]), (2, [2]), (100, [100]), (101, [100, 1]), (250, [100, 100, 50])]
+)
+def test_a_pack_holds_at_most_a_hundred_timers(count: int, sizes: list[int]) -> None:
+    assert PACK_TIMERS_MAX == 100
+    singles, packs = packed(places_of(count), successors_of(count))
+    assert [len(each.timers) for each in packs] + [1] * len(singles) == sizes
+    assert len({each.sort_key for each in packs}) == len(packs)
+
+
+def test_two_timers_that_lead_to_one_successor_continue_as_one() -> None:
+    both = [*successors_of(2), *successors_of(2)]
+    assert packed(places_of(4), both).packs[0].timers == tuple(each.timer for each in successors_of(2))
+
+
+def test_where_a_large_group_is_cut_the_names_say_what_each_pack_covers() -> None:
+    """A timer that dies moves the cuts. No pack may then replace another one that has other timers."""
+    whole = packed(places_of(300), successors_of(300)).packs
+    fewer = packed(places_of(300), [each for each in successors_of(300) if each.number != 7]).packs
+    stored = {pack.sort_key: pack for pack in [*fewer, *whole[:1]]}
+    left = {timer.key for pack in stored.values() for timer in pack.timers}
+    assert {each.timer.key for each in successors_of(300)} - left <= {JobKey("ns", "job-0007")}
+    stored = {pack.sort_key: pack for pack in [*whole, *fewer[:1]]}
+    left = {timer.key for pack in stored.values() for timer in pack.timers}
+    assert {each.timer.key for each in successors_of(300)} - left <= {JobKey("ns", "job-0007")}
+
+
+def test_a_sweep_writes_packs_and_copies_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(shards=1)
+    world.packs_timers = True
+    for number in range(3):
+        world.put(f"job-{number}", schedule="@every 4m")
+    # What is due up to five minutes after the creation is in the queue, and the timers are due after eight.
+    world.clock.time += 6 * MINUTE_MS
+
+    def fail(_: object) -> None:
+        raise StoreError("not now")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(world.queue, "send", fail)
+        with pytest.raises(ExceptionGroup):
+            world.sweep()
+    [pack] = [each for each in world.timers.everything() if isinstance(each, TimerPack)]
+    assert [each.key.name for each in pack.timers] == ["job-0", "job-1", "job-2"]
+    world.clock.time += MINUTE_MS
+    world.sweep()
+    assert [each for each in world.timers.everything() if isinstance(each, TimerPack)] == [pack]
+    assert lease_of(world).cursor.chunk is None
+
+
+def test_a_crowd_of_one_offs_leaves_no_pack() -> None:
+    world = crowded(30)
+    world.packs_timers = True
+    world.sweep()
+    assert len(sent(world)) == 30
+    assert not [each for each in world.timers.everything() if isinstance(each, TimerPack)]
