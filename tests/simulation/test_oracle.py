@@ -56,6 +56,7 @@ from tests.simulation.traces.trace import (
     CursorStored,
     Event,
     LineStored,
+    Mishap,
     Requested,
     RunAsked,
     RunStored,
@@ -226,6 +227,16 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         every_minute,
         with_(Buried(NOON + 700_000, f"{UID}-{SIXTH}-0", "received 50 times")),
         "and an attempt had begun",
+    ),
+    (
+        every_minute,
+        with_(
+            *[
+                Mishap(NOON + 700_000, "kill", f"deliver {each} making a request of x-1-0")
+                for each in range(6)
+            ]
+        ),
+        "x-1-0 crashed 6 functions",
     ),
     (
         retried,

@@ -9,8 +9,8 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire, wire_bundles
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import BundleMessage
-from sweephand.runs.intake import Handled, Intake, Received
+from sweephand.model.trigger import BundleMessage, TriggerMessage
+from sweephand.runs.intake import Handled, Intake, Received, _Taken
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.shared_reads import ReadGroup
@@ -35,18 +35,6 @@ def acknowledges_bundles_first() -> Iterator[None]:
         yield
 
 
-@mutation("A bundle is acknowledged when one of its triggers is settled")
-def acknowledges_bundles_by_one() -> Iterator[None]:
-    def all_done(handler: Intake, *args: Any, **kwargs: Any) -> list[Handled]:
-        handled = handle(handler, *args, **kwargs)
-        done = {each.received for each in handled if each.is_done}
-        return [each._replace(is_done=each.received in done) for each in handled]
-
-    handle = Intake.handle
-    with patch.object(Intake, "handle", all_done):
-        yield
-
-
 @mutation(
     "A bundle that comes again is opened again, so that a trigger that crashes functions takes it along"
 )
@@ -57,18 +45,6 @@ def splits_no_bundle() -> Iterator[None]:
         return whole(handler, received._replace(receives=1), bundle)
 
     with patch.object(Intake, "_whole", opened):
-        yield
-
-
-@mutation("A bundle that comes again is acknowledged although its triggers could not be sent alone")
-def splits_in_vain() -> Iterator[None]:
-    def split(handler: Intake, received: Received, bundle: BundleMessage) -> Handled | None:
-        if received.receives == 1:
-            return None
-        handler._send_singles(bundle.triggers)
-        return Handled(received, Outcome("split"))
-
-    with _opening(split):
         yield
 
 
@@ -92,7 +68,7 @@ def delivers_bundles_at_once() -> Iterator[None]:
 
 @mutation("The jobs of a bundle are read once, when it arrives")
 def reads_jobs_once_for_a_bundle() -> Iterator[None]:
-    read_jobs = ReadGroup._read
+    handle_turn, read_jobs = Intake._handle_turn, ReadGroup._read
     last_at: dict[ReadGroup, Instant] = {}
 
     def takes(group: ReadGroup, due_at: Instant) -> bool:
@@ -105,7 +81,17 @@ def reads_jobs_once_for_a_bundle() -> Iterator[None]:
         # To every check of its age the read is as young as the last trigger needs it.
         return {key: JobRead(read.job, max(read.at, last_at.get(group, 0))) for key, read in reads.items()}
 
-    with patch.object(ReadGroup, "takes", takes), patch.object(ReadGroup, "_read", read_early):
+    def wait(handler: Intake, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
+        if group is not None and isinstance(taken.message, TriggerMessage):
+            group.read_of(taken.message.trigger.key)
+            handler._clock.wait_until(taken.message.not_before)
+        return handle_turn(handler, taken, group, deadline)
+
+    with (
+        patch.object(ReadGroup, "takes", takes),
+        patch.object(ReadGroup, "_read", read_early),
+        patch.object(Intake, "_handle_turn", wait),
+    ):
         yield
 
 

@@ -76,6 +76,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     runs.attempts_follow_one_another,
     runs.later_attempts_have_one_holder,
     runs.dead_letters_have_a_reason,
+    runs.crashing_triggers_end,
     runs.every_trigger_ends,
     runs.runs_end_with_their_job,
     reports.every_end_has_a_cause,

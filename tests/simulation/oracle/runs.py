@@ -1,11 +1,12 @@
 """Checks of runs and attempts: legal states, attempts that follow one another, and an end for each."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Requested
+from tests.simulation.traces.trace import Mishap, Requested
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
 #: the next.
@@ -43,6 +44,15 @@ OUR_FAULT = ("Sweephand failed", IN_VAIN)
 #: The reason of a trigger that crashed every function that began it: the function that gives it up claims it
 #: first.
 CRASHED = "functions crashed over it"
+
+#: The number of functions that one message of a trigger may crash before the trigger is given up.
+CRASHES_MAX = 5
+
+#: What a kill is called that a trigger caused. Its id follows.
+KILLS = "making a request of "
+
+#: Mishaps after which no trigger travels in two messages. Each message counts its own crashes.
+DOUBLE_NOTHING = ("delay", "stumble", "shortage", "received in vain", "no ticks", "raised shards")
 
 #: How long a message waits in the queue at most. Longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
@@ -114,6 +124,20 @@ def dead_letters_have_a_reason(tale: Tale) -> Iterator[str]:
             yield f"{trigger_id} was buried ({reason}), and an attempt had begun"
         if CRASHED in reason and not _was_claimed(tale, trigger_id):
             yield f"{trigger_id} was buried ({reason}), and no attempt had begun"
+
+
+def crashing_triggers_end(tale: Tale) -> Iterator[str]:
+    """A trigger that crashes functions is given up after five of them, however its messages travel."""
+    killed: Counter[str] = Counter()
+    for each in tale.of(Mishap):
+        _, is_own, trigger_id = each.where.partition(KILLS)
+        if is_own:
+            killed[trigger_id] += 1
+        elif not each.kind.startswith(DOUBLE_NOTHING):
+            return
+    for trigger_id, count in killed.items():
+        if count > CRASHES_MAX:
+            yield f"{trigger_id} crashed {count} functions, and was not given up after {CRASHES_MAX}"
 
 
 def _was_reported_failed(tale: Tale, trigger_id: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
+from tests.simulation.world.faults import is_at_margins, is_backlogged, is_poisoned, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs import intake
@@ -27,18 +27,27 @@ _TRIGGERS: Final = (None, None, 2, 5)
 
 #: The share of the seeds with bundles in which some jobs fire together. Clients seldom update these jobs.
 _TOGETHER: Final = 1 / 4
-_SCHEDULES: Final = ("*/15 * * * * *", "*/30 * * * * *", "@every 11s", "@every 17s")
+_PERIODS_MS: Final = {
+    "*/15 * * * * *": 15 * SECOND_MS,
+    "*/30 * * * * *": 30 * SECOND_MS,
+    "@every 11s": 11 * SECOND_MS,
+    "@every 17s": 17 * SECOND_MS,
+}
 _JOBS: Final = ("together-0", "together-1", "together-2", "together-3")
-_UPDATES: Final = 3
-_UPDATES_FROM_MS: Final = 6 * MINUTE_MS
+_MINUTES_MIN: Final = 12
+
+#: All of them are replaced at about one moment. That is soon after the first bundles, which come five minutes
+#: after the jobs: a crash may have left claims that the new definitions do not ask for.
+_REPLACED_MS: Final = (7 * MINUTE_MS, 10 * MINUTE_MS)
 
 #: The time between the creations of two such jobs. With an interval as schedule, they fall due as far apart.
 _CREATED_MS: Final = 700
 
-#: How often a client pauses such a job, and after how long at most it resumes the job.
-_PAUSES: Final = 3
-_PAUSED_MS_MAX: Final = 20 * SECOND_MS
-_MINUTES_MIN: Final = 12
+#: Before that, a client pauses each of them once, a bit more than a second before it falls due. Then the read
+#: of a job that is older than it may be shows. The client resumes the job after this time at most.
+_PAUSED_MS: Final = (330 * SECOND_MS, 420 * SECOND_MS)
+_BEFORE_DUE_MS: Final = (1_150, 1_500)
+_RESUMED_MS_MAX: Final = 20 * SECOND_MS
 
 #: The share of the seeds with bundles in which a trigger of a bundle kills every function that requests it.
 _POISON: Final = 1 / 6
@@ -68,8 +77,10 @@ class Bundling:
         """Return the settings of a seed."""
         random = stream(seed, "bundles")
         span_ms, threads, triggers = (random.choice(each) for each in (_SPANS_MS, _THREADS, _TRIGGERS))
-        schedule, poison_at = random.choice(_SCHEDULES), random.randrange(_REQUESTS_MAX)
+        schedule, poison_at = random.choice(tuple(_PERIODS_MS)), random.randrange(_REQUESTS_MAX)
         are_together, has_poison = random.random() < _TOGETHER, random.random() < _POISON
+        if is_poisoned(seed) and not Scenario.of(seed).is_sparse:
+            return cls(seed, max(_SPANS_MS), poison_at=poison_at, schedule=schedule)
         is_usual = not (Scenario.of(seed).is_sparse or is_at_margins(seed) or is_backlogged(seed))
         return cls(
             seed,
@@ -91,16 +102,17 @@ class Bundling:
         if self.schedule is None:
             return []
         random = stream(self.seed, "bundles/asked")
-        created = [(begins_at + number * _CREATED_MS, GATHER, name) for number, name in enumerate(_JOBS)]
-        replaced = [
-            (random.randrange(begins_at + _UPDATES_FROM_MS, ends_at), GATHER, random.choice(_JOBS))
-            for _ in range(_UPDATES)
-        ]
-        paused = []
-        for _ in range(_PAUSES):
-            at, name = random.randrange(begins_at + _UPDATES_FROM_MS, ends_at), random.choice(_JOBS)
-            paused += [(at, "pause", name), (at + random.randrange(_PAUSED_MS_MAX), "resume", name)]
-        return [*created, *sorted([*replaced, *paused])]
+        offsets = [number * _CREATED_MS for number in range(len(_JOBS))]
+        steps = [(begins_at + each, GATHER, name) for each, name in zip(offsets, _JOBS, strict=True)]
+        replaced_at = begins_at + random.randrange(*_REPLACED_MS)
+        steps += [(replaced_at + each, GATHER, name) for each, name in zip(offsets, _JOBS, strict=True)]
+        for offset_ms, name in zip(offsets, _JOBS, strict=True):
+            since_ms = random.randrange(*_PAUSED_MS)
+            due_at = begins_at + offset_ms + since_ms - since_ms % _PERIODS_MS[self.schedule]
+            paused_at = due_at - random.randrange(*_BEFORE_DUE_MS)
+            steps.append((paused_at, "pause", name))
+            steps.append((paused_at + random.randrange(_RESUMED_MS_MAX), "resume", name))
+        return [step for step in steps if step[0] <= ends_at]
 
     def definition(self, *, is_new: bool) -> dict[str, Any]:
         """Return the definition of a job that fires with others: as it is created, or as it is replaced.

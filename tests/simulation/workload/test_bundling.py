@@ -3,6 +3,7 @@
 from tests.simulation.simulation import Result, run
 from tests.simulation.traces.trace import Buried, Requested
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.world.faults import is_poisoned
 
 #: So many of the first seeds show all of it.
 SEEDS = range(200)
@@ -32,6 +33,12 @@ def test_most_seeds_bundle_and_in_some_jobs_fire_together_or_have_poison() -> No
     assert 1_200 < sum(each.span_ms > 0 for each in bundling) < 1_500
     assert 150 < sum(each.schedule is not None for each in bundling) < 350
     assert 100 < sum(each.poison_at is not None for each in bundling) < 250
+
+
+def test_a_trigger_that_crashes_functions_crashes_five_where_nothing_else_goes_wrong() -> None:
+    seed = next(seed for seed in SEEDS if is_poisoned(seed))
+    (letter,) = _letters(run(seed))
+    assert letter.reason.endswith("5 functions crashed over it.")
 
 
 def test_a_seed_without_bundles_has_none() -> None:

@@ -129,6 +129,9 @@ FIRST_FOR_WEEKS: Final = 10_000_000
 #: One seed in this many has a backlog. Such a seed takes as long as ten others.
 _BACKLOGGED: Final = 0.02
 
+#: The share of the seeds in which nothing goes wrong but that one trigger kills functions.
+_POISONED: Final = 0.01
+
 #: One seed in this many uses up the protocol's margins between clocks.
 _AT_MARGINS: Final = 0.1
 
@@ -175,6 +178,16 @@ def is_backlogged(seed: int) -> bool:
     )
 
 
+def is_poisoned(seed: int) -> bool:
+    """Whether nothing goes wrong in a seed but that a trigger of a bundle kills functions (bundling.py)."""
+    return (
+        seed < FIRST_FOR_WEEKS
+        and not is_at_margins(seed)
+        and not is_backlogged(seed)
+        and stream(seed, "poisoned").random() < _POISONED
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Mask:
     """What is left out when a seed is run again, to shrink it.
@@ -205,7 +218,7 @@ class Troubles:
     @classmethod
     def of(cls, seed: int, mask: Mask) -> "Troubles":
         """Return the troubles of a seed, without those that are masked."""
-        if is_backlogged(seed):
+        if is_backlogged(seed) or is_poisoned(seed):
             return cls(dict.fromkeys(KINDS, 0.0))
         random = stream(seed, "troubles")
         has_all = random.random() < _ALL_KINDS
