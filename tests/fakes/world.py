@@ -28,7 +28,7 @@ from tests.fakes.memory import (
 )
 from tests.fakes.ports import FakePorts
 
-from sweephand.base.concurrency import one_by_one
+from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.jobs.bulk import Bulk
@@ -94,7 +94,7 @@ class World:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def app(self, clock: Clock) -> App:
+    def app(self, clock: Clock, deliver_concurrently: Concurrently = one_by_one) -> App:
         """The use cases of a newly started function of the stack, with the function's clock."""
         return App(
             self.ports(clock),
@@ -109,7 +109,7 @@ class World:
             decode=self.queue.decode,
             write_concurrently=one_by_one,
             record_concurrently=one_by_one,
-            deliver_concurrently=one_by_one,
+            deliver_concurrently=deliver_concurrently,
         )
 
     def ports(self, clock: Clock) -> FakePorts:
@@ -246,8 +246,8 @@ class World:
     def handlers(self) -> Handlers:
         return self.app(self.delivery_clock).handlers
 
-    def intake(self) -> Intake:
-        return self.app(self.delivery_clock).intake
+    def intake(self, concurrently: Concurrently = one_by_one) -> Intake:
+        return self.app(self.delivery_clock, concurrently).intake
 
     def redriver(self) -> Redriver:
         return self.app(self.api_clock).redriver

@@ -18,7 +18,7 @@ from sweephand.model.trigger import BundleMessage, Readable, TriggerMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import intake
-from sweephand.runs.intake import CRASHES_MAX, Handled, Intake, Received
+from sweephand.runs.intake import CRASHES_MAX, Handled, Received
 from sweephand.runs.turns import THREAD_WAIT_MAX_MS
 from sweephand.runtime.threads import deliver_concurrently
 
@@ -276,14 +276,7 @@ def handled_by(
     batch: Sequence[Received],
     concurrently: Concurrently,
 ) -> list[Handled]:
-    return Intake(
-        handlers=world.handlers(),
-        jobs=world.jobs,
-        queue=world.queue,
-        decode=decode,
-        clock=world.clock,
-        concurrently=concurrently,
-    ).handle(batch, deadline=world.clock.time + 90_000)
+    return world.intake(concurrently).handle(batch, deadline=world.clock.time + 90_000)
 
 
 def test_what_gets_no_thread_for_long_is_sent_alone_to_another_function(

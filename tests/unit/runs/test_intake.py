@@ -18,7 +18,6 @@ from sweephand.runs.intake import (
     ALONE_RESERVE_MS,
     FAULTS_MAX,
     Handled,
-    Intake,
     Received,
 )
 from sweephand.wheel.arm import Armable, arm
@@ -342,14 +341,6 @@ def test_a_batch_may_be_handled_by_threads() -> None:
         with ThreadPoolExecutor(10) as pool:
             return list(pool.map(lambda task: task(), tasks))
 
-    handler = Intake(
-        handlers=world.handlers(),
-        jobs=world.jobs,
-        queue=world.queue,
-        decode=decode,
-        clock=world.clock,
-        concurrently=threads,
-    )
-    handled = handler.handle(batch, deadline=world.clock.time + 90_000)
+    handled = world.intake(threads).handle(batch, deadline=world.clock.time + 90_000)
     assert sorted(each.received.id for each in handled) == sorted(each.id for each in batch)
     assert len(delivered(world)) == 10
