@@ -20,6 +20,7 @@ from sweephand.model.timer import (
 )
 from sweephand.wheel import expand, pace, packing, sweep
 from sweephand.wheel.expand import Expansion
+from sweephand.wheel.seen import Seen
 from sweephand.wheel.sweep import Sweeper
 
 _EXPAND: Final[Any] = expand.expand
@@ -111,4 +112,10 @@ def drops_what_it_cannot_expand() -> Iterator[None]:
         expansion.copies = [each for each in expansion.copies if _name(each) not in put_off]
 
     with _expanding(change):
+        yield
+
+
+@mutation("A second timer of one revision and first trigger is expanded too", first=FIRST_CROWDED)
+def expands_doubles() -> Iterator[None]:
+    with patch.object(Seen, "is_double", lambda *_: False):
         yield

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.shards import crowded, lease_of, sent
+from tests.fakes.timers import first_timer, periodic_jobs
 from tests.fakes.world import NOON, World, job_of
 
 from sweephand.base.errors import StoreError
@@ -26,21 +27,9 @@ from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
 from sweephand.wheel.packing import PACK_TIMERS_MAX, Successor, packed
 
 
-def timer_of(job: Job) -> OccurrenceTimer:
-    first = job.series.next_after(NOON - 1)
-    assert first is not None
-    made = OccurrenceTimer(0, job.key, job.uid, job.rev, job.series, first, NOON - MINUTE_MS)
-    return made._replace(catchup=job.definition.catchup)
-
-
-def jobs_of(*periods_s: int) -> dict[JobKey, Job]:
-    jobs = (job_of(f"job-{number}", schedule=f"@every {each}s") for number, each in enumerate(periods_s))
-    return {job.key: job for job in jobs}
-
-
 def page_of(jobs: dict[JobKey, Job]) -> list[OccurrenceTimer]:
     """The timers of the jobs that are due in the minute after noon."""
-    timers = (timer_of(job) for job in jobs.values())
+    timers = (first_timer(job) for job in jobs.values())
     return sorted((each for each in timers if each.due_at < NOON + MINUTE_MS), key=lambda each: each.sort_key)
 
 
@@ -70,7 +59,7 @@ def written(expansion: Expansion) -> list[OccurrenceTimer]:
 
 
 def test_successors_of_one_bucket_share_a_pack_and_one_that_is_alone_is_single() -> None:
-    jobs = jobs_of(25, 40, 50, 130)
+    jobs = periodic_jobs(25, 40, 50, 130)
     jobs |= {JobKey("ns", "far"): job_of("far", schedule="@every 59s", dueTime="30s")}
     page = page_of(jobs)
     expansion = expanded(page, jobs)
@@ -84,7 +73,7 @@ def test_successors_of_one_bucket_share_a_pack_and_one_that_is_alone_is_single()
 
 
 def test_a_version_that_reads_packs_and_does_not_write_them_writes_the_same_timers() -> None:
-    jobs = jobs_of(7, 25, 40, 50)
+    jobs = periodic_jobs(7, 25, 40, 50)
     packing, single = (expanded(page_of(jobs), jobs, packs=each) for each in (True, False))
     assert written(packing) == written(single)
     assert packing.messages == single.messages
@@ -98,7 +87,7 @@ def test_a_version_that_reads_packs_and_does_not_write_them_writes_the_same_time
 def test_a_chunk_writes_all_its_successors_at_its_first_touch_however_its_turns_are_cut(
     periods_s: list[int], cuts: list[int]
 ) -> None:
-    jobs = jobs_of(*periods_s)
+    jobs = periodic_jobs(*periods_s)
     page = page_of(jobs)
     if not page:
         return
@@ -119,7 +108,7 @@ def test_a_chunk_writes_all_its_successors_at_its_first_touch_however_its_turns_
 
 
 def test_a_repetition_writes_the_same_packs_or_the_same_without_dead_timers() -> None:
-    jobs = jobs_of(25, 40, 50)
+    jobs = periodic_jobs(25, 40, 50)
     page = page_of(jobs)
     [before] = expanded(page, jobs, triggers_max=1).packs
     del jobs[page[1].key]
@@ -129,7 +118,7 @@ def test_a_repetition_writes_the_same_packs_or_the_same_without_dead_timers() ->
 
 
 def test_packs_of_other_chunks_have_other_names() -> None:
-    jobs = jobs_of(25, 40, 50, 55)
+    jobs = periodic_jobs(25, 40, 50, 55)
     page = page_of(jobs)
     expansions = [expanded(page[start:end], jobs) for start, end in ((0, 4), (0, 3), (1, 4), (0, 2), (2, 4))]
     names = [pack.sort_key for each in expansions for pack in each.packs]
@@ -137,7 +126,7 @@ def test_packs_of_other_chunks_have_other_names() -> None:
 
 
 def test_a_timer_that_cannot_be_expanded_is_put_off_at_the_first_touch_and_sends_nothing() -> None:
-    jobs = jobs_of(10, 25, 40, 50)
+    jobs = periodic_jobs(10, 25, 40, 50)
     page = page_of(jobs)
     broken = page[1]._replace(series=replace(page[1].series, schedule="no schedule"))
     expansion = expanded([page[0], broken, *page[2:]], jobs, triggers_max=1)
@@ -151,7 +140,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_at_the_first_touch_and_sends
 
 def test_a_job_that_cannot_be_read_is_put_off_at_the_first_touch() -> None:
     """A later turn may be able to read it, and writes no successor."""
-    jobs = jobs_of(10, 40)
+    jobs = periodic_jobs(10, 40)
     page = page_of(jobs)
     expansion = expand(
         placed_timers(page, Cursor()),
@@ -165,7 +154,7 @@ def test_a_job_that_cannot_be_read_is_put_off_at_the_first_touch() -> None:
 
 
 def test_the_successor_of_an_ended_revision_is_not_written() -> None:
-    jobs = jobs_of(25, 40)
+    jobs = periodic_jobs(25, 40)
     first, second = jobs.values()
     page = page_of(jobs)
     retired = first.current._replace(until=NOON + 70_000)
@@ -189,7 +178,7 @@ def test_the_successor_of_a_late_timer_is_the_same_as_that_of_a_walk(mode: str) 
 
 
 def successors_of(count: int, buckets: int = 1) -> list[Successor]:
-    timer = timer_of(job_of(schedule="@every 61s"))
+    timer = first_timer(job_of(schedule="@every 61s"))
     return [
         Successor(
             number,

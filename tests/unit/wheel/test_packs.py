@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.shards import lease_of, sent, written
+from tests.fakes.timers import first_timer, periodic_jobs
 from tests.fakes.world import NOON, World, job_of
 
 from sweephand.base.errors import StoreError
@@ -29,21 +30,9 @@ from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
 from sweephand.wheel.seen import Seen
 
 
-def timer_of(job: Job) -> OccurrenceTimer:
-    first = job.series.next_after(NOON - 1)
-    assert first is not None
-    made = OccurrenceTimer(0, job.key, job.uid, job.rev, job.series, first, NOON - MINUTE_MS)
-    return made._replace(catchup=job.definition.catchup)
-
-
 def pack_of(timers: Sequence[OccurrenceTimer], name: str = "a") -> TimerPack:
     """The timers of the bucket that begins at noon as a pack."""
     return TimerPack(0, pack_key(NOON, name), tuple(sorted(timers, key=lambda each: each.sort_key)))
-
-
-def jobs_of(*periods_s: int) -> dict[JobKey, Job]:
-    jobs = (job_of(f"job-{number}", schedule=f"@every {each}s") for number, each in enumerate(periods_s))
-    return {job.key: job for job in jobs}
 
 
 def expanded(
@@ -65,8 +54,8 @@ def names(expansion: Expansion) -> list[tuple[str, int]]:
 
 
 def test_the_timers_of_a_pack_are_expanded_one_by_one() -> None:
-    jobs = jobs_of(25, 40)
-    pack = pack_of([timer_of(job) for job in jobs.values()])
+    jobs = periodic_jobs(25, 40)
+    pack = pack_of([first_timer(job) for job in jobs.values()])
     expansion = expanded([pack], jobs)
     assert names(expansion) == [("job-0", 25), ("job-0", 50), ("job-1", 40)]
     assert [(each.key.name, each.first.due_at - NOON) for each in expansion.successors] == [
@@ -82,8 +71,8 @@ def test_the_timers_of_a_pack_are_expanded_one_by_one() -> None:
     cuts=st.lists(st.integers(1, 9), min_size=1, max_size=20),
 )
 def test_every_cut_of_a_turn_gives_the_same_union(periods_s: list[int], cuts: list[int]) -> None:
-    jobs = jobs_of(*periods_s)
-    timers = [timer_of(job) for job in jobs.values()]
+    jobs = periodic_jobs(*periods_s)
+    timers = [first_timer(job) for job in jobs.values()]
     page: list[StoredTimer] = [pack_of(timers[::2], "a")]
     if timers[1::2]:
         page += [pack_of(timers[1::2], "b")]
@@ -101,8 +90,8 @@ def test_every_cut_of_a_turn_gives_the_same_union(periods_s: list[int], cuts: li
 
 
 def test_a_cursor_names_a_timer_and_not_how_many_of_the_pack_are_done() -> None:
-    jobs = jobs_of(10, 20, 30)
-    dead, first, second = (timer_of(job) for job in jobs.values())
+    jobs = periodic_jobs(10, 20, 30)
+    dead, first, second = (first_timer(job) for job in jobs.values())
     begun = expanded([pack_of([first, second])], jobs, triggers_max=2)
     assert names(begun) == [("job-1", 20), ("job-1", 40)]
     # A sweeper that was stopped writes its version of the pack late, with a timer that is dead by now.
@@ -112,18 +101,18 @@ def test_a_cursor_names_a_timer_and_not_how_many_of_the_pack_are_done() -> None:
 
 
 def test_each_timer_of_a_pack_runs_to_the_end_of_its_own_revision() -> None:
-    jobs = jobs_of(10, 20)
+    jobs = periodic_jobs(10, 20)
     first, second = jobs.values()
     retired = first.current._replace(until=NOON + 30_000)
     jobs[first.key] = replace(first, current=Revision("2-x", NOON + 30_000), earlier=(retired,))
-    expansion = expanded([pack_of([timer_of(first), timer_of(second)])], jobs)
+    expansion = expanded([pack_of([first_timer(first), first_timer(second)])], jobs)
     assert names(expansion) == [("job-0", 10), ("job-0", 20), ("job-0", 30), ("job-1", 20), ("job-1", 40)]
     assert [each.key for each in expansion.successors] == [second.key]
 
 
 def test_a_timer_that_cannot_be_expanded_is_put_off_alone() -> None:
-    jobs = jobs_of(40, 50)
-    broken, sound = (timer_of(job) for job in jobs.values())
+    jobs = periodic_jobs(40, 50)
+    broken, sound = (first_timer(job) for job in jobs.values())
     broken = broken._replace(series=replace(broken.series, schedule="no schedule"))
     expansion = expanded([pack_of([broken, sound])], jobs)
     assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS)]
@@ -133,8 +122,8 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_alone() -> None:
 
 
 def test_a_timer_of_a_job_that_cannot_be_read_is_put_off_alone() -> None:
-    jobs = jobs_of(40, 50)
-    unread, sound = (timer_of(job) for job in jobs.values())
+    jobs = periodic_jobs(40, 50)
+    unread, sound = (first_timer(job) for job in jobs.values())
     page = placed_timers([pack_of([unread, sound])], Cursor())
     lease = Lease(0, Cursor(), judged_at=NOON)
     expansion = expand(page, jobs, lease, unreadable={unread.key: KeyError("series")})
@@ -143,8 +132,8 @@ def test_a_timer_of_a_job_that_cannot_be_read_is_put_off_alone() -> None:
 
 
 def test_a_second_timer_of_one_revision_and_due_time_is_passed_over() -> None:
-    jobs = jobs_of(40, 50)
-    timers = [timer_of(job) for job in jobs.values()]
+    jobs = periodic_jobs(40, 50)
+    timers = [first_timer(job) for job in jobs.values()]
     page: list[StoredTimer] = [pack_of(timers, "a"), pack_of(timers, "b"), timers[0]]
     expansion = expanded(page, jobs)
     assert (expansion.messages, expansion.successors) == (
@@ -155,8 +144,8 @@ def test_a_second_timer_of_one_revision_and_due_time_is_passed_over() -> None:
 
 
 def test_a_second_timer_is_passed_over_in_a_later_turn_and_the_first_is_not_taken_for_it() -> None:
-    jobs = jobs_of(20, 50)
-    timers = [timer_of(job) for job in jobs.values()]
+    jobs = periodic_jobs(20, 50)
+    timers = [first_timer(job) for job in jobs.values()]
     page = [pack_of(timers, "a"), pack_of(timers, "b")]
     seen, cursor, sent_of = Seen(), Cursor(), []
     while cursor != Cursor(page[1].sort_key):
@@ -167,8 +156,8 @@ def test_a_second_timer_is_passed_over_in_a_later_turn_and_the_first_is_not_take
 
 
 def test_a_second_timer_is_passed_over_though_another_sweeper_began_the_first() -> None:
-    jobs = jobs_of(20)
-    [timer] = [timer_of(job) for job in jobs.values()]
+    jobs = periodic_jobs(20)
+    [timer] = [first_timer(job) for job in jobs.values()]
     page = [pack_of([timer], "a"), pack_of([timer], "b")]
     begun = expanded(page, jobs, triggers_max=1)
     assert names(begun) == [("job-0", 20)]
@@ -178,9 +167,9 @@ def test_a_second_timer_is_passed_over_though_another_sweeper_began_the_first() 
 def test_a_timer_whose_successor_is_written_gets_no_other_and_is_judged_as_that_one_was() -> None:
     jobs = {
         key: job_of(key.name, schedule="@every 20s", catchup={"mode": "none", "window": "2m"})
-        for key in jobs_of(1, 1)
+        for key in periodic_jobs(1, 1)
     }
-    timers = [timer_of(job) for job in jobs.values()]
+    timers = [first_timer(job) for job in jobs.values()]
     pack = pack_of(timers)
     chunk = Chunk(Place(pack.sort_key, timers[0].sort_key), judged_at=NOON)
     lease = Lease(0, Cursor(chunk=chunk), judged_at=NOON + 10 * MINUTE_MS)
@@ -193,8 +182,8 @@ def test_a_timer_whose_successor_is_written_gets_no_other_and_is_judged_as_that_
 
 
 def test_a_cursor_keeps_its_chunk_until_the_chunk_is_done() -> None:
-    jobs = jobs_of(20, 30)
-    timers = [timer_of(job) for job in jobs.values()]
+    jobs = periodic_jobs(20, 30)
+    timers = [first_timer(job) for job in jobs.values()]
     pack = pack_of(timers)
     chunk = Chunk(Place(pack.sort_key, timers[1].sort_key), judged_at=NOON)
     first = expanded([pack], jobs, Cursor(chunk=chunk), triggers_max=2)
