@@ -9,7 +9,7 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench smoke smoke-aws check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench smoke smoke-aws upgrade check lint types imports template format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ smoke: $(STACK) ## run every check on a local stack that it starts and ends
 
 smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.05; ARGS=--help
 	@$(IN_VENV)/python -m infra.smoke $(ARGS)
+
+upgrade: $(STACK) ## go from version to version and back on a local stack whose jobs fire; about 15 minutes
+	@$(IN_VENV)/python -m infra.upgrade
 
 check: lint types imports template ## everything that can be said without running it
 
