@@ -38,6 +38,7 @@ from tests.simulation.traces.trace import (
     Buried,
     Deleted,
     Event,
+    Mishap,
     Requested,
     RunAnswered,
     RunAsked,
@@ -142,3 +143,17 @@ def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_sta
     assert not is_overdue(standing, f"{UID}-{NOON}-0", beat_at, beat_at + hour_ms - 60_000)
     swept = Tale([create, look, cursor(look, 1_000, 1)], THROUGH, None)
     assert not is_overdue(swept, f"{UID}-{NOON}-0", beat_at, beat_at + 20_000 + hour_ms)
+
+
+def test_a_notification_that_no_function_received_may_meet_a_job_without_it() -> None:
+    untold = without(of(Told, trigger_id=TRIGGER))(told_of())
+    plain = {"schedule": "@every 60s", "data": '"x"'}
+    changed = written("patch", "2-n", 850, definition=plain)
+
+    def untold_of(*events: Event) -> list[str]:
+        return [each for each in complaints(in_order(untold, *events)) if "no notification left" in each]
+
+    in_vain = [Mishap(NOON + at_s * 1_000, "received in vain", "Lambda") for at_s in range(200, 800, 180)]
+    assert untold_of(changed)
+    assert untold_of(*in_vain)
+    assert not untold_of(changed, *in_vain)

@@ -14,7 +14,7 @@ from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.runs import OUR_FAULT
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Requested, RunStored, Written
+from tests.simulation.traces.trace import Mishap, Requested, RunStored, Written
 
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
@@ -28,6 +28,9 @@ READ_BEFORE_MS = 100_000
 #: How long a function that has recorded an end may take until the notification leaves. All retries of a
 #: notification are over within this time.
 TELLING_MS = 600_000
+
+#: A message that was received in vain, because Lambda had no function for it, comes again within this time.
+IN_VAIN_MS = 240_000
 
 
 def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
@@ -122,7 +125,7 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
         if life is None:
             # The job was never committed, and a trigger that was armed for it crashed too many functions.
             continue
-        on_complete = _in_force(life, at)
+        on_complete = _in_force(tale, life, at)
         if on_complete is None or at > tale.through or end in known:
             continue
         # Where Sweephand itself failed, the end is notified if the job can be read at that moment.
@@ -215,16 +218,25 @@ def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
                 yield End(uid, f"{uid}-{run_id}", each.attempts, each.state), each.at
 
 
-def _in_force(life: Life, at: int) -> Mapping[str, Any] | None:
+def _in_force(tale: Tale, life: Life, at: int) -> Mapping[str, Any] | None:
     """Return the `onComplete` of the versions of a job that count from then on, or None if they differ."""
     if life.deleted_at is not None:
         return None
-    stood = [life.writes[number] for number in life.stood(at - READ_BEFORE_MS, at + TELLING_MS)]
+    stood = [life.writes[number] for number in life.stood(at - READ_BEFORE_MS, _told_by(tale, at))]
     wishes = [write.definition.get("onComplete") for write in stood]
     if not wishes or any(each != wishes[0] for each in wishes):
         return None
     first: Mapping[str, Any] | None = wishes[0]
     return first
+
+
+def _told_by(tale: Tale, at: int) -> int:
+    """Return when the notification of an end at that instant has left at the latest."""
+    until = at + TELLING_MS
+    for mishap in tale.of(Mishap):
+        if mishap.kind == "received in vain" and at <= mishap.at <= until:
+            until = max(until, mishap.at + IN_VAIN_MS)
+    return until
 
 
 def _is_owed(tale: Tale, end: End, at: int, on_complete: Mapping[str, Any]) -> bool:
