@@ -18,7 +18,7 @@ from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.modes import Modes
 
 #: This number of first seeds shows all of it.
-SEEDS = range(60)
+SEEDS = range(72)
 
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Flows.of(seed).is_on))
 
