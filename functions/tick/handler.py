@@ -22,7 +22,8 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> None:
     found = (
         {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
     )
-    logger.info("ticked", extra={"sweepers": ticked.sweepers, "behind_ms": ticked.behind_ms, **found})
+    counts = {"sweepers": ticked.sweepers, "woken": ticked.woken, "behind_ms": ticked.behind_ms}
+    logger.info("ticked", extra={**counts, **found})
     audited = wheel.audit()
     if audited is not None:
         logger.info("audited", extra=audited._asdict())

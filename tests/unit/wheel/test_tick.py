@@ -214,10 +214,17 @@ def test_the_number_of_shards_is_asked_for_once_a_minute_and_raised_where_it_is_
 
 def test_delivery_functions_are_woken_in_each_fourth_minute() -> None:
     world = World()
+    told = []
     for _ in range(9):
-        world.tick()
+        told.append(world.tick().woken)
         world.clock.time += 60_000
     assert world.delivery_functions.woken == [WARM_FUNCTIONS] * 3
+    assert told == [2, 0, 0, 0, 2, 0, 0, 0, 2]
+
+
+def test_a_slow_lambda_delays_no_sweep() -> None:
+    calls = calls_of(world := World(), world.tick)
+    assert calls.index("before delivery_functions.wake") > calls.index("after timers.page")
 
 
 def test_a_tick_sweeps_though_no_delivery_function_can_be_woken() -> None:
@@ -233,3 +240,4 @@ def test_a_tick_sweeps_though_no_delivery_function_can_be_woken() -> None:
     ticked = world.tick()
     assert ticked.swept is not None
     assert ticked.swept.triggers == 1
+    assert ticked.woken == 0

@@ -1,8 +1,7 @@
 """Ticking: once a minute, how many sweepers that minute needs, and from which shards they start."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
@@ -29,12 +28,14 @@ FINDINGS_AGE_MAX_MS = 3 * BUCKET_MS
 class Ticked:
     """The result of a tick: the number of sweepers, and its own sweep if one sweeper sufficed.
 
-    `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0.
+    `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
+    many delivery functions were woken: WARM_FUNCTIONS in each fourth minute, unless Lambda failed.
     """
 
     sweepers: int
     swept: Swept | None
     behind_ms: int = 0
+    woken: int = 0
 
 
 def is_behind(lease: Lease, now: Instant) -> bool:
@@ -91,10 +92,15 @@ class Ticker:
         Two ticks at once do no harm, because leases keep their sweepers apart. Raises StoreError if sweepers
         could not be started, and an ExceptionGroup if shards could not be swept. In both cases all that was
         possible has been done. If its own sweep had no time for some shards, these get sweepers at once.
+        In each fourth minute it then wakes some delivery functions.
         """
         now = self._clock.now()
+        ticked = self._sweep(now, owner, deadline)
+        # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
+        return replace(ticked, woken=self._keep_warm(now))
+
+    def _sweep(self, now: Instant, owner: str, deadline: Instant) -> Ticked:
         self._leases.beat(now)
-        self._keep_warm(now)
         state = self._leases.state()
         if state.shards < self._shards:
             self._leases.raise_shards(self._shards)
@@ -118,15 +124,19 @@ class Ticker:
             raise
         return Ticked(count, None, behind_ms)
 
-    def _keep_warm(self, now: Instant) -> None:
-        """Wake some delivery functions in each fourth minute, for a trigger that comes after an idle hour.
+    def _keep_warm(self, now: Instant) -> int:
+        """Wake some delivery functions in each fourth minute, and return how many.
 
-        A cold function takes a second or more to start.
+        A trigger that comes after an idle hour then meets a warm function. A cold one takes a second or more
+        to start. If Lambda fails, triggers may be late by that, and no worse. So the tick does not fail.
         """
-        if now // BUCKET_MS % WARM_EVERY_MINUTES == 0:
-            # A trigger that meets a cold function is late, and no worse.
-            with suppress(StoreError):
-                self._delivery_functions.wake(WARM_FUNCTIONS)
+        if now // BUCKET_MS % WARM_EVERY_MINUTES:
+            return 0
+        try:
+            self._delivery_functions.wake(WARM_FUNCTIONS)
+        except StoreError:
+            return 0
+        return WARM_FUNCTIONS
 
 
 def _from(shards: Sequence[int], number: int) -> Sequence[int]:
