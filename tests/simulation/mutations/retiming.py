@@ -38,6 +38,15 @@ def fires_again_in_another_zone() -> Iterator[None]:
         yield
 
 
+@mutation("After an update of dueTime, a time of a cron schedule fires at its old and its new place")
+def fires_again_after_another_due_time() -> Iterator[None]:
+    def counts_from_due(_: Series, due_at: Instant) -> bool:
+        return due_at > 0
+
+    with patch.object(series, "_counts_from_due", counts_from_due):
+        yield
+
+
 @mutation("A PATCH of repeats after the end counts times that did not occur")
 def counts_beyond_the_end() -> Iterator[None]:
     patched = series.patched_series

@@ -204,8 +204,11 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         goes_on = False
     reached = max(write.asked_at, begins_ahead_at(before), _beginning(former))
     is_moved = timing.jitter_ms != former.jitter_ms or reached > write.asked_at
-    # A new dueTime begins other times. Without its dueTime, a schedule has the same times.
-    is_same = timing.schedule == former.schedule and timing.due_at in {None, former.due_at}
+    # A one-off and a period begin with their dueTime, so another one gives them other times. Cron does not.
+    begins_with_due = timing.schedule is None or timing.counts_from_start
+    is_same = timing.schedule == former.schedule and (
+        not begins_with_due or timing.due_at in {None, former.due_at}
+    )
     # If times count from the beginning, a new series has other times. With the same dueTime it has the same.
     names_others = timing.counts_from_start and timing.due_at is None
     if not goes_on and is_same and is_moved and not names_others:

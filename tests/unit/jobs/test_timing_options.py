@@ -185,6 +185,26 @@ def test_a_time_that_has_fired_does_not_fire_again_whatever_follows_the_change_o
     assert fired(world) == [0]
 
 
+@pytest.mark.parametrize("zone", [{}, {"timezone": "Atlantic/Reykjavik"}], ids=["same zone", "another zone"])
+@pytest.mark.parametrize(("before", "after"), [(None, "1h"), ("1h", "10m"), ("10m", "1h"), ("1h", None)])
+def test_a_cron_time_that_fired_does_not_fire_again_though_the_relative_due_time_moves(
+    before: str | None, after: str | None, zone: dict[str, Any]
+) -> None:
+    world = World(NOON - HOUR_MS)
+    hourly: dict[str, Any] = {"schedule": "0 * * * *", "dueTime": "30s"}
+    world.put(**hourly, jitter=before)
+    world.run_until(NOON + IN_TEN_MINUTES + 1)
+    world.put(**hourly, jitter=after, **zone)
+    world.run_until(NOON + 3 * HOUR_MS)
+    offsets = {None: 0, "10m": IN_TEN_MINUTES, "1h": IN_AN_HOUR}
+    revs = [each.trigger.rev for each in world.consumers.attempts]
+    times = [
+        at - offsets[before if rev == revs[0] else after] for at, rev in zip(fired(world), revs, strict=True)
+    ]
+    assert len(set(times)) == len(times)
+    assert {HOUR_MS, 2 * HOUR_MS} <= set(times)
+
+
 @pytest.mark.parametrize("verb", ["put", "patch"])
 @pytest.mark.parametrize("zone", [{}, {"timezone": "Atlantic/Reykjavik"}], ids=["same zone", "another zone"])
 def test_the_first_time_of_a_job_that_less_jitter_puts_before_its_beginning_fires(

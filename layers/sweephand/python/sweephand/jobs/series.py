@@ -1,5 +1,6 @@
 """The series of a job after a write: a new one, the same one counted again, or the same one continued."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sweephand.base.errors import InvalidError, Violation
@@ -104,12 +105,32 @@ def unbounded(job: Job, since: Instant) -> Series:
 def _begun_before(series: Series, since: Instant) -> Series:
     """The series as if it had begun before that instant, unless its schedule counts from its beginning."""
     earlier = replace(series, start_at=min(series.start_at, since - 1))
-    unbound = replace(earlier, repeats=None, ttl_at=None, counted_at=None, counted=0)
-    # If the start moves by a moment and the next occurrence moves too, the schedule counts from its start.
-    moved = replace(unbound, start_at=unbound.start_at + 1)
-    coming = [each.next_after(series.start_at) for each in (unbound, moved)]
-    is_counted = len({each and each.due_at for each in coming}) > 1
-    return series if is_counted else earlier
+    return series if _counts_from_its_start(series, earlier.start_at) else earlier
+
+
+def _counts_from_its_start(series: Series, start_at: Instant) -> bool:
+    """Whether the series has other times if it starts a moment after `start_at`."""
+    unbound = _unbound(series)
+    starts = [replace(unbound, start_at=start_at), replace(unbound, start_at=start_at + 1)]
+    return _differ_after(series.start_at, starts)
+
+
+def _counts_from_due(series: Series, due_at: Instant) -> bool:
+    """Whether the series has other times if its dueTime is a moment later. A one-off has."""
+    if series.schedule is None:
+        return True
+    unbound = _unbound(series)
+    return _differ_after(due_at + 1, [unbound, replace(unbound, due_at=due_at + 1)])
+
+
+def _unbound(series: Series) -> Series:
+    return replace(series, repeats=None, ttl_at=None, counted_at=None, counted=0)
+
+
+def _differ_after(instant: Instant, compared: Sequence[Series]) -> bool:
+    """Whether the next occurrence after that instant differs."""
+    coming = [each.next_after(instant) for each in compared]
+    return len({each and each.due_at for each in coming}) > 1
 
 
 def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_ttl: bool) -> Series:
@@ -202,10 +223,10 @@ def _not_again(stored: Job, series: Series, now: Instant) -> Series:
     is_unmoved = series.jitter_ms == former.jitter_ms and _dealt_with(stored, now) <= now
     if series.is_on_demand or series.schedule != former.schedule or is_unmoved:
         return series
-    if series.schedule is None or series.due_at is not None:
-        is_counted = series.due_at != former.due_at
+    if series.due_at is None:
+        is_counted = _counts_from_its_start(series, series.start_at)
     else:
-        is_counted = _begun_before(series, series.start_at - 1) == series
+        is_counted = series.due_at != former.due_at and _counts_from_due(series, series.due_at)
     if is_counted:
         # The schedule counts from the request, or from another dueTime, so its times are all new.
         return series
