@@ -6,9 +6,10 @@ from typing import Any
 
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer
+from sweephand.ports import Answer, always
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 
@@ -64,3 +65,16 @@ def meanwhile(world: World, call: str, action: Callable[[], object]) -> None:
             action()
 
     world.announce = announce
+
+
+def put_repeated_after(world: World, between: Callable[[], object]) -> None:
+    """The next write of a job is made twice, with something else between the two."""
+    put = world.jobs.put
+
+    def repeated(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
+        world.jobs.put = put  # type: ignore[method-assign]
+        assert put(job, replacing, in_time)
+        between()
+        return put(job, replacing, in_time)
+
+    world.jobs.put = repeated  # type: ignore[method-assign]

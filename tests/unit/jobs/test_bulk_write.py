@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from tests.fakes.deliveries import change, put_repeated_after
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, StoreError, UnavailableError
@@ -129,6 +130,21 @@ def test_a_job_that_somebody_else_creates_meanwhile_is_replaced() -> None:
     stored = world.jobs.get(key_of("b"))
     assert stored is not None
     assert stored.definition.written["schedule"] == "@every 1h"
+
+
+def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_revision_is_forgotten() -> None:
+    world = World()
+
+    def updated() -> None:
+        world.patch(description="another client's")
+        change(world, earlier=())
+
+    # Made again, the one-off would begin anew and be due a second time.
+    put_repeated_after(world, updated)
+    assert outcomes(write(world, job("job", dueTime="1h"), job("b", dueTime="1h"))) == ["created", "created"]
+    stored = world.jobs.get(key_of())
+    assert stored is not None
+    assert (stored.rev[:2], stored.definition.written["description"]) == ("2-", "another client's")
 
 
 def failing(world: World, call: str, times: int) -> None:

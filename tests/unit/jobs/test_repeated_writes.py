@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.fakes.deliveries import change, meanwhile
+from tests.fakes.deliveries import change, meanwhile, put_repeated_after
 from tests.fakes.world import World, key_of
 
 from sweephand.base.errors import PreconditionError
@@ -36,19 +36,6 @@ def update_before_deletion(world: World) -> None:
         return delete(job, in_time)
 
     world.jobs.delete = beaten  # type: ignore[method-assign]
-
-
-def patch_repeated_after(world: World, between: Callable[[], object]) -> None:
-    """The next write of a job is made twice, with something else between the two."""
-    put = world.jobs.put
-
-    def repeated(job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
-        world.jobs.put = put  # type: ignore[method-assign]
-        assert put(job, replacing, in_time)
-        between()
-        return put(job, replacing, in_time)
-
-    world.jobs.put = repeated  # type: ignore[method-assign]
 
 
 def creation(world: World) -> Callable[[], object]:
@@ -104,7 +91,7 @@ def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgo
         if is_forgotten:
             change(world, earlier=())
 
-    patch_repeated_after(world, updated)
+    put_repeated_after(world, updated)
     written = world.patch(description="mine").job
     job = world.jobs.get(key_of())
     assert job is not None
@@ -115,7 +102,7 @@ def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgo
 def test_a_patch_that_is_repeated_after_a_deletion_is_not_told_that_there_is_no_job() -> None:
     world = World()
     world.put(schedule="@every 1h")
-    patch_repeated_after(world, world.delete)
+    put_repeated_after(world, world.delete)
     assert world.patch(description="mine").job.rev.startswith("2-")
     assert world.jobs.get(key_of()) is None
 

@@ -111,9 +111,9 @@ class Commits:
         try:
             self.check_time_limit(requested_at)
             is_written = self._jobs.put(job, None, within_time_limit(self._clock, requested_at))
+            return job if is_written or self._was_committed(job) else None
         except (StoreError, UnavailableError) as error:
             return error
-        return job if is_written else None
 
     def discard_unused_payload(self, loser: Job | None, winner: Job | None) -> None:
         """Discard the data that `loser` refers to and `winner` does not, unless a job refers to it now.
