@@ -147,7 +147,7 @@ class Wheelhouse:
             Options(
                 shards=SHARDS, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS, packs_timers=True
             ),
-            record_concurrently=_in_turn,
+            sweep_concurrently=_in_turn,
             deliver_concurrently=_in_turn,
         )
 

@@ -108,7 +108,7 @@ class World:
             shard_count=lambda: self.shards,
             decode=self.queue.decode,
             write_concurrently=one_by_one,
-            record_concurrently=one_by_one,
+            sweep_concurrently=one_by_one,
             deliver_concurrently=deliver_concurrently,
         )
 

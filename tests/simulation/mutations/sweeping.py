@@ -1,12 +1,14 @@
 """Errors in ticking, sweeping and expanding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
@@ -39,6 +41,7 @@ def _commits_before(port: str, method: str) -> Any:
 
         ports["leases"] = Instead(leases, commit=commit)
         ports[port] = Instead(late, **{method: deferred.of(getattr(late, method))})
+        ports["concurrently"] = one_by_one  # what is deferred is made by the strand that commits
 
     return built(Sweeper, change)
 
@@ -65,6 +68,22 @@ def commits_in_spite() -> Iterator[None]:
                 queue.send(messages)
 
         ports["queue"] = Instead(queue, send=send)
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation("The cursor is committed although a request beside the others failed")
+def commits_in_spite_of_one() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        concurrently = ports["concurrently"]
+
+        def attempted(task: Callable[[], Any]) -> Any:
+            with suppress(StoreError):
+                return task()
+            return {}, {}
+
+        ports["concurrently"] = lambda tasks: concurrently([partial(attempted, task) for task in tasks])
 
     with built(Sweeper, change):
         yield

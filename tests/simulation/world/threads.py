@@ -19,7 +19,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 #: The functions that make the pools of production.
-_POOLS: Final = ("write_pool", "delivery_pool", "record_pool")
+_POOLS: Final = ("write_pool", "delivery_pool", "sweep_pool")
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def test_a_page_that_was_begun_in_vain_is_done_in_smaller_parts() -> None:
     sizes = []
 
     def lost(call: str) -> None:
-        if call == "after queue.send":
+        if call == "before leases.commit":
             sizes.append(len(sent(world)))
             world.queue.waiting.clear()
             raise Ended
@@ -96,12 +96,8 @@ def test_a_sweep_reports_the_shards_that_it_had_no_time_for(monkeypatch: pytest.
     assert [lease.left_at for lease in world.leases.state().leases] == [NOON + 2, NOON + 2, None, None]
 
 
-def test_the_records_of_skipped_ranges_are_written_side_by_side() -> None:
-    world = World(shards=1)
-    for number in range(3):
-        world.put(f"job-{number}", schedule="@every 20s", catchup={"mode": "latest", "window": "0s"})
-    world.queue.waiting.clear()
-    world.clock.time += 20 * MINUTE_MS
+def side_by_side(world: World) -> list[int]:
+    """How many requests of a sweep go side by side, for each time that some do."""
     together: list[int] = []
 
     def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
@@ -111,4 +107,18 @@ def test_the_records_of_skipped_ranges_are_written_side_by_side() -> None:
     sweeper = world.sweeper()
     sweeper._concurrently = concurrently
     sweeper.sweep(world.leases.state().leases, owner="a", first_shard=0, deadline=world.clock.time + 60_000)
-    assert together[0] == 3
+    return together
+
+
+def test_the_jobs_of_a_page_are_read_side_by_side() -> None:
+    assert side_by_side(crowded(250))[0] == 3  # each request reads a hundred
+
+
+def test_all_that_is_written_and_sent_before_a_commit_goes_side_by_side() -> None:
+    world = World(shards=1)
+    for number in range(3):
+        world.put(f"job-{number}", schedule="@every 20s", catchup={"mode": "latest", "window": "0s"})
+    world.queue.waiting.clear()
+    world.clock.time += 20 * MINUTE_MS
+    # Three records of skipped ranges, one write of successors, and one message for each of the three jobs.
+    assert max(side_by_side(world)) == 3 + 1 + 1

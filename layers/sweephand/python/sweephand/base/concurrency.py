@@ -8,8 +8,8 @@ from typing import Final, Generic, Protocol, TypeVar
 #: a thread of its own. More threads would need more memory, and more connections than the clients keep.
 DELIVERIES_AT_ONCE: Final = 32
 
-#: Records of skipped ranges that a sweeper writes at once. Each is a request of its own: it has a condition.
-RECORDS_AT_ONCE: Final = 16
+#: Requests that a sweeper makes at once: reads of jobs, then writes and sends.
+REQUESTS_AT_ONCE: Final = 16
 
 Result = TypeVar("Result")
 

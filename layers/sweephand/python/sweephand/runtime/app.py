@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sweephand.base.concurrency import Concurrently
-from sweephand.runtime.threads import deliver_concurrently, record_concurrently, write_concurrently
+from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently, write_concurrently
 
 if TYPE_CHECKING:
     from sweephand.access.signing_keys import SigningKeys
@@ -70,7 +70,7 @@ class App:
         shard_count: Callable[[], int] | None = None,
         decode: "Decoder | None" = None,
         write_concurrently: Concurrently = write_concurrently,
-        record_concurrently: Concurrently = record_concurrently,
+        sweep_concurrently: Concurrently = sweep_concurrently,
         deliver_concurrently: Concurrently = deliver_concurrently,
     ) -> None:
         self.ports = ports
@@ -79,7 +79,7 @@ class App:
         self._shard_count = shard_count
         self._decode = decode
         self._write_concurrently = write_concurrently
-        self._record_concurrently = record_concurrently
+        self._sweep_concurrently = sweep_concurrently
         self._deliver_concurrently = deliver_concurrently
 
     @cached_property
@@ -280,7 +280,7 @@ class App:
             runs=ports.runs,
             queue=ports.queue,
             clock=ports.clock,
-            concurrently=self._record_concurrently,
+            concurrently=self._sweep_concurrently,
             bundle_span_ms=self.options.bundle_span_ms,
             packs_timers=self.options.packs_timers,
         )
@@ -319,7 +319,6 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             clock=ports.clock,
-            packs_timers=self.options.packs_timers,
         )
 
     @cached_property

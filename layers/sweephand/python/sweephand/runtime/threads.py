@@ -6,7 +6,7 @@ from functools import cache
 from operator import itemgetter
 from typing import TypeVar
 
-from sweephand.base.concurrency import DELIVERIES_AT_ONCE, RECORDS_AT_ONCE
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE, REQUESTS_AT_ONCE
 
 Result = TypeVar("Result")
 
@@ -21,9 +21,9 @@ def write_pool() -> ThreadPoolExecutor:
 
 
 @cache
-def record_pool() -> ThreadPoolExecutor:
-    """The threads in which a sweeper records misfires."""
-    return ThreadPoolExecutor(RECORDS_AT_ONCE, thread_name_prefix="sweep")
+def sweep_pool() -> ThreadPoolExecutor:
+    """The threads in which a sweeper reads, writes and sends."""
+    return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="sweep")
 
 
 @cache
@@ -43,9 +43,9 @@ def write_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result
     return [each.result() for each in begun]
 
 
-def record_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+def sweep_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
     """The results of the tasks, in order. The first error is raised once every task has ended."""
-    futures = [record_pool().submit(task) for task in tasks]
+    futures = [sweep_pool().submit(task) for task in tasks]
     errors = [future.exception() for future in futures]
     for error in filter(None, errors):
         raise error

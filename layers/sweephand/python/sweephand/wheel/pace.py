@@ -2,19 +2,25 @@
 
 from typing import Final, NamedTuple
 
-from sweephand.base.concurrency import RECORDS_AT_ONCE
+from sweephand.base.concurrency import REQUESTS_AT_ONCE
 from sweephand.wheel.expand import TRIGGERS_MAX
+
+#: How many keys, items and messages one request of DynamoDB or SQS takes. A sweeper divides its work into
+#: parts of this size, which it then reads, writes and sends at once.
+JOBS_PER_READ: Final = 100
+TIMERS_PER_WRITE: Final = 25
+MESSAGES_PER_SEND: Final = 10
 
 #: Timers that are read at once. One-off jobs make one trigger each, and as many triggers fit between two
 #: commits.
 PAGE_TIMERS_MAX: Final = 1_000
 
-#: Rounds of requests for each timer, at most: a hundredth of a BatchGetItem, a twenty-fifth of a
-#: BatchWriteItem, and a sixteenth of a round of records.
-_ROUNDS_PER_TIMER: Final = 1 / 100 + 1 / 25 + 1 / RECORDS_AT_ONCE
+#: Requests for each timer, at most: a hundredth of a BatchGetItem, a twenty-fifth of a BatchWriteItem, and a
+#: record of a skipped range. A round is as many requests as are made at once.
+_ROUNDS_PER_TIMER: Final = (1 / JOBS_PER_READ + 1 / TIMERS_PER_WRITE + 1) / REQUESTS_AT_ONCE
 
-#: Rounds of requests for each trigger: eight calls with ten messages each go at once.
-_ROUNDS_PER_TRIGGER: Final = 1 / 80
+#: Rounds of requests for each trigger.
+_ROUNDS_PER_TRIGGER: Final = 1 / MESSAGES_PER_SEND / REQUESTS_AT_ONCE
 
 #: Rounds that any portion takes: one more of each kind of request, a renewal, and the commit.
 _ROUNDS_AT_LEAST: Final = 6
@@ -64,4 +70,5 @@ class Pace:
 
 def rounds(timers: int, messages: int, records: int) -> float:
     """The rounds of requests that a portion of that size took; each kind counts as one round at least."""
-    return 4 + timers / 100 + timers / 25 + messages / 80 + records / RECORDS_AT_ONCE
+    requests = timers / JOBS_PER_READ + timers / TIMERS_PER_WRITE + messages / MESSAGES_PER_SEND + records
+    return 4 + requests / REQUESTS_AT_ONCE

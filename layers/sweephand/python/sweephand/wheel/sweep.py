@@ -1,10 +1,10 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError
@@ -23,16 +23,25 @@ from sweephand.model.timer import (
     Lease,
     OccurrenceTimer,
     PlacedTimer,
+    StoredTimer,
     bucket_of,
     placed_timers,
 )
-from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.bundles import bundled
 from sweephand.wheel.expand import Expansion, expand
-from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, rounds
+from sweephand.wheel.pace import (
+    JOBS_PER_READ,
+    MESSAGES_PER_SEND,
+    PAGE_TIMERS_MAX,
+    TIMERS_PER_WRITE,
+    Pace,
+    rounds,
+)
 from sweephand.wheel.seen import Seen
+
+_Part = TypeVar("_Part")
 
 #: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
 #: backlog does not delay the others.
@@ -229,14 +238,10 @@ class Sweeper:
         # of a pack that has the timer. If it died before it wrote the copy, the timer would be lost.
         if expansion.copies:
             self._timers.put(expansion.copies)
-        if expansion.successors or expansion.packs:
-            self._timers.put([*expansion.successors, *expansion.packs])
-        if expansion.skipped:
-            # A store refuses a record that is there already, which happens when a page is repeated.
-            self._concurrently([partial(self._runs.record, run) for run in expansion.skipped])
         if not self._is_renewed(hold):
             return None
-        self._send(expansion)
+        # The order of all the rest does not matter, because it all precedes the commit.
+        self._concurrently(self._requests(expansion))
         now = self._clock.now()
         # The commit comes last. After a failure before it, the page is repeated with the same ids. The commit
         # also writes the instant by which the next page is judged, which saves a write.
@@ -278,8 +283,20 @@ class Sweeper:
         self, keys: Sequence[JobKey], *, may_be_stale: bool = False
     ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
         """The jobs of those keys, and for each stored job that cannot be read, the reason."""
-        if not keys:
-            return {}, {}
+        jobs: dict[JobKey, Job] = {}
+        unreadable: dict[JobKey, Exception] = {}
+        tasks = [
+            partial(self._jobs_of_part, some, may_be_stale=may_be_stale)
+            for some in _parts(keys, JOBS_PER_READ)
+        ]
+        for found, unread in self._concurrently(tasks):
+            jobs |= found
+            unreadable |= unread
+        return jobs, unreadable
+
+    def _jobs_of_part(
+        self, keys: Sequence[JobKey], *, may_be_stale: bool
+    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
         try:
             return self._jobs.get_many(keys, may_be_stale=may_be_stale), {}
         except StoreError:
@@ -289,8 +306,8 @@ class Sweeper:
                 return {}, {keys[0]: error}
         # Halve the keys until the jobs that cannot be read are found.
         middle = len(keys) // 2
-        first, unread = self._jobs_of(keys[:middle], may_be_stale=may_be_stale)
-        second, others = self._jobs_of(keys[middle:], may_be_stale=may_be_stale)
+        first, unread = self._jobs_of_part(keys[:middle], may_be_stale=may_be_stale)
+        second, others = self._jobs_of_part(keys[middle:], may_be_stale=may_be_stale)
         return {**first, **second}, {**unread, **others}
 
     def _with_filed(self, placed: Sequence[PlacedTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
@@ -334,13 +351,23 @@ class Sweeper:
         hold.lease, hold.renewed_at = renewed, now
         return True
 
-    def _send(self, expansion: Expansion) -> None:
-        messages: list[Message] = [*expansion.messages, *expansion.ranges]
-        if not messages:
-            return
+    def _requests(self, expansion: Expansion) -> list[Callable[[], object]]:
+        """All that is left to be written and sent for an expansion, in parts that can go at once."""
+        timers: list[StoredTimer] = [*expansion.successors, *expansion.packs]
         now = self._clock.now()
-        sent = bundled(messages, self._bundle_span_ms, now)
-        self._queue.send([(message, delay_of(message, now)) for message in sent])
+        messages = bundled([*expansion.messages, *expansion.ranges], self._bundle_span_ms, now)
+        sent = [(message, delay_of(message, now)) for message in messages]
+        return [
+            *(partial(self._timers.put, some) for some in _parts(timers, TIMERS_PER_WRITE)),
+            *(partial(self._queue.send, some) for some in _parts(sent, MESSAGES_PER_SEND)),
+            # A store refuses a record that is there already, which happens when a page is repeated.
+            *(partial(self._runs.record, run) for run in expansion.skipped),
+        ]
+
+
+def _parts(whole: Sequence[_Part], size: int) -> Iterator[Sequence[_Part]]:
+    for start in range(0, len(whole), size):
+        yield whole[start : start + size]
 
 
 def _is_sure(timer: OccurrenceTimer, job: Job | None, judged_at: Instant | None) -> bool:
