@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start
+from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start, sweeper
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -70,6 +70,10 @@ def _creation(_: argparse.Namespace) -> Report | str:
     return creation.measure()
 
 
+def _sweeper(_: argparse.Namespace) -> Report | str:
+    return sweeper.measure()
+
+
 def _slow(_: argparse.Namespace) -> Report | str:
     return slow.measure()
 
@@ -86,6 +90,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "cost": _cost,
     "start": _start,
     "creation": _creation,
+    "sweeper": _sweeper,
     "deliveries": _deliveries,
     "slow": _slow,
     "lateness": _lateness,

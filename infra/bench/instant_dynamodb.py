@@ -75,10 +75,10 @@ class InstantDynamoDB:
         said = _CALLS[operation](self, **asked)
         if self._latency_s:
             time.sleep(self._latency_s)
-        return AWSResponse(request.url, 200, HTTPHeaders(), _Raw(json.dumps(said).encode()))
+        return AWSResponse(request.url, 200, HTTPHeaders(), Raw(json.dumps(said).encode()))
 
 
-class _Raw(io.BytesIO):
+class Raw(io.BytesIO):
     """A body as botocore reads it from urllib3."""
 
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
