@@ -201,6 +201,19 @@ def test_a_release_says_what_was_left_and_forgets_how_often_it_was_claimed(lease
     assert lease_of(leases, 0).left_at is None
 
 
+def test_a_release_says_how_many_triggers_the_fullest_second_has(leases: LeaseStore) -> None:
+    leases.release(claimed(leases), 900, NOON + 1, peak=700)
+    released = lease_of(leases, 0)
+    assert (released.found, released.peak) == (900, 700)
+    held = claimed(leases)
+    assert held.peak == 700
+    committed = leases.commit(held, Cursor(KEY), UNTIL)
+    assert committed is not None
+    assert committed.peak == 700
+    leases.release(committed, 3, NOON + 2)
+    assert lease_of(leases, 0).peak == 0
+
+
 def test_a_commit_that_is_repeated_succeeds_again(leases: LeaseStore) -> None:
     held = claimed(leases)
     assert leases.commit(held, Cursor(KEY), UNTIL) == leases.commit(held, Cursor(KEY), UNTIL)

@@ -196,7 +196,9 @@ class MemoryLeases:
             self._leases[lease.shard] = committed
             return committed
 
-    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
+    def release(
+        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
+    ) -> None:
         with self._lock:
             stored = self._leases[lease.shard]
             if stored.fence == lease.fence:
@@ -208,6 +210,7 @@ class MemoryLeases:
                     judged_at=None,
                     tries=0,
                     left_at=left_at,
+                    peak=peak,
                 )
 
 

@@ -101,6 +101,7 @@ class World:
             Options(
                 shards=self.shards,
                 sweepers_max=10,
+                deliveries_max=20,
                 bundle_span_ms=self.bundle_span_ms,
                 packs_timers=self.packs_timers,
             ),

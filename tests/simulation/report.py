@@ -23,6 +23,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "outages": ("outage",),
     "messages received in vain": ("not begun",),
     "bundles received": ("bundles",),
+    "wake-ups": ("wake-ups",),
     "duplicated messages": ("copy",),
     "delayed messages": ("delay",),
     "failed or lost answers": ("failed answers",),

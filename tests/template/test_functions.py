@@ -7,6 +7,7 @@ from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand.base import limits, timing
 from sweephand.base.instants import SECOND_MS
+from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 
 def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
@@ -44,7 +45,7 @@ def test_putting_a_message_back_is_no_loop_that_lambda_may_end(stack: Stack) -> 
 def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     mapping = stack.properties("DeliveryEvents")
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping["BatchSize"] == 10
+    assert mapping["BatchSize"] == MESSAGES_AT_ONCE
     assert "MaximumBatchingWindowInSeconds" not in mapping
     assert told(mapping["FunctionName"]) == "DeliverFunctionAliaslive"
 
@@ -170,6 +171,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "DELIVER_FUNCTION",
                 "SHARD_COUNT",
                 "SWEEPERS_MAX",
+                "DELIVERIES_MAX",
                 "BUNDLE_SECONDS",
                 "PACK_TIMERS",
             },
@@ -220,6 +222,11 @@ def test_tick_wakes_the_functions_that_messages_start(stack: Stack) -> None:
     """Lambda keeps the functions of each version apart."""
     assert stack.variables("Tick")["DELIVER_FUNCTION"] == "DeliverFunctionAliaslive"
     assert told(stack.properties("DeliveryEvents")["FunctionName"]) == "DeliverFunctionAliaslive"
+
+
+def test_tick_wakes_no_more_functions_than_messages_may_start(stack: Stack) -> None:
+    at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
+    assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once)
 
 
 def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack: Stack) -> None:

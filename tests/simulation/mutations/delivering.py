@@ -1,5 +1,6 @@
 """Errors in delivering: liveness, retries, claims, acknowledging."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
@@ -8,6 +9,7 @@ from tests.simulation.mutations.registry import Deferred, Instead, Ports, built,
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
+from sweephand.delivery.functions import WAKE_UP
 from sweephand.model.trigger import Message, Sendable, TriggerMessage
 from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import requeue as waiting
@@ -257,4 +259,14 @@ def drops_faulty() -> Iterator[None]:
         return Handled(received, Outcome("fault"), error=error)
 
     with patch.object(Intake, "_put_back_faulty", done):
+        yield
+
+
+@mutation("A wake-up counts as a delivery: the function handles it as a message")
+def delivers_wake_ups() -> Iterator[None]:
+    def handled(handler: Intake, duration_ms: int) -> None:
+        received = Received("wake-up", "wake-up", 1, json.dumps(WAKE_UP))
+        handler.handle([received], deadline=handler._clock.now() + duration_ms)
+
+    with patch.object(Intake, "hold", handled):
         yield

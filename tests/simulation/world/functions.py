@@ -40,6 +40,9 @@ _TURNS: Final = 499
 #: Lambda starts a function that was invoked asynchronously within this time.
 _START_MS_MAX: Final = 300
 
+#: A wake-up holds its function for this long.
+_HOLD_MS: Final = 100
+
 #: Minutes between two steps of the audit. In production it is an hour, which is longer than most seeds last.
 _AUDIT_EVERY: Final = 4
 
@@ -128,7 +131,7 @@ class Functions:
     def tick(self, number: int) -> None:
         """Let EventBridge wake tick. `number` is the wake-up's own."""
         process = self._process("tick", _nobody, number)
-        ticker, clock = self._fleet.ticker(process.machine, self), self._fleet.clock(process.machine)
+        ticker, clock = self._fleet.ticker(process.machine, self, self), self._fleet.clock(process.machine)
         self._chronicle.figures["ticks"] += 1
 
         def body() -> None:
@@ -153,6 +156,31 @@ class Functions:
         self._gate.leave(where, kinds)
         if accepted is not None:
             raise StoreError("some sweepers were not started")
+
+    def wake(self, count: int) -> None:
+        """Invoke delivery functions asynchronously without messages, as ports.DeliveryFunctions does."""
+        where = "delivery_functions.wake"
+        kinds = self._gate.enter(where)
+        accepted = self._gate.part(where, range(count), kinds)
+        for each in range(count) if accepted is None else accepted:
+            number = mixed(self._scheduler.now, each)
+            self._scheduler.call_at(self._scheduler.now + number % _START_MS_MAX, partial(self._hold, number))
+        self._gate.leave(where, kinds)
+        if accepted is not None:
+            raise StoreError("some delivery functions were not woken")
+
+    def _hold(self, number: int) -> None:
+        process = self._process("deliver", _nobody, number)
+        intake = self._fleet.app(process.machine).intake
+        self._chronicle.figures["wake-ups"] += 1
+
+        def body() -> None:
+            calls = process.turn
+            intake.hold(_HOLD_MS)
+            if process.turn != calls:
+                self.complaints.append(f"{process.name} was woken, and did more than hold")
+
+        self._start(process, body)
 
     def _sweep(self, first_shard: int, number: int) -> None:
         process = self._process("sweep", _nobody, number)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from tests.fakes.doubles import NoDeliveryFunctions, OneSecret
+from tests.fakes.doubles import OneSecret
 from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.world.consumers import Consumers
@@ -24,7 +24,7 @@ from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 
 from sweephand.jobs.payload_audit import PayloadAudit
-from sweephand.ports import Ids, Sweepers
+from sweephand.ports import DeliveryFunctions, Ids, Sweepers
 from sweephand.runtime import app
 from sweephand.runtime.app import App, Options
 from sweephand.wheel.shards import ShardCount
@@ -35,6 +35,9 @@ from sweephand.wheel.tick import Ticker
 _MACHINES: Final = 3
 
 SWEEPERS_MAX: Final = 4
+
+#: Tick wakes up to half as many delivery functions for a peak.
+_DELIVERIES_MAX: Final = 10
 
 #: Of the seeds with skewed clocks, this share has small skews. A skew of half a minute would hide what one of
 #: a second shows.
@@ -84,7 +87,10 @@ class Fleet:
         packs_timers: bool,
     ) -> None:
         self._options = Options(
-            sweepers_max=sweepers_max, packs_timers=packs_timers, bundle_span_ms=Bundling.of(seed).span_ms
+            sweepers_max=sweepers_max,
+            deliveries_max=_DELIVERIES_MAX,
+            packs_timers=packs_timers,
+            bundle_span_ms=Bundling.of(seed).span_ms,
         )
         self._scheduler = scheduler
         self._ports = ports
@@ -131,9 +137,9 @@ class Fleet:
         """Return the sweeper of a process that has just started."""
         return self._app(machine).sweeper
 
-    def ticker(self, machine: Machine, sweepers: Sweepers) -> Ticker:
+    def ticker(self, machine: Machine, sweepers: Sweepers, delivery_functions: DeliveryFunctions) -> Ticker:
         """Return the ticker of a process that has just started, by the latest deployment."""
-        return self._app(machine, sweepers).ticker
+        return self._app(machine, sweepers, delivery_functions).ticker
 
     def audit(self, machine: Machine) -> PayloadAudit:
         """Return the audit of a process that has just started."""
@@ -145,7 +151,12 @@ class Fleet:
             for role in LIMITS_MS
         }
 
-    def _app(self, machine: Machine, sweepers: Sweepers = MISSING) -> App:
+    def _app(
+        self,
+        machine: Machine,
+        sweepers: Sweepers = MISSING,
+        delivery_functions: DeliveryFunctions = MISSING,
+    ) -> App:
         clock, ports = self.clock(machine), self._ports
         counts: dict[int, ShardCount] = {}
 
@@ -171,7 +182,7 @@ class Fleet:
                 queue=ports.queue,
                 targets=self._consumers,
                 sweepers=sweepers,
-                delivery_functions=NoDeliveryFunctions(),
+                delivery_functions=delivery_functions,
             ),
             self._options._replace(shards=self.shards),
             signing=OneSecret(),

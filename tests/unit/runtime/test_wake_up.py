@@ -3,32 +3,42 @@
 import json
 
 import pytest
-from tests.fakes.doubles import HandClock
+from tests.fakes.faults import calls_of
 from tests.fakes.functions import function
-from tests.fakes.world import NOON
+from tests.fakes.world import NOON, World
 
 from sweephand.delivery.functions import WAKE_UP
-from sweephand.runtime import tables
+from sweephand.runtime import delivery
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
-    """The clock of the function."""
-    clock = HandClock(NOON)
-    monkeypatch.setattr(tables, "clock", lambda: clock)
-    return clock
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The stack of the function."""
+    world = World()
+    app = world.app(world.clock)
+    monkeypatch.setattr(delivery, "app", lambda: app)
+    return world
 
 
-def test_a_wake_up_holds_the_function_and_fails_no_message(clock: HandClock) -> None:
-    assert function("deliver").handler(json.loads(json.dumps(WAKE_UP)), None) == {"batchItemFailures": []}
-    assert clock.time == NOON + 100
+@pytest.mark.parametrize(("fields", "held_ms"), [({"holdMs": 590}, 590), ({}, 100)])
+def test_a_wake_up_holds_the_function_and_fails_no_message(
+    world: World, fields: dict[str, int], held_ms: int
+) -> None:
+    event = json.loads(json.dumps({**WAKE_UP, **fields}))
+    assert function("deliver").handler(event, None) == {"batchItemFailures": []}
+    assert world.clock.time == NOON + held_ms
+
+
+def test_a_wake_up_calls_no_port(world: World) -> None:
+    deliver = function("deliver")
+    assert calls_of(world, lambda: deliver.handler(WAKE_UP, None)) == []
 
 
 def test_a_wake_up_counts_no_metric(
-    clock: HandClock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = function("deliver")
     monkeypatch.setattr(module, "deliver", None)
     module.handler(WAKE_UP, None)
     assert "_aws" not in capsys.readouterr().out
-    assert clock.time > NOON
+    assert world.clock.time > NOON

@@ -187,10 +187,13 @@ class LeaseStore(Protocol):
         """
         ...
 
-    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
+    def release(
+        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
+    ) -> None:
         """Release the shard if its fence is unchanged, and store how much was found, and when.
 
-        `left_at` is the due time of the first timer left. `judged_at` is removed, and `tries` become 0.
+        `left_at` is the due time of the first timer left, and `peak` the most triggers of one second.
+        `judged_at` is removed, and `tries` become 0.
         """
         ...
 
@@ -383,6 +386,7 @@ class DeliveryFunctions(Protocol):
     def wake(self, count: int) -> None:
         """Have that many delivery functions run at once for a moment, without waiting for any of them.
 
-        A wake-up delivers nothing. StoreError: fewer were woken.
+        Lambda takes idle functions first, and starts others for the rest. A wake-up delivers nothing.
+        StoreError: fewer were woken.
         """
         ...

@@ -126,6 +126,10 @@ REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + DAY_MS
 #: Health is bad when tick's last heartbeat is older than this, which is three missed wake-ups.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 
+#: A function that has run within this time is taken to be warm. Lambda ends a function that was idle for
+#: longer: after five minutes at the earliest, as far as is known. AWS documents no time.
+FUNCTION_WARM_MS: Final = 4 * MINUTE_MS
+
 #: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS
 

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sweephand.base.concurrency import REQUESTS_AT_ONCE, Concurrently, one_by_one
 from sweephand.base.errors import StoreError
 
 if TYPE_CHECKING:
@@ -16,10 +18,15 @@ if TYPE_CHECKING:
 #: The event of a wake-up. The delivery function's handler knows it by this field.
 WAKE_UP: Final[Mapping[str, Any]] = {"wakeUp": True}
 
+#: A wake-up holds its function for this long, and for so much longer with each one of the same call. Tick
+#: sends 16 at a time, and each takes about 20 ms. The rest is for Lambda's own queue.
+_HOLD_MS: Final = 90
+_HOLD_MS_EACH: Final = 5
+
 
 def lambda_client() -> "LambdaClient":
     """A client for this function's own region."""
-    return boto3.client("lambda")
+    return boto3.client("lambda", config=Config(max_pool_connections=REQUESTS_AT_ONCE))
 
 
 class LambdaSweepers:
@@ -39,12 +46,23 @@ class LambdaSweepers:
 class LambdaDeliveryFunctions:
     """ports.DeliveryFunctions by asynchronous invocations of one function (name or ARN, with the alias)."""
 
-    def __init__(self, function: str, connect: "Callable[[], LambdaClient]" = lambda_client) -> None:
+    def __init__(
+        self,
+        function: str,
+        concurrently: Concurrently = one_by_one,
+        connect: "Callable[[], LambdaClient]" = lambda_client,
+    ) -> None:
         self._function = _Function(function, connect)
+        self._concurrently = concurrently
 
     def wake(self, count: int) -> None:
-        """Invoke the function that many times. StoreError: the remaining invocations were not made."""
-        self._function.invoke([WAKE_UP] * count)
+        """Invoke the function that many times. StoreError: fewer invocations were made.
+
+        Each wake-up holds its function until the others have been sent. A function that was free again would
+        take the next wake-up too, and Lambda would start no other.
+        """
+        event = {**WAKE_UP, "holdMs": _HOLD_MS + count * _HOLD_MS_EACH}
+        self._function.invoke([event] * count, self._concurrently)
 
 
 class _Function:
@@ -61,11 +79,14 @@ class _Function:
     def _client(self) -> "LambdaClient":
         return self._connect()
 
-    def invoke(self, events: Iterable[Mapping[str, Any]]) -> None:
-        for event in events:
-            try:
-                self._client.invoke(
-                    FunctionName=self._name, InvocationType="Event", Payload=json.dumps(event).encode()
-                )
-            except (BotoCoreError, ClientError) as error:
-                raise StoreError(f"the function {self._name} was not started: {error}") from error
+    def invoke(self, events: Iterable[Mapping[str, Any]], concurrently: Concurrently = one_by_one) -> None:
+        # Threads share a client, and must not make one each.
+        client = self._client
+        concurrently([partial(self._invoke, client, event) for event in events])
+
+    def _invoke(self, client: "LambdaClient", event: Mapping[str, Any]) -> None:
+        payload = json.dumps(event).encode()
+        try:
+            client.invoke(FunctionName=self._name, InvocationType="Event", Payload=payload)
+        except (BotoCoreError, ClientError) as error:
+            raise StoreError(f"the function {self._name} was not started: {error}") from error

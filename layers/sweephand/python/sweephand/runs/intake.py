@@ -139,6 +139,10 @@ class Intake:
             handled.append(self._handle_alone(each.received, each.message, deadline))
         return handled
 
+    def hold(self, duration_ms: int) -> None:
+        """Handle nothing for that long. Lambda meanwhile gives other wake-ups to other functions."""
+        self._clock.wait_until(self._clock.now() + duration_ms)
+
     def _acknowledge(self, handled: Iterable[Handled]) -> None:
         self._queue.acknowledge([each.receipt for each in finished(handled)])
 

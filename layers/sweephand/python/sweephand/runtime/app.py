@@ -40,7 +40,8 @@ class Options(NamedTuple):
     """What the deployer of a stack chooses.
 
     `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
-    sweepers tick may start in a minute. Triggers that fall due within `bundle_span_ms` travel in one message;
+    sweepers tick may start in a minute. `deliveries_max` is how many delivery functions may run at once.
+    Triggers that fall due within `bundle_span_ms` travel in one message;
     0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone.
@@ -48,6 +49,7 @@ class Options(NamedTuple):
 
     shards: int = 1
     sweepers_max: int = 1
+    deliveries_max: int = 2
     bundle_span_ms: int = 0
     packs_timers: bool = False
     reach: "Reach | None" = None
@@ -289,12 +291,18 @@ class App:
     def ticker(self) -> "Ticker":
         """Starts the sweepers of a minute."""
         from sweephand.wheel.tick import Ticker
+        from sweephand.wheel.warm import WarmFunctions
 
+        warm_functions = WarmFunctions(
+            delivery_functions=self.ports.delivery_functions,
+            deliveries_max=self.options.deliveries_max,
+            sends_bundles=self.options.bundle_span_ms > 0,
+        )
         return Ticker(
             leases=self.ports.leases,
             sweeper=self.sweeper,
             sweepers=self.ports.sweepers,
-            delivery_functions=self.ports.delivery_functions,
+            warm_functions=warm_functions,
             clock=self.ports.clock,
             shards=self.options.shards,
             sweepers_max=self.options.sweepers_max,

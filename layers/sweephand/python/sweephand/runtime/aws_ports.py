@@ -133,8 +133,9 @@ class AwsPorts:
     def delivery_functions(self) -> "LambdaDeliveryFunctions":
         """ports.DeliveryFunctions."""
         from sweephand.delivery.functions import LambdaDeliveryFunctions
+        from sweephand.runtime.threads import sweep_concurrently
 
-        return LambdaDeliveryFunctions(tables.settings().deliver_function)
+        return LambdaDeliveryFunctions(tables.settings().deliver_function, sweep_concurrently)
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":
@@ -179,6 +180,7 @@ def app() -> App:
     options = Options(
         shards=settings.shards,
         sweepers_max=settings.sweepers_max,
+        deliveries_max=settings.deliveries_max,
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
         packs_timers=settings.packs_timers,
         reach=settings.reach,

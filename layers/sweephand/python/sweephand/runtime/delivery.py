@@ -1,7 +1,7 @@
 """The delivery function: the records of an SQS event in, and what became of each message out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.registry
@@ -15,16 +15,15 @@ import sweephand.storage.runs
 import sweephand.storage.signing_secrets
 import sweephand.storage.timers  # noqa: F401
 from sweephand.runs.intake import Handled, Received
-from sweephand.runtime import tables
 from sweephand.runtime.aws_ports import app
 
-#: A wake-up holds its function for this long. So wake-ups that are sent together reach as many functions.
-_WAKE_UP_MS: Final = 100
 
+def wake_up(hold_ms: int) -> None:
+    """Keep this function for a moment, so that Lambda starts others for the other wake-ups.
 
-def wake_up() -> None:
-    """Keep this function for a moment, so that Lambda starts others for the other wake-ups."""
-    tables.wait_ms(_WAKE_UP_MS)
+    The function also makes what its first delivery needs.
+    """
+    app().intake.hold(hold_ms)
 
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:

@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     deliver_function: str
     shards: int
     sweepers_max: int
+    deliveries_max: int
     bundle_seconds: int
     packs_timers: bool
     allows_insecure_targets: bool
@@ -54,6 +55,7 @@ class Settings(NamedTuple):
             deliver_function=environment.get("DELIVER_FUNCTION", ""),
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
+            deliveries_max=_number(environment, "DELIVERIES_MAX", 2),
             bundle_seconds=_bundle_seconds(environment),
             packs_timers=_truth(environment, "PACK_TIMERS"),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),

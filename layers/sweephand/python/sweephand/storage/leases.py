@@ -29,6 +29,9 @@ class LeaseItem(Item):
     `part` is `[cursor, entry, chunk]`, where a chunk is `[key, entry, judged_at]` or null. A version that
     does not know packs moves the cursor and leaves `part` as it is. So `part` names the cursor to which it
     belongs.
+
+    `peak` is `[swept_at, peak]`. A version that does not know peaks leaves it as it is with a release. So it
+    names the sweep to which it belongs.
     """
 
     cursor = UnicodeAttribute()
@@ -42,6 +45,7 @@ class LeaseItem(Item):
     judged_at = IntegerAttribute(null=True, attr_name="judged")
     tries = IntegerAttribute(null=True)
     left_at = IntegerAttribute(null=True, attr_name="left")
+    peak = JsonAttribute(null=True)
 
 
 class HeartbeatItem(Item):
@@ -138,7 +142,9 @@ class DynamoLeases:
         answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
         return None if isinstance(answer, Refusal) else _lease(answer)
 
-    def release(self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None) -> None:
+    def release(
+        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
+    ) -> None:
         """Give the shard up, if the lease still has this fence."""
         actions = [
             LeaseItem.owner.remove(),
@@ -148,6 +154,7 @@ class DynamoLeases:
             LeaseItem.judged_at.remove(),
             LeaseItem.tries.remove(),
             LeaseItem.left_at.remove() if left_at is None else LeaseItem.left_at.set(left_at),
+            LeaseItem.peak.set([now, peak]) if peak else LeaseItem.peak.remove(),
         ]
         self._table.update(_key(lease.shard), actions, _is_held_by(lease))
 
@@ -174,11 +181,13 @@ def _item(lease: Lease) -> LeaseItem:
         judged_at=lease.judged_at,
         tries=lease.tries or None,
         left_at=lease.left_at,
+        peak=[lease.swept_at, lease.peak] if lease.peak else None,
     )
 
 
 def _lease(raw: RawItem) -> Lease:
     item = LeaseItem.read(raw)
+    peak_of, peak = item.peak or (item.swept_at, 0)
     return Lease(
         shard=int(item.sk),
         cursor=_cursor(item.cursor, item.within, item.part),
@@ -190,6 +199,7 @@ def _lease(raw: RawItem) -> Lease:
         judged_at=item.judged_at,
         tries=item.tries or 0,
         left_at=item.left_at,
+        peak=peak if peak_of == item.swept_at else 0,
     )
 
 

@@ -1,6 +1,6 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,13 +57,15 @@ def horizon(now: Instant) -> Instant:
 class Swept:
     """The result of one sweep: triggers sent, timers passed, shards claimed.
 
-    `left` are the shards that the sweeper did not visit or did not finish.
+    `left` are the shards that the sweeper did not visit or did not finish. `peak` is the largest number of
+    triggers that it sent ahead and that fall due within one second.
     """
 
     triggers: int
     timers: int
     shards: int
     left: tuple[int, ...] = ()
+    peak: int = 0
 
     @property
     def is_finished(self) -> bool:
@@ -76,7 +78,8 @@ class _Hold:
     """A shard that the sweeper holds: its lease as last written, when it was renewed, and what was done.
 
     `found` is the number of messages sent and runs recorded. `left_at` is the due time of the first timer
-    left. `seen` has the timers of the bucket that begins at `bucket_at`.
+    left. `seen` has the timers of the bucket that begins at `bucket_at`. `seconds` counts the triggers that
+    were sent ahead, by the second in which they fall due.
     """
 
     lease: Lease
@@ -88,6 +91,7 @@ class _Hold:
     faults: list[Exception] = field(default_factory=list)
     bucket_at: Instant = 0
     seen: Seen = field(default_factory=Seen)
+    seconds: Counter[int] = field(default_factory=Counter)
 
     def seen_in(self, bucket_at: Instant) -> Seen:
         """The timers that this sweeper has met in that bucket."""
@@ -147,6 +151,7 @@ class Sweeper:
         sweep = _Sweep(owner, deadline, Pace())
         waiting = deque(sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard)))
         triggers = timers = 0
+        seconds: Counter[int] = Counter()
         shards: set[int] = set()
         errors: list[Exception] = []
         while waiting and not sweep.is_over(self._clock.now()):
@@ -159,13 +164,15 @@ class Sweeper:
             if hold is None:
                 continue
             triggers, timers = triggers + hold.triggers, timers + hold.timers
+            seconds.update(hold.seconds)
             shards.add(lease.shard)
             errors += hold.faults
             if hold.left_at is not None:
                 waiting.append(hold.lease)
         if errors:
             raise ExceptionGroup("not all of the wheel was swept", errors)
-        return Swept(triggers, timers, len(shards), tuple(lease.shard for lease in waiting))
+        left = tuple(lease.shard for lease in waiting)
+        return Swept(triggers, timers, len(shards), left, _peak(seconds))
 
     def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> _Hold | None:
         """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""
@@ -201,8 +208,9 @@ class Sweeper:
         now, before = self._clock.now(), hold.lease
         is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
         found = hold.found + (before.found if is_same_minute else 0)
-        self._leases.release(before, found, now, left_at=hold.left_at)
-        hold.lease = before._replace(found=found, swept_at=now)
+        peak = max(_peak(hold.seconds), before.peak if is_same_minute else 0)
+        self._leases.release(before, found, now, left_at=hold.left_at, peak=peak)
+        hold.lease = before._replace(found=found, swept_at=now, peak=peak)
 
     def _page(self, lease: Lease) -> Sequence[PlacedTimer]:
         """The next timers of a shard, of one bucket; none if the shard has none before the horizon."""
@@ -255,6 +263,9 @@ class Sweeper:
         hold.triggers += len(expansion.messages)
         hold.found += expansion.size
         hold.timers += expansion.timers
+        hold.seconds.update(
+            each.not_before // SECOND_MS for each in expansion.messages if each.not_before > now
+        )
         hold.faults += expansion.faults
         return expansion.timers
 
@@ -368,6 +379,11 @@ class Sweeper:
 def _parts(whole: Sequence[_Part], size: int) -> Iterator[Sequence[_Part]]:
     for start in range(0, len(whole), size):
         yield whole[start : start + size]
+
+
+def _peak(seconds: Counter[int]) -> int:
+    """The triggers of the second that has the most."""
+    return max(seconds.values(), default=0)
 
 
 def _is_sure(timer: OccurrenceTimer, job: Job | None, judged_at: Instant | None) -> bool:

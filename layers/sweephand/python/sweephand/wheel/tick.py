@@ -7,18 +7,12 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import Lease, WheelState
-from sweephand.ports import Clock, DeliveryFunctions, LeaseStore, Sweepers
+from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
+from sweephand.wheel.warm import WarmFunctions, peak_known
 
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
-
-#: Tick wakes delivery functions in each fourth minute. Lambda ends a function that was idle for longer: after
-#: five minutes at the earliest, as far as is known. AWS documents no time.
-WARM_EVERY_MINUTES = 4
-
-#: Functions that are kept warm. They deliver the first triggers after an idle hour, twenty at once.
-WARM_FUNCTIONS = 2
 
 #: The findings of a sweep say nothing about the present minute if the sweep is older than this.
 FINDINGS_AGE_MAX_MS = 3 * BUCKET_MS
@@ -29,7 +23,7 @@ class Ticked:
     """The result of a tick: the number of sweepers, and its own sweep if one sweeper sufficed.
 
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
-    many delivery functions were woken: WARM_FUNCTIONS in each fourth minute, unless Lambda failed.
+    many delivery functions were woken: a few in each fourth minute, and more before a peak.
     """
 
     sweepers: int
@@ -73,7 +67,7 @@ class Ticker:
         leases: LeaseStore,
         sweeper: Sweeper,
         sweepers: Sweepers,
-        delivery_functions: DeliveryFunctions,
+        warm_functions: WarmFunctions,
         clock: Clock,
         shards: int,
         sweepers_max: int,
@@ -81,7 +75,7 @@ class Ticker:
         self._leases = leases
         self._sweeper = sweeper
         self._sweepers = sweepers
-        self._delivery_functions = delivery_functions
+        self._warm_functions = warm_functions
         self._clock = clock
         self._shards = shards
         self._sweepers_max = sweepers_max
@@ -92,19 +86,21 @@ class Ticker:
         Two ticks at once do no harm, because leases keep their sweepers apart. Raises StoreError if sweepers
         could not be started, and an ExceptionGroup if shards could not be swept. In both cases all that was
         possible has been done. If its own sweep had no time for some shards, these get sweepers at once.
-        In each fourth minute it then wakes some delivery functions.
+        Then it wakes delivery functions if too few are warm for what comes.
         """
         now = self._clock.now()
-        ticked = self._sweep(now, owner, deadline)
-        # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
-        return replace(ticked, woken=self._keep_warm(now))
-
-    def _sweep(self, now: Instant, owner: str, deadline: Instant) -> Ticked:
         self._leases.beat(now)
         state = self._leases.state()
         if state.shards < self._shards:
             self._leases.raise_shards(self._shards)
             state = self._leases.state()
+        ticked = self._sweep(state, now, owner, deadline)
+        # What its own sweep found is known at once, and what other sweepers find is known to the next tick.
+        peak = max(peak_known(state, now), 0 if ticked.swept is None else ticked.swept.peak)
+        # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
+        return replace(ticked, woken=self._warm_functions.wake(peak, now))
+
+    def _sweep(self, state: WheelState, now: Instant, owner: str, deadline: Instant) -> Ticked:
         count = sweepers_needed(state, self._sweepers_max, now)
         oldest = oldest_left(state, now)
         behind_ms = 0 if oldest is None else max(0, now - oldest)
@@ -123,20 +119,6 @@ class Ticker:
             self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
             raise
         return Ticked(count, None, behind_ms)
-
-    def _keep_warm(self, now: Instant) -> int:
-        """Wake some delivery functions in each fourth minute, and return how many.
-
-        A trigger that comes after an idle hour then meets a warm function. A cold one takes a second or more
-        to start. If Lambda fails, triggers may be late by that, and no worse. So the tick does not fail.
-        """
-        if now // BUCKET_MS % WARM_EVERY_MINUTES:
-            return 0
-        try:
-            self._delivery_functions.wake(WARM_FUNCTIONS)
-        except StoreError:
-            return 0
-        return WARM_FUNCTIONS
 
 
 def _from(shards: Sequence[int], number: int) -> Sequence[int]:
