@@ -13,11 +13,12 @@ from sweephand.jobs.payload_audit import may_come_back, refers
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
-from sweephand.model.timer import OccurrenceTimer
+from sweephand.model.timer import OccurrenceTimer, TimerPack
 from sweephand.model.trigger import Message
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
+from sweephand.wheel.packing import packed_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,16 @@ class Commits:
         queue: Queue,
         payloads: PayloadStore,
         clock: Clock,
+        packs_timers: bool = False,
     ) -> None:
+        """`packs_timers` says that timers of one bucket that are created together share an item."""
         self._jobs = jobs
         self._changes = changes
         self._timers = timers
         self._queue = queue
         self._payloads = payloads
         self._clock = clock
+        self._packs_timers = packs_timers
 
     def check_time_limit(self, requested_at: Instant) -> None:
         """Raises UnavailableError if a commit of that request could come too late after its arming."""
@@ -101,7 +105,8 @@ class Commits:
         if not drafts:
             return []
         armings = [self._arming(draft) for draft in drafts]
-        self._put_timers([timer for arming in armings for timer in arming.timers])
+        timers = [timer for arming in armings for timer in arming.timers]
+        self._put_timers(packed_new(timers) if self._packs_timers else timers)
         self._send([message for arming in armings for message in arming.messages])
         self.check_time_limit(drafts[0].job.updated_at)
         return list(concurrently([partial(self._create_one, draft) for draft in drafts]))
@@ -180,7 +185,7 @@ class Commits:
         record = range_message(armable, draft.skipped, job.updated_at, are_skipped=True)
         return arming._replace(messages=(*arming.messages, record))
 
-    def _put_timers(self, timers: Sequence[OccurrenceTimer]) -> None:
+    def _put_timers(self, timers: Sequence[OccurrenceTimer | TimerPack]) -> None:
         if timers:
             self._timers.put(timers)
 

@@ -327,6 +327,7 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             clock=ports.clock,
+            packs_timers=self.options.packs_timers,
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Packing: which successors of a chunk of timers share a pack, and what the pack is called."""
+"""Packing: which timers that are written together share a pack, and what the pack is called."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -54,6 +54,30 @@ def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
     return found
 
 
+def packed_new(timers: Sequence[OccurrenceTimer]) -> list[OccurrenceTimer | TimerPack]:
+    """The timers of jobs that are created together, in packs by shard and bucket.
+
+    The timers lie beyond the horizon of every sweeper that may run before the jobs are committed. So does the
+    beginning of each timer's bucket, where its pack lies, because a sweep reads whole buckets. The name of a
+    pack holds the `uid` of a job, which this creation alone uses: no other writer writes a pack of that name.
+    """
+    places: dict[tuple[int, Instant], list[OccurrenceTimer]] = {}
+    for timer in timers:
+        places.setdefault((timer.shard, bucket_of(timer.due_at)), []).append(timer)
+    found: list[OccurrenceTimer | TimerPack] = []
+    for (shard, bucket_at), group in places.items():
+        group.sort(key=lambda timer: timer.sort_key)
+        for start in range(0, len(group), PACK_TIMERS_MAX):
+            part = group[start : start + PACK_TIMERS_MAX]
+            if len(part) == 1:
+                found += part
+            else:
+                first = part[0]
+                name = _hashed("created", first.uid, first.sort_key)
+                found.append(TimerPack(shard, pack_key(bucket_at, name), tuple(part)))
+    return found
+
+
 def _pack(bucket_at: Instant, name: str, successors: Sequence[Successor]) -> TimerPack:
     timers = sorted((each.timer for each in successors), key=lambda timer: timer.sort_key)
     return TimerPack(timers[0].shard, pack_key(bucket_at, name), tuple(timers))
@@ -61,4 +85,8 @@ def _pack(bucket_at: Instant, name: str, successors: Sequence[Successor]) -> Tim
 
 def _name(first: Place, last: Place) -> str:
     """The name of the pack with the successors of the timers from `first` to `last`."""
-    return sha256("\n".join((*first, *last)).encode()).hexdigest()[:_NAME_LENGTH]
+    return _hashed(*first, *last)
+
+
+def _hashed(*parts: str) -> str:
+    return sha256("\n".join(parts).encode()).hexdigest()[:_NAME_LENGTH]
