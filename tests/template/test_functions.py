@@ -155,6 +155,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "DELIVERY_QUEUE_URL",
                 "DEAD_LETTER_QUEUE_URL",
                 "SHARD_COUNT",
+                "PACK_TIMERS",
                 "ALLOW_INSECURE_TARGETS",
                 "TARGET_QUEUE_ARNS",
             },

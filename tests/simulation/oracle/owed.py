@@ -7,7 +7,7 @@ from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, Reign
 from tests.simulation.oracle.misfires import catchup_of, misfires
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Mishap
+from tests.simulation.traces.trace import Mishap, TimerStored
 
 #: After this many failures to handle a message, Sweephand gives it up.
 FAULTS_MAX = 60
@@ -68,9 +68,11 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     mode = catchup.get("mode", "latest")
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
 
+    recorded_at = _skipped_at(tale, life, reign, due_at)
+
     def is_late(due_at: int) -> bool:
-        found_at = _found_at(tale, life, reign, due_at)
-        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
+        found_at = max(_found_at(tale, life, reign, due_at) or 0, recorded_at or 0)
+        return found_at - due_at > window_ms - SKEW_MS
 
     if mode == "all" or not is_late(due_at):
         return False
@@ -85,17 +87,34 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 
+def _skipped_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
+    """Return when a sweep recorded that it skips a misfire, before anybody put its timer off.
+
+    That sweep may have crashed before it committed the cursor. If the timer is put off after that, its copy
+    counts as less late.
+    """
+    stored = [each for each in tale.runs_at(life.uid, due_at) if each.reason == "misfire"]
+    if not stored or stored[0].owner != reign.rev:
+        return None
+    timer = _last_timer(tale, life, reign, due_at)
+    copies = [
+        each
+        for each in tale.timers
+        if timer is not None
+        and each.put_off_by_ms
+        and (each.uid, each.rev, each.first_due_at) == (life.uid, reign.rev, timer.first_due_at)
+    ]
+    return stored[0].at if all(each.at > stored[0].at for each in copies) else None
+
+
 def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
     """Return when a sweep was done with an occurrence.
 
-    Its timer is the last one of its revision that begins before it. Of a timer and its copies this is the
-    copy that was written last, less its last wait.
+    That is when the cursor passed its timer or the timer's last copy, less the copy's last wait.
     """
-    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
-    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
-    if not before:
+    timer = _last_timer(tale, life, reign, due_at)
+    if timer is None:
         return None
-    timer = max(before, key=lambda each: (each.first_due_at, each.due_at))
     waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
     return next(
         (
@@ -106,3 +125,10 @@ def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
         ),
         None,
     )
+
+
+def _last_timer(tale: Tale, life: Life, reign: Reign, due_at: int) -> TimerStored | None:
+    """Return the last timer or copy of the revision that begins up to an instant, or None."""
+    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
+    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
+    return max(before, key=lambda each: (each.first_due_at, each.due_at), default=None)

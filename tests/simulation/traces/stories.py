@@ -90,6 +90,12 @@ def line(at_s: float, holder_s: int | None = None, *waiting_s: int) -> LineStore
     return LineStored(NOON + round(at_s * 1_000), "job", UID, holder, tuple(map(place, waiting_s)))
 
 
+def misfire(due_s: int, *, late_ms: int) -> RunStored:
+    """Return the record of a minute's occurrence that a sweep found too late."""
+    due_at = NOON + due_s * 1_000
+    return RunStored(due_at + late_ms, "job", UID, f"{due_at}-0", None, "skipped", 0, "1-a", "misfire")
+
+
 def skipped(due_s: int, *, late_ms: int = 20) -> RunStored:
     """Return the record of a minute's occurrence that was skipped for another run."""
     due_at = NOON + due_s * 1_000
@@ -232,22 +238,23 @@ def outage() -> list[Event]:
     )
 
 
-def put_off(found_s: int = 630) -> list[Event]:
+def put_off(found_s: int = 630, copied_s: int = 180) -> list[Event]:
     """A job that fires each minute, with a window of two minutes. No sweep comes from 9:00 until `found_s`.
 
-    Its timer at 5:00 could not be expanded, and was copied ahead to 10:00. The copy yields all that is due
-    from 5:00 on.
+    Its timer at 5:00 could not be expanded, and was copied ahead to 10:00 at `copied_s`. The copy yields all
+    that is due from 5:00 on.
     """
     definition = {"schedule": "@every 60s", "catchup": {"mode": "none", "window": "2m"}, "data": '"x"'}
-    copy = replace(timer(600, at_s=180, what=str(NOON + 300_000)), put_off_by_ms=300_000)
+    copy = replace(timer(600, at_s=copied_s, what=str(NOON + 300_000)), put_off_by_ms=300_000)
     found_ms = found_s * 1_000
     return in_order(
         timer(300, at_s=0),
         written("create", "1-a", 0, definition=definition),
         (event for due_s in range(60, 241, 60) for event in delivered(due_s)),
-        Mishap(NOON + 180_000, "stumble", "timer"),
+        Mishap(NOON + 180_000, f"no ticks of {copied_s * 1_000 - 180_000} ms", "EventBridge"),
+        Mishap(NOON + copied_s * 1_000, "stumble", "timer"),
         copy,
-        cursor(timer(300, at_s=0), 180, 3),
+        cursor(timer(300, at_s=0), copied_s, 3),
         Mishap(NOON + 540_000, f"no ticks of {found_ms - 540_000} ms", "EventBridge"),
         timer(660, at_s=found_s),
         cursor(copy, found_s, 10),
