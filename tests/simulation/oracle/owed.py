@@ -83,6 +83,13 @@ def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
         for (uid, run_id), stored in tale.runs_of.items()
         if uid == life.uid and stored[-1].reason == "overlap"
     }
+    # The one that fires may crash its functions, without a request, until it is given up.
+    fired |= {
+        int(due_at)
+        for uid, _, run_id in (each.partition("-") for each in tale.buried)
+        for due_at, _, index in [run_id.partition("-")]
+        if uid == life.uid and due_at.isdigit() and index == "0"
+    }
     later = {each for each in fired if each > due_at}
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
