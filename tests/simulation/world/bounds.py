@@ -13,7 +13,7 @@ from tests.simulation.world.faults import Mask, Troubles, stream
 from sweephand.base.instants import SECOND_MS
 from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
-from sweephand.runs import deliver, notify
+from sweephand.runs import notify, requeue
 from sweephand.wheel import arm, pace, sweep, tick
 
 
@@ -25,7 +25,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         # In most seeds a trigger of an unknown revision is put back for longer. Such triggers are most of the
         # work and show little.
         patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
-        stack.enter_context(patch.object(deliver, "UNKNOWN_DELAY_MS", patience_ms))
+        stack.enter_context(patch.object(requeue, "UNKNOWN_DELAY_MS", patience_ms))
         # With the defaults, a notification that nobody accepts would be tried for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))

@@ -1,13 +1,16 @@
-"""What is put back does not come at once, though the clock goes on while that is done."""
+"""When a message that was put back comes again."""
 
 from dataclasses import dataclass
 
+import pytest
 from tests.fakes.acceptance import due_async
 from tests.fakes.deliveries import change, due, handle, waiting
 from tests.fakes.doubles import SkewedClock
 from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import API_LIMIT_MS, UNKNOWN_DELAY_MS
+from sweephand.runs.requeue import Requeue
 
 
 @dataclass
@@ -53,3 +56,40 @@ def test_what_is_early_by_a_second_is_not_made_late_by_that() -> None:
     world.clock.time = message.not_before - 1_002
     assert handle(world, message).name == "early"
     assert world.clock.time + comes_in_ms(world) <= message.not_before
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "delay_ms"),
+    [
+        (-60_000, UNKNOWN_DELAY_MS),
+        (0, UNKNOWN_DELAY_MS),
+        (API_LIMIT_MS - 1, UNKNOWN_DELAY_MS),
+        (26_000, 13_000),
+        (100_000, 50_000),
+    ],
+)
+def test_a_commit_is_awaited_for_longer_when_it_can_hardly_come_any_more(age_ms: int, delay_ms: int) -> None:
+    world = World()
+    message = due(world)
+    world.queue.waiting.clear()
+    armed_at = message.trigger.armed_at
+    world.clock.time = armed_at + age_ms
+    requeue = Requeue(queue=world.queue, timers=world.timers, clock=world.clock)
+    requeue.await_commit(message, armed_at)
+    assert waiting(world) == [(armed_at + age_ms + delay_ms - NOON, message)]
+
+
+def test_a_message_that_is_received_twice_each_time_does_not_multiply_much() -> None:
+    world = World()
+    message = due(world)
+    world.delete()
+    world.clock.time = NOON
+    handled = 0
+    while waiting(world) or not handled:
+        at = min((at for at, _ in waiting(world)), default=0)
+        world.clock.time = NOON + at
+        world.queue.waiting.clear()
+        handle(world, message)
+        handled += 1
+    # Each of these receives may double the copies.
+    assert handled <= 20

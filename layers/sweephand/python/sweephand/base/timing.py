@@ -38,7 +38,10 @@ REQUEST_TIME_LIMIT_MS: Final = 20 * SECOND_MS
 #: Until this long after its arming, a trigger whose job or revision is not stored (yet) is requeued.
 UNKNOWN_GRACE_MS: Final = 120 * SECOND_MS
 
-#: The delay of each such requeue. A commit usually follows its arming within milliseconds.
+#: The delay of such a requeue while the commit may be in flight, until API_LIMIT after the arming. A commit
+#: usually follows its arming within milliseconds. Afterwards only clocks that differ can explain a commit to
+#: come, so each delay is half of the time since the arming. SQS may deliver a message twice, and each copy is
+#: requeued: with a short delay throughout, the copies would multiply.
 UNKNOWN_DELAY_MS: Final = 2 * SECOND_MS
 
 #: If a trigger was armed less than a second ago and its job is not there, the delivery function waits this

@@ -11,7 +11,6 @@ from sweephand.base.timing import (
     DEADLINE_GRACE_MS,
     OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
-    UNKNOWN_DELAY_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
@@ -153,7 +152,8 @@ class Deliverer:
             # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
             return self._postponed(message)
         if liveness == "unknown" and self._may_be_committed(message, now):
-            return self._put_back(message, now + UNKNOWN_DELAY_MS, "unknown")
+            self._requeue.await_commit(message, message.trigger.armed_at)
+            return Outcome("unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
             if self._has_ended_while_held(message, read.job, lasted_ms):

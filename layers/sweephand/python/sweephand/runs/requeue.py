@@ -1,7 +1,7 @@
 """Where a message waits: in the queue for up to 15 minutes, and as a timer in the wheel for longer."""
 
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import QUEUE_DELAY_MAX_MS
+from sweephand.base.timing import API_LIMIT_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.timer import DeadlineTimer, RetryTimer
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -30,6 +30,13 @@ class Requeue:
         delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
         delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
         self._queue.send([(message, delay_ms)])
+
+    def await_commit(self, message: TriggerMessage | RangeMessage, armed_at: Instant) -> None:
+        """Send a copy of a message whose revision, armed at that instant, is not stored (yet)."""
+        now = self._clock.now()
+        age_ms = now - armed_at
+        delay_ms = UNKNOWN_DELAY_MS if age_ms < API_LIMIT_MS else max(UNKNOWN_DELAY_MS, age_ms // 2)
+        self.put_back(message, now + delay_ms)
 
     def send_at(self, message: TriggerMessage | DeadlineMessage, shard: int) -> None:
         """Send a message so that it is received when it may be handled, however far ahead that is.

@@ -1,7 +1,7 @@
 """Splitting a range, which is many triggers of one revision in one message, into single triggers."""
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.job import Revision
 from sweephand.model.liveness import (
@@ -79,7 +79,7 @@ class TriggerRanges:
     def _unknown(self, message: RangeMessage, now: Instant) -> Outcome:
         if now - message.armed_at >= UNKNOWN_GRACE_MS:
             return Outcome("dropped")
-        self._requeue.put_back(message, now + UNKNOWN_DELAY_MS)
+        self._requeue.await_commit(message, message.armed_at)
         return Outcome("unknown")
 
 
