@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import boto3
+import pytest
 from botocore.stub import Stubber
 from infra.bench.meter import Meter, Usage, less
 
@@ -35,11 +36,32 @@ def test_a_read_that_finds_nothing_costs_what_aws_asks_at_least() -> None:
     assert _asked("get_item", consumed, {"ReturnConsumedCapacity": "TOTAL"}).usage.reads == 1.0
 
 
+@pytest.mark.parametrize(("is_strong", "units"), [(True, 1.0), (False, 0.5)])
+def test_an_item_of_a_batch_that_does_not_exist_costs_what_aws_asks_at_least(
+    *, is_strong: bool, units: float
+) -> None:
+    keys = [{"pk": {"S": name}} for name in "abc"]
+    client = boto3.client("dynamodb", "us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+    meter = Meter()
+    meter.watch(client)
+    answer = {
+        "Responses": {"t": [keys[0]]},
+        "UnprocessedKeys": {"t": {"Keys": [keys[1]]}},
+        "ConsumedCapacity": [{"TableName": "t", "CapacityUnits": units}],
+    }
+    with Stubber(client) as stub:
+        stub.add_response("batch_get_item", answer)
+        client.batch_get_item(RequestItems={"t": {"Keys": keys, "ConsistentRead": is_strong}})
+    assert meter.usage.reads == 2 * units
+
+
 def test_a_refused_write_is_paid_for() -> None:
     meter = Meter()
 
     meter._count(
-        {"Error": {"Code": "ConditionalCheckFailedException"}}, model=SimpleNamespace(name="PutItem")
+        {"Error": {"Code": "ConditionalCheckFailedException"}},
+        model=SimpleNamespace(name="PutItem"),
+        context={},
     )
 
     assert meter.usage.writes == 1.0

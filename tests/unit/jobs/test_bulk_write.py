@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from tests.fakes.deliveries import change, put_repeated_after
+from tests.fakes.stale_jobs import StaleJobs
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, StoreError, UnavailableError
-from sweephand.base.timing import API_LIMIT_MS, DIRECT_WINDOW_MS, REQUEST_TIME_LIMIT_MS
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk_write import JobToWrite, Written
 from sweephand.jobs.write import WriteResult
-from sweephand.model.timer import Cursor, OccurrenceTimer, StoredTimer, TimerPack
-from sweephand.wheel.sweep import horizon
+from sweephand.model.timer import Cursor, OccurrenceTimer
 
 HOUR_MS = 3_600_000
 
@@ -47,15 +47,10 @@ def counting(world: World) -> Counter[str]:
     return calls
 
 
-def items_of(world: World) -> list[StoredTimer]:
-    """The items of the Timers table's first bucket within a day, of each shard."""
-    pages = [world.timers.page(each, Cursor(), NOON + 25 * HOUR_MS, 1_000) for each in range(world.shards)]
-    return [item for page in pages for item in page]
-
-
 def timers_of(world: World) -> set[str]:
     """The names of the jobs that have a timer a day ahead."""
-    return {timer.key.name for timer in items_of(world) if isinstance(timer, OccurrenceTimer)}
+    pages = [world.timers.page(each, Cursor(), NOON + 25 * HOUR_MS, 1_000) for each in range(world.shards)]
+    return {timer.key.name for page in pages for timer in page if isinstance(timer, OccurrenceTimer)}
 
 
 def test_a_hundred_new_jobs_take_few_requests_and_one_commit_each() -> None:
@@ -77,80 +72,6 @@ def test_all_new_jobs_of_a_call_share_a_shard() -> None:
     world = World(shards=7)
     results = write(world, *(job(f"job-{number}") for number in range(20)))
     assert len({each.job.shard for each in results if isinstance(each, WriteResult)}) == 1
-
-
-def test_new_jobs_of_a_call_that_are_due_in_one_minute_share_an_item() -> None:
-    world = World()
-    world.packs_timers = True
-    write(world, *(job(f"job-{number}", dueTime=f"1h{number % 50}s") for number in range(250)))
-    items = items_of(world)
-    assert [len(item.timers) for item in items if isinstance(item, TimerPack)] == [100, 100, 50]
-    assert len(items) == 3
-    world.run_until(NOON + HOUR_MS + 120_000)
-    assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 250
-
-
-def test_a_new_job_that_is_alone_in_its_minute_shares_no_item() -> None:
-    world = World()
-    world.packs_timers = True
-    write(world, job("a", dueTime="1h"), job("b", dueTime="2h"))
-    assert timers_of(world) == {"a"}
-
-
-def test_two_calls_that_are_due_in_one_minute_write_items_of_their_own() -> None:
-    world = World()
-    world.packs_timers = True
-    for call in range(2):
-        write(world, *(job(f"job-{call}-{number}", dueTime="1h") for number in range(10)))
-    assert [len(item.timers) for item in items_of(world) if isinstance(item, TimerPack)] == [10, 10]
-    world.run_until(NOON + HOUR_MS + 120_000)
-    assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 20
-
-
-def test_a_job_that_another_call_creates_meanwhile_fires_once_though_it_is_in_a_pack() -> None:
-    world = World()
-    world.packs_timers = True
-
-    def create(call: str) -> None:
-        if call == "before timers.put":
-            world.announce = lambda _: None
-            world.put("b", dueTime="1h")
-
-    world.announce = create
-    results = write(world, *(job(name, dueTime="1h") for name in "abc"))
-    assert outcomes(results) == ["created", "unchanged", "created"]
-    world.run_until(NOON + HOUR_MS + 120_000)
-    assert sorted(each.trigger.key.name for each in world.consumers.attempts) == ["a", "b", "c"]
-
-
-def test_a_pack_lies_where_no_sweeper_passes_before_the_last_commit() -> None:
-    """The latest commit comes API_LIMIT_MS after the arming, by a clock that may be behind."""
-    for second in range(60):
-        world = World(now=NOON + second * 1_000)
-        world.packs_timers = True
-        just_beyond = f"{DIRECT_WINDOW_MS + 1}ms"
-        write(world, job("a", dueTime=just_beyond), job("b", dueTime=just_beyond))
-        [pack] = items_of(world)
-        assert isinstance(pack, TimerPack)
-        assert pack.due_at >= horizon(world.clock.now() + API_LIMIT_MS)
-
-
-def test_a_call_that_ends_between_its_pack_and_its_commits_leaves_orphans_that_never_fire() -> None:
-    world = World()
-    world.packs_timers = True
-
-    def crash(call: str) -> None:
-        if call == "before jobs.put":
-            world.announce = lambda _: None
-            raise Crash
-
-    world.announce = crash
-    with pytest.raises(Crash):
-        write(world, *(job(f"job-{number}", dueTime="1h") for number in range(5)))
-    write(world, *(job(f"job-{number}", dueTime="1h") for number in range(5)))
-    assert [len(item.timers) for item in items_of(world) if isinstance(item, TimerPack)] == [5, 5]
-    world.run_until(NOON + HOUR_MS + 120_000)
-    assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 5
 
 
 def test_calls_spread_over_the_shards() -> None:
@@ -210,6 +131,28 @@ def test_a_job_that_somebody_else_creates_meanwhile_is_replaced() -> None:
     stored = world.jobs.get(key_of("b"))
     assert stored is not None
     assert stored.definition.written["schedule"] == "@every 1h"
+
+
+def stale_world() -> tuple[World, StaleJobs]:
+    world = World()
+    world.jobs = jobs = StaleJobs()
+    return world, jobs
+
+
+def test_jobs_that_a_stale_read_does_not_know_yet_are_left_or_replaced() -> None:
+    world, jobs = stale_world()
+    write(world, job("a"), job("b"))
+    jobs.stale = {key_of("a"): None, key_of("b"): None}
+    results = write(world, job("a"), job("b", schedule="@every 2h"), job("c"))
+    assert outcomes(results) == ["unchanged", "replaced", "created"]
+
+
+def test_a_job_that_a_stale_read_still_knows_is_created() -> None:
+    world, jobs = stale_world()
+    write(world, job("a"), job("b"))
+    jobs.stale = {key_of("a"): world.jobs.get(key_of("a"))}
+    world.delete("a")
+    assert outcomes(write(world, job("a"), job("b"), job("c"))) == ["created", "unchanged", "created"]
 
 
 def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_revision_is_forgotten() -> None:

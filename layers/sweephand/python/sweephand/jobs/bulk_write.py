@@ -86,7 +86,9 @@ class BulkWriter:
         if len(small) < _TOGETHER_MIN:
             return
         self._commits.check_time_limit(requested_at)
-        stored = self._jobs.get_many([each.key for each in small])
+        # A stale read costs half as much, and decides nothing: the commit of a job that exists is refused.
+        # Then Writer.put() reads strongly.
+        stored = self._jobs.get_many([each.key for each in small], may_be_stale=True)
         shard, drafts = shard_of(self._ids.token(), self._shards()), []
         for each in small:
             if each.key in stored:
