@@ -29,7 +29,10 @@ def catches_up_at_delivery() -> Iterator[None]:
         yield
 
 
-@mutation("An occurrence that fell due while its timer was put off is a misfire")
+@mutation(
+    "An occurrence that fell due while its timer was put off is a misfire",
+    shown_by="tests/unit/wheel/test_expand.py::test_a_timer_that_was_put_off_makes_no_misfire_and_an_outage_after_it_does",
+)
 def counts_the_time_that_a_timer_was_put_off_by() -> Iterator[None]:
     with patch.object(OccurrenceTimer, "put_off_by_ms", property(lambda _: 0)):
         yield

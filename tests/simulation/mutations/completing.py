@@ -83,7 +83,10 @@ def looks_once() -> Iterator[None]:
         yield
 
 
-@mutation("Every copy of a look at a run sends a next look", first=5_489)
+@mutation(
+    "Every copy of a look at a run sends a next look",
+    shown_by="tests/unit/runs/test_async_kills.py::test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost",
+)
 def multiplies_looks() -> Iterator[None]:
     def change(ports: Ports) -> None:
         runs = ports["runs"]
@@ -98,7 +101,10 @@ def multiplies_looks() -> Iterator[None]:
         yield
 
 
-@mutation("An acceptance is recorded before the look at its deadline is sent")
+@mutation(
+    "An acceptance is recorded before the look at its deadline is sent",
+    shown_by="tests/unit/runs/test_async_kills.py::test_whatever_is_killed_anywhere_the_run_comes_to_its_end",
+)
 def records_before_its_deadline() -> Iterator[None]:
     put_off = Deferred()
 
@@ -288,7 +294,10 @@ def names_chains_by_their_moment() -> Iterator[None]:
         yield
 
 
-@mutation("A failure without a record is notified at once, as a success is")
+@mutation(
+    "A failure without a record is notified at once, as a success is",
+    shown_by="tests/unit/runs/test_notify.py::test_a_failure_that_was_not_recorded_is_not_told_of",
+)
 def notifies_unrecorded_failures() -> Iterator[None]:
     with patch.object(
         notify, "is_recorded", lambda told, run: run is None or notification.is_recorded(told, run)
@@ -296,7 +305,10 @@ def notifies_unrecorded_failures() -> Iterator[None]:
         yield
 
 
-@mutation("A later attempt begins by its retry rule, though its trigger is not due by that clock")
+@mutation(
+    "A later attempt begins by its retry rule, though its trigger is not due by that clock",
+    shown_by="tests/unit/runs/test_async.py::test_a_retry_decided_by_a_clock_that_is_behind_is_not_early",
+)
 def retries_early() -> Iterator[None]:
     def careless(at: Instant, due_at: Instant) -> Instant:
         # The comparisons of how long a run is kept are days apart. They stay as they are.

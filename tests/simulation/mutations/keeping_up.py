@@ -43,7 +43,10 @@ def begins_with_shard_0() -> Iterator[None]:
         yield
 
 
-@mutation("One call writes a successor once for each timer that leads to it")
+@mutation(
+    "One call writes a successor once for each timer that leads to it",
+    shown_by="tests/unit/wheel/test_expand.py::test_two_timers_that_lead_to_one_successor_give_one",
+)
 def writes_successors_twice() -> Iterator[None]:
     def succeed(expansion: Expansion, successor: OccurrenceTimer) -> None:
         expansion.successors.append(successor)

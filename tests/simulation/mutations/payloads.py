@@ -32,7 +32,10 @@ def audits_young_payloads() -> Iterator[None]:
         yield
 
 
-@mutation("A write marks data at once, and does not check whether a job refers to it")
+@mutation(
+    "A write marks data at once, and does not check whether a job refers to it",
+    shown_by="tests/unit/jobs/test_payloads.py::test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data",
+)
 def discards_without_looking() -> Iterator[None]:
     with (
         patch.object(commit, "refers", lambda *_: False),

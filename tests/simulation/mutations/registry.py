@@ -24,7 +24,8 @@ class Mutation:
 
     `says` describes the broken code in a sentence. The search begins with seed `first`, since seeds that last
     for weeks have numbers of their own. The mutation shows on `stores` alone, or on any if they are None.
-    `masked_by` names the protection that keeps it from doing harm, if there is one.
+    `masked_by` names the protection that keeps it from doing harm, if there is one. `shown_by` is the id of a
+    unit test that fails, for a mutation that shows in too few seeds to be searched for.
     """
 
     says: str
@@ -32,6 +33,7 @@ class Mutation:
     stores: MakePorts | None
     masked_by: str | None
     first: int = 0
+    shown_by: str | None = None
 
 
 #: All mutations, by the name of the function that makes them.
@@ -44,12 +46,13 @@ def mutation(
     stores: MakePorts | None = None,
     masked_by: str | None = None,
     first: int = 0,
+    shown_by: str | None = None,
 ) -> Callable[[Callable[[], Iterator[None]]], Breaking]:
     """Make a generator function a mutation. While it is entered, the sentence `says` is true."""
 
     def register(break_it: Callable[[], Iterator[None]]) -> Breaking:
         breaking = contextmanager(break_it)
-        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by, first)
+        MUTATIONS[break_it.__name__] = Mutation(says, breaking, stores, masked_by, first, shown_by)
         return breaking
 
     return register

@@ -10,7 +10,10 @@ from sweephand.jobs.write import Writer
 from sweephand.model.job import Job
 
 
-@mutation("The data of a deleted job is marked at once, though a repeated creation may bring the job back")
+@mutation(
+    "The data of a deleted job is marked at once, though a repeated creation may bring the job back",
+    shown_by="tests/unit/jobs/test_payloads.py::test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data",
+)
 def forgets_that_jobs_come_back() -> Iterator[None]:
     with patch.object(commit, "may_come_back", lambda *_: False):
         yield

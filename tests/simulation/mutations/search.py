@@ -94,12 +94,9 @@ class Cost:
     late_s: float
 
 
-def known() -> dict[str, int | None]:
-    """Return the seed that caught each mutation in the last search; None if the search found no seed.
-
-    A mutation without a seed is still entered by a unit test. docs/reliability.md lists it as not caught.
-    """
-    found: dict[str, int | None] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
+def known() -> dict[str, int]:
+    """Return the seed that caught each mutation in the last search."""
+    found: dict[str, int] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
     return found
 
 

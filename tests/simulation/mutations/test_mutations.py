@@ -1,16 +1,16 @@
-"""The simulator finds errors: each mutation turns a seed red."""
+"""Errors are found: each mutation turns a seed red, or fails a unit test if it shows in too few seeds."""
 
 from itertools import chain
 
 import pytest
 from tests.simulation.mutations.search import MUTATIONS, SEEDS_MAX, catch, known
+from tests.simulation.mutations.under import exit_code
 
 #: Seeds that a masked mutation must leave green. Thousands would take minutes.
 GREEN = range(8)
 
-CAUGHT = [
-    name for name, each in MUTATIONS.items() if each.masked_by is None and known().get(name, 0) is not None
-]
+CAUGHT = [name for name, each in MUTATIONS.items() if each.masked_by is None and each.shown_by is None]
+SHOWN = [name for name, each in MUTATIONS.items() if each.shown_by is not None]
 MASKED = [name for name, each in MUTATIONS.items() if each.masked_by is not None]
 
 
@@ -22,6 +22,13 @@ def test_a_mutation_turns_a_seed_red(name: str) -> None:
     all_seeds = range(mutation.first, mutation.first + SEEDS_MAX)
     seeds = chain(filter(None, [known().get(name)]), all_seeds)
     assert catch(mutation, seeds) is not None, mutation.says
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_rare_mutation_fails_a_unit_test(name: str) -> None:
+    mutation = MUTATIONS[name]
+    assert mutation.shown_by is not None
+    assert exit_code(name, mutation.shown_by) is pytest.ExitCode.TESTS_FAILED, mutation.says
 
 
 @pytest.mark.parametrize("name", MASKED)

@@ -99,6 +99,15 @@ def test_triggers_are_sent_for_their_due_time_and_carry_when_they_were_armed() -
     )
 
 
+def test_two_timers_that_lead_to_one_successor_give_one() -> None:
+    job = job_of(schedule="@every 25s")
+    first = timer_of(job, NOON + 60_000)
+    # One sweeper put the timer before off, and another one expanded it.
+    second = timer_of(job, NOON)._replace(put_off_to=NOON + 90_000)
+    expansion = expanded(job, first, second)
+    assert [each.first for each in expansion.successors] == [Occurrence(NOON + 125_000, 5)]
+
+
 def test_a_series_that_ends_in_the_bucket_has_no_successor() -> None:
     job = job_of(schedule="@every 25s", repeats=2)
     expansion = expanded(job, timer_of(job))
