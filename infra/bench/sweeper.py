@@ -1,5 +1,6 @@
 """Triggers per second of one sweeper, beside bare boto3 that makes the same requests."""
 
+import gc
 import os
 import statistics
 import time
@@ -164,6 +165,8 @@ def _race(work: _Work, latency_ms: int) -> _Race:
             assert swept.triggers == work.jobs * work.triggers_each, swept
 
         asked = aws.record(sweep)
+        gc.collect()
+        gc.freeze()  # as runtime/start.py does, which every function uses
         aws.latency_ms = latency_ms
         stages = _stages(asked)
         clients: dict[str, Any] = {"dynamodb": connect.dynamodb(), "sqs": sqs_client(None)}

@@ -23,6 +23,7 @@ from sweephand.model.timer import (
     bucket_of,
     placed_timers,
 )
+from sweephand.wheel import expand as expand_module
 from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
 from sweephand.wheel.packing import PACK_TIMERS_MAX, Successor, packed
 
@@ -251,3 +252,17 @@ def test_a_crowd_of_one_offs_leaves_no_pack() -> None:
     world.sweep()
     assert len(sent(world)) == 30
     assert not [each for each in world.timers.everything() if isinstance(each, TimerPack)]
+
+
+@pytest.mark.parametrize("walk_max", [1, 2, 6, 7, 8])
+def test_successors_and_triggers_do_not_depend_on_how_far_a_timer_is_walked(
+    monkeypatch: pytest.MonkeyPatch, walk_max: int
+) -> None:
+    jobs = periodic_jobs(7, 10, 25, 59)
+    jobs |= {JobKey("ns", "ends"): job_of("ends", schedule="@every 10s", repeats=4)}
+    page = page_of(jobs)
+    expected = expanded(page, jobs)
+    monkeypatch.setattr(expand_module, "WALK_MAX", walk_max)
+    assert expanded(page, jobs) == expected
+    assert [each.key.name for each in written(expected)] == ["job-1", "job-0", "job-2", "job-3"]
+    assert len(expected.messages) == 8 + 5 + 2 + 1 + 4

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-from sweephand.base.instants import Instant, from_datetime, rfc3339
+from sweephand.base.instants import SECOND_MS, Instant, from_datetime, rfc3339
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
@@ -28,8 +29,8 @@ def bucket_of(instant: Instant) -> Instant:
 
 def position_key(instant: Instant) -> str:
     """The position of an instant in a shard, sortable as text: `2026-11-21T01:08#42.000`."""
-    written = rfc3339(instant)
-    return f"{written[:16]}#{written[17:23]}"
+    second, ms = divmod(instant % BUCKET_MS, SECOND_MS)
+    return f"{bucket_key(instant)}#{second:02d}.{ms:03d}"
 
 
 def instant_at(key: str) -> Instant:
@@ -40,7 +41,13 @@ def instant_at(key: str) -> Instant:
 
 def bucket_key(instant: Instant) -> str:
     """The bucket part of a position, with which the sort key of every timer of that bucket begins."""
-    return rfc3339(instant)[:16]
+    return _minute(bucket_of(instant))
+
+
+@lru_cache(maxsize=1_024)
+def _minute(begin: Instant) -> str:
+    """The minute that begins at that instant, as text. A sweep asks for a few minutes thousands of times."""
+    return rfc3339(begin)[:_MINUTE_LENGTH]
 
 
 def occurrences_from(series: Series, first: Occurrence) -> Iterator[Occurrence]:
@@ -261,6 +268,7 @@ def placed_timers(items: Sequence[StoredTimer], cursor: Cursor) -> list[PlacedTi
     pack, and the stored pack has no timer after the cursor.
     """
     found: list[PlacedTimer] = []
+    reached = cursor.place
     for item in items:
         if not isinstance(item, TimerPack):
             found.append(PlacedTimer(Place(item.sort_key), item))
@@ -268,9 +276,9 @@ def placed_timers(items: Sequence[StoredTimer], cursor: Cursor) -> list[PlacedTi
         last = item.timers[-1].sort_key
         for timer in item.timers:
             place = Place(item.sort_key, timer.sort_key)
-            is_at_cursor = place == cursor.place and cursor.within is not None
-            if place > cursor.place or is_at_cursor:
-                found.append(PlacedTimer(place, timer, timer.sort_key == last))
+            is_at_cursor = place == reached and cursor.within is not None
+            if place > reached or is_at_cursor:
+                found.append(PlacedTimer(place, timer, place.entry == last))
     return found
 
 

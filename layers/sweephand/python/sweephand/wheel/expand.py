@@ -1,8 +1,9 @@
 """Expanding: what a page of timers yields. It depends only on the timers, their jobs and the lease."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Final
 
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
@@ -39,6 +40,10 @@ from sweephand.wheel.seen import Seen
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
 TRIGGERS_MAX = 1_000
+
+#: A successor is found by walking through the occurrences of its timer's bucket if these are so few. They
+#: are then kept until they are sent. A job that fires every second has 60.
+WALK_MAX: Final = 64
 
 #: A timer that cannot be expanded is put off by this time. It then lies beyond the horizon, so one sweep
 #: meets it only once. The time is also short enough for a fault that is being repaired.
@@ -135,7 +140,7 @@ class _Span:
     """What is left of a timer: its occurrences that belong to its revision, from `first` on.
 
     Those up to `end` become triggers; `reached` is the last one that needs none, because it was sent before
-    or is skipped. `until` is the end of the revision.
+    or is skipped. `until` is the end of the revision. `known` is what walked() has returned.
     """
 
     job: Job
@@ -144,22 +149,47 @@ class _Span:
     until: Instant | None
     reached: Occurrence | None
     skipped: OccurrenceRange | None
+    known: Sequence[Occurrence] | None = None
+
+    def walked(self, series: Series) -> Sequence[Occurrence] | None:
+        """The occurrences up to and including the first one beyond `end`; None if they are too many.
+
+        If the series ends before `end`, these are all of its occurrences.
+        """
+        if self.skipped is not None:
+            return None
+        walked: list[Occurrence] = []
+        for occurrence in self.occurrences(series):
+            walked.append(occurrence)
+            if occurrence.due_at >= self.end:
+                return walked
+            if len(walked) == WALK_MAX:
+                return None
+        return walked
 
     def following(self, series: Series) -> Occurrence | None:
         """The first occurrence beyond `end`, with which the successor begins; None if there is no successor.
 
-        It is found without walking through the occurrences before it.
+        It is found without walking through the occurrences before it, unless these are few.
         """
+        if self.known is not None:
+            last = self.known[-1]
+            return self._owed(last if last.due_at >= self.end else None)
         known = self.first if self.skipped is None else self.skipped.last
         if self.skipped is None and known.due_at >= self.end:
             found: Occurrence | None = known
         else:
             found = series.next_after(max(self.end - 1, known.due_at), known)
+        return self._owed(found)
+
+    def _owed(self, found: Occurrence | None) -> Occurrence | None:
         is_owed = found is not None and (self.until is None or found.due_at <= self.until)
         return found if is_owed else None
 
     def occurrences(self, series: Series) -> Iterator[Occurrence]:
-        """The occurrences that are not skipped, from the first on."""
+        """The occurrences that are not skipped, from the first on; at least up to the first beyond `end`."""
+        if self.known is not None:
+            return iter(self.known)
         if self.skipped is None:
             return occurrences_from(series, self.first)
         last = self.skipped.last
@@ -211,6 +241,8 @@ class _Expander:
             return None
         try:
             span = _span(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
+            if span is not None:
+                span = replace(span, known=span.walked(timer.series))
             following = None if span is None else span.following(timer.series)
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
             self.put_off.add(place)

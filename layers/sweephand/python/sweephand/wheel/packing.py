@@ -1,6 +1,6 @@
 """Packing: which timers that are written together share a pack, and what the pack is called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -41,15 +41,16 @@ def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
         # Two timers of a job that lead to the same successor continue as one.
         by_bucket.setdefault(bucket_of(each.timer.due_at), {}).setdefault(each.timer.sort_key, each)
     for bucket_at, of_bucket in by_bucket.items():
-        group, begin = list(of_bucket.values()), 0
+        group, begin = list(of_bucket.items()), 0
         for start in range(0, len(group), PACK_TIMERS_MAX):
             part = group[start : start + PACK_TIMERS_MAX]
             is_last = start + PACK_TIMERS_MAX >= len(group)
-            end = len(chunk) - 1 if is_last else part[-1].number
+            _, last = part[-1]
+            end = len(chunk) - 1 if is_last else last.number
             if len(part) == 1:
-                found.singles.append(part[0].timer)
+                found.singles.append(last.timer)
             else:
-                found.packs.append(_pack(bucket_at, _name(chunk[begin], chunk[end]), part))
+                found.packs.append(_pack(bucket_at, _name(chunk[begin], chunk[end]), dict(part)))
             begin = end + 1
     return found
 
@@ -78,8 +79,9 @@ def packed_new(timers: Sequence[OccurrenceTimer]) -> list[OccurrenceTimer | Time
     return found
 
 
-def _pack(bucket_at: Instant, name: str, successors: Sequence[Successor]) -> TimerPack:
-    timers = sorted((each.timer for each in successors), key=lambda timer: timer.sort_key)
+def _pack(bucket_at: Instant, name: str, successors: Mapping[str, Successor]) -> TimerPack:
+    """The pack of that name. `successors` has the successors by their sort keys."""
+    timers = [successors[key].timer for key in sorted(successors)]
     return TimerPack(timers[0].shard, pack_key(bucket_at, name), tuple(timers))
 
 
