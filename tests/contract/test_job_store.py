@@ -18,7 +18,7 @@ from tests.fakes.engines import Stores
 from sweephand.base.errors import StoreError
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision, RevisionName
+from sweephand.model.job import Job, JobKey, Revision, RevisionName, brief_of
 from sweephand.ports import JobStore
 
 MANY_NAMES = [
@@ -240,6 +240,7 @@ def test_a_job_can_be_created_again_after_its_deletion(jobs: JobStore) -> None:
 
 def test_no_keys_name_no_jobs(jobs: JobStore) -> None:
     assert jobs.get_many([]) == {}
+    assert jobs.briefs([]) == {}
 
 
 def test_any_number_of_jobs_is_read_at_once_and_what_is_missing_is_left_out(jobs: JobStore) -> None:
@@ -256,6 +257,16 @@ def test_any_number_of_jobs_is_read_at_once_and_what_is_missing_is_left_out(jobs
     assert jobs.get_many(keys) == written
     # No engine here has copies that lag behind.
     assert jobs.get_many(keys, may_be_stale=True) == written
+    assert jobs.briefs(keys) == {key: brief_of(each) for key, each in written.items()}
+
+
+def test_a_brief_shows_the_present_revision_and_the_pause(jobs: JobStore) -> None:
+    first = job()
+    second = next_revision(first, "version000000002")
+    third = paused(second, "version000000003")
+    for each, replacing in ((first, None), (second, first.version), (third, second.version)):
+        assert jobs.put(each, replacing)
+        assert jobs.briefs([each.key]) == {each.key: brief_of(each)}
 
 
 def test_pages_show_each_job_once_and_in_the_order_of_names(many_jobs: JobStore) -> None:

@@ -14,7 +14,16 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from botocore.exceptions import ClientError
 from tests.fakes.dynamodb_expressions import Attributes, Range, Words, condition, key_range, update
-from tests.fakes.dynamodb_tables import Tables, checked, copied, distinct, key_of, place_of, size_of
+from tests.fakes.dynamodb_tables import (
+    Tables,
+    checked,
+    copied,
+    distinct,
+    key_of,
+    place_of,
+    projected,
+    size_of,
+)
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk
 
 #: AWS's limits: the items of one call, and the bytes of one page.
@@ -149,14 +158,18 @@ class FakeDynamoDB:
 
         def act(fate: Fate) -> Answer:
             [(table, asked)] = RequestItems.items()
-            assert asked.keys() == {"Keys", "ConsistentRead"}, f"unknown to this fake: {sorted(asked)}"
+            form = ("ProjectionExpression", "ExpressionAttributeNames")
+            unknown = asked.keys() - {"Keys", "ConsistentRead", *form}
+            assert not unknown, f"unknown to this fake: {sorted(unknown)}"
             places = distinct([place_of(key) for key in asked["Keys"]], GET_BATCH_MAX)
             done, left = _served(fate, places)
             read = self.tables.get if asked["ConsistentRead"] else self.tables.get_stale
             found = [item for place in reversed(done) if (item := read(table, place))]
             again = {table: {**asked, "Keys": [key_of(place) for place in left]}}
             return {
-                "Responses": {table: [copied(item) for item in found]},
+                "Responses": {
+                    table: [projected(copied(item), *(asked.get(each) for each in form)) for item in found]
+                },
                 "UnprocessedKeys": again if left else {},
             }
 

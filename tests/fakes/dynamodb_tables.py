@@ -120,6 +120,18 @@ def copied(item: Attributes) -> dict[str, Any]:
     return {name: dict(value) for name, value in item.items()}
 
 
+def projected(
+    item: dict[str, Any], expression: str | None, names: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """The attributes of an item that a projection names; all of them if there is no projection."""
+    if expression is None:
+        return item
+    assert names is not None, "every attribute has a placeholder"
+    wanted = [names[each] for each in expression.split(",")]
+    assert sorted(names.values()) == sorted(set(wanted)), "ValidationException: a name is unused or repeated"
+    return {name: item[name] for name in wanted if name in item}
+
+
 def _as_read(item: Attributes) -> dict[str, Any]:
     """A copy of an item as an answer has it: storage.connect does not parse answers, so binary is base64."""
     return {

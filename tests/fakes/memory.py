@@ -9,7 +9,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Key
 from sweephand.model.change import Change
-from sweephand.model.job import Job, JobKey, Revision, RevisionName, is_result_of
+from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
@@ -49,6 +49,11 @@ class MemoryJobs:
         del may_be_stale
         assert len(set(keys)) == len(keys), "a batch read has one key twice"
         return {key: job for key in keys if (job := self._jobs.get(key)) is not None}
+
+    def briefs(self, keys: Sequence[JobKey]) -> Mapping[JobKey, JobBrief]:
+        """The jobs as they are now: the port permits a stale answer and asks for none."""
+        assert len(set(keys)) == len(keys), "a batch read has one key twice"
+        return {key: brief_of(job) for key in keys if (job := self._jobs.get(key)) is not None}
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
         _check(in_time)

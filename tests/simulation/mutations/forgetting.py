@@ -9,12 +9,12 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.liveness import revision_of
-from sweephand.model.timer import StoredTimer
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import HasRevision, Message, RangeMessage, TriggerMessage
 from sweephand.runs import trigger_ranges
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.wheel.arm import split_range
-from sweephand.wheel.sweep import Sweeper
+from sweephand.wheel.due_jobs import DueJobReads
 
 
 def _files_nothing(ports: Ports) -> None:
@@ -95,9 +95,9 @@ def owes_what_waited() -> Iterator[None]:
 @mutation("A sweeper does not look for a revision that a job has forgotten")
 def sweeps_what_is_remembered() -> Iterator[None]:
     def as_they_are(
-        _: Sweeper, __: Sequence[StoredTimer], jobs: Mapping[JobKey, Job]
+        _: DueJobReads, __: Sequence[OccurrenceTimer], jobs: Mapping[JobKey, Job]
     ) -> Mapping[JobKey, Job]:
         return jobs
 
-    with patch.object(Sweeper, "_with_filed", as_they_are):
+    with patch.object(DueJobReads, "_with_filed", as_they_are):
         yield

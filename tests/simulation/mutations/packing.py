@@ -57,7 +57,7 @@ def counts_what_is_alive() -> Iterator[None]:
         return found
 
     def numbered(pack: TimerPack, cursor: Cursor, sweeper: Any) -> Iterator[PlacedTimer]:
-        jobs, _ = sweeper._jobs_of(list(dict.fromkeys(timer.key for timer in pack.timers)))
+        jobs = sweeper._due_jobs._jobs.get_many(list(dict.fromkeys(timer.key for timer in pack.timers)))
         alive = [each for each in pack.timers if revision_of(jobs.get(each.key), each.uid, each.rev)]
         for number, timer in enumerate(alive):
             place = Place(pack.sort_key, f"{number:04d}")

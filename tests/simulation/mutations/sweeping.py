@@ -23,7 +23,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import Message
 from sweephand.schedules import Occurrence
-from sweephand.wheel import expand, sweep
+from sweephand.wheel import due_jobs, expand, span, sweep
 from sweephand.wheel.expand import Expansion
 from sweephand.wheel.sweep import Sweeper
 
@@ -115,7 +115,7 @@ def asks_twice() -> Iterator[None]:
     class Repeating(dict[Any, Any]):
         fromkeys = list  # type: ignore[assignment]
 
-    with patch.object(sweep, "dict", Repeating, create=True):
+    with patch.object(due_jobs, "dict", Repeating, create=True):
         yield
 
 
@@ -131,7 +131,7 @@ def reads_further_than_it_expands() -> Iterator[None]:
     def bucket(due_at: Instant) -> Instant:
         return min(bucket_of(due_at), ends_at - BUCKET_MS)
 
-    with patch.object(sweep, "horizon", further), patch.object(expand, "bucket_of", bucket):
+    with patch.object(sweep, "horizon", further), patch.object(span, "bucket_of", bucket):
         yield
 
 
@@ -188,7 +188,7 @@ def never_ends_revisions() -> Iterator[None]:
         revision = revision_of(*args)
         return revision and revision._replace(until=None)
 
-    with patch.object(expand, "revision_of", endless):
+    with patch.object(span, "revision_of", endless):
         yield
 
 
@@ -198,7 +198,7 @@ def drops_earlier_revisions() -> Iterator[None]:
         revision = revision_of(*args)
         return revision if revision is None or revision.until is None else None
 
-    with patch.object(expand, "revision_of", newest):
+    with patch.object(span, "revision_of", newest):
         yield
 
 
@@ -262,5 +262,5 @@ def trusts_the_cursor_it_saw() -> Iterator[None]:
 
 @mutation("A sweeper believes a stale read that does not know a timer's job or revision")
 def sweep_believes_a_stale_read() -> Iterator[None]:
-    with patch.object(sweep, "_is_sure", lambda *_: True):
+    with patch.object(due_jobs, "_is_sure", lambda *_: True):
         yield

@@ -14,7 +14,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import notify, requeue
-from sweephand.wheel import arm, pace, sweep, tick
+from sweephand.wheel import arm, pace, span, sweep, tick
 
 
 @contextmanager
@@ -45,6 +45,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
+            stack.enter_context(patch.object(span, "WALK_MAX", random.choice((1, 2, 64))))
         if (bounds := Packs.of(seed).bounds) is not None:
             triggers_max, timers_max = bounds
             stack.enter_context(patch.object(pace, "TRIGGERS_MAX", triggers_max))

@@ -24,7 +24,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
-from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
@@ -126,6 +126,9 @@ class _StaleJobs(MemoryJobs):
             return found
         read = ((key, self._staleness.as_read(key, found.get(key))) for key in keys)
         return {key: job for key, job in read if job is not None}
+
+    def briefs(self, keys: Sequence[JobKey]) -> Mapping[JobKey, JobBrief]:
+        return {key: brief_of(job) for key, job in self.get_many(keys, may_be_stale=True).items()}
 
 
 def _removal_of(job: Job) -> int | None:

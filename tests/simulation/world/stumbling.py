@@ -13,7 +13,7 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import StoreError
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.schedules import Occurrence
-from sweephand.wheel import expand
+from sweephand.wheel import span
 
 #: The chance of a timer at level 1. Each process draws again, so a timer fails once.
 _CHANCE: Final = 0.08
@@ -22,7 +22,7 @@ _CHANCE: Final = 0.08
 @contextmanager
 def stumbling(scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles) -> Iterator[None]:
     """Let some timers fail to expand, until the calm."""
-    find_first = expand._first
+    find_first = span._first
     chance = _CHANCE * troubles["stumbles"]
 
     def first(timer: OccurrenceTimer, *rest: Any) -> Occurrence | None:
@@ -35,5 +35,5 @@ def stumbling(scheduler: Scheduler, chronicle: Chronicle, troubles: Troubles) ->
     if not chance:
         yield
         return
-    with patch.object(expand, "_first", first):
+    with patch.object(span, "_first", first):
         yield

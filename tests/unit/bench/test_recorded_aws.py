@@ -9,6 +9,7 @@ from infra.bench.environment import ENVIRONMENT
 from infra.bench.recorded_aws import RecordedAws
 from tests.contract.builders import NOON, job, timer
 
+from sweephand.model.job import brief_of
 from sweephand.model.timer import Cursor
 from sweephand.storage import connect
 from sweephand.storage.jobs import DynamoJobs
@@ -44,7 +45,7 @@ def test_a_shard_is_claimed_read_and_committed_as_on_dynamodb(aws: RecordedAws) 
     assert (held.fence, held.owner, held.judged_at, held.tries) == (1, "me", NOON, 1)
     assert timers.page(0, Cursor(), NOON + 60_000, 10) == [due]
     assert not timers.page(0, Cursor(due.sort_key), NOON + 60_000, 10)
-    assert jobs.get_many([nightly.key, job("other").key], may_be_stale=True) == {nightly.key: nightly}
+    assert jobs.briefs([nightly.key, job("other").key]) == {nightly.key: brief_of(nightly)}
     moved = leases.commit(held, Cursor(due.sort_key), NOON + 40_000)
     assert moved is not None
     leases.release(moved, 1, NOON + 5)

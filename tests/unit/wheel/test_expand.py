@@ -22,7 +22,8 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, ScheduleError
-from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel.expand import Expansion, expand
+from sweephand.wheel.span import PUT_OFF_MS
 
 MINUTE = 60_000
 BEGINNING = Cursor()

@@ -20,7 +20,7 @@ from sweephand.base.timing import (
 )
 from sweephand.model.job import Job
 from sweephand.ports import always
-from sweephand.wheel.expand import PUT_OFF_MS
+from sweephand.wheel.span import PUT_OFF_MS
 
 MINUTE = 60_000
 

@@ -16,7 +16,8 @@ from sweephand.model.timer import (
     placed_timers,
     position_key,
 )
-from sweephand.wheel.expand import PUT_OFF_MS, expand
+from sweephand.wheel.expand import expand
+from sweephand.wheel.span import PUT_OFF_MS
 
 SHARD = 0
 

@@ -23,9 +23,10 @@ from sweephand.model.timer import (
     bucket_of,
     placed_timers,
 )
-from sweephand.wheel import expand as expand_module
-from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel import span
+from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.packing import PACK_TIMERS_MAX, Successor, packed
+from sweephand.wheel.span import PUT_OFF_MS
 
 
 def page_of(jobs: dict[JobKey, Job]) -> list[OccurrenceTimer]:
@@ -262,7 +263,7 @@ def test_successors_and_triggers_do_not_depend_on_how_far_a_timer_is_walked(
     jobs |= {JobKey("ns", "ends"): job_of("ends", schedule="@every 10s", repeats=4)}
     page = page_of(jobs)
     expected = expanded(page, jobs)
-    monkeypatch.setattr(expand_module, "WALK_MAX", walk_max)
+    monkeypatch.setattr(span, "WALK_MAX", walk_max)
     assert expanded(page, jobs) == expected
     assert [each.key.name for each in written(expected)] == ["job-1", "job-0", "job-2", "job-3"]
     assert len(expected.messages) == 8 + 5 + 2 + 1 + 4

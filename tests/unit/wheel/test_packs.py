@@ -26,8 +26,9 @@ from sweephand.model.timer import (
     pack_key,
     placed_timers,
 )
-from sweephand.wheel.expand import PUT_OFF_MS, Expansion, expand
+from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.seen import Seen
+from sweephand.wheel.span import PUT_OFF_MS
 
 
 def pack_of(timers: Sequence[OccurrenceTimer], name: str = "a") -> TimerPack:

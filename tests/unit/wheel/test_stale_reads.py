@@ -2,10 +2,16 @@
 
 import pytest
 from tests.fakes.stale_jobs import StaleJobs
-from tests.fakes.world import World, key_of
+from tests.fakes.timers import first_timer
+from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.job import Job, JobKey
+from sweephand.model.timer import Chunk, Cursor, Lease, Place, PlacedTimer
+from sweephand.schedules import Occurrence
+from sweephand.wheel import pace
+from sweephand.wheel.due_jobs import DueJobReads
 
 
 @pytest.fixture
@@ -77,3 +83,30 @@ def test_a_deleted_job_that_a_stale_read_shows_fires_into_the_void(world: World)
     world.clock.time += 3 * MINUTE_MS
     assert [each.outcome.name for each in world.deliver(world.queue.take())] == ["dropped"]
     assert world.consumers.attempts == []
+
+
+def brief(world: World) -> list[int]:
+    assert isinstance(world.jobs, StaleJobs)
+    return world.jobs.brief
+
+
+def test_a_brief_is_kept_for_the_next_turn_of_a_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "TRIGGERS_MAX", 4)
+    for number in range(3):
+        world.put(f"job-{number}", schedule="@every 10s", dueTime="10m", repeats=6)
+    world.clock.time += 8 * MINUTE_MS
+    assert sent(world) == 18
+    assert brief(world) == [3], "the page has 18 triggers, so five turns"
+    assert strong(world) == []
+
+
+def test_a_timer_of_a_chunk_that_was_judged_later_than_now_is_read_strongly(world: World) -> None:
+    """The clock of the sweeper that began the chunk was ahead."""
+    job = world.put(dueTime="10m").job
+    timer = first_timer(job)._replace(first=Occurrence(NOON + 10 * MINUTE_MS, 1))
+    placed = [PlacedTimer(Place(timer.sort_key), timer)]
+    for judged_at, is_strong in ((NOON, False), (NOON + 11 * MINUTE_MS, True)):
+        cursor = Cursor(chunk=Chunk(placed[0].place, judged_at))
+        found = DueJobReads(world.jobs, one_by_one).of(placed, Lease(0, cursor, judged_at=NOON), {})
+        assert (key_of() in found.whole) is is_strong
+        assert (key_of() in found.briefs) is not is_strong

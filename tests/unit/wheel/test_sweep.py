@@ -43,7 +43,7 @@ def test_a_busy_shard_costs_two_pages_a_claim_a_commit_and_a_release() -> None:
     assert calls == [
         "before timers.page",
         "before leases.claim",
-        "before jobs.get_many",
+        "before jobs.briefs",
         "before queue.send",
         "before leases.commit",
         "before timers.page",
@@ -152,7 +152,7 @@ def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
     world = crowded(3)
     meanwhile(
         world,
-        "after jobs.get_many",
+        "after jobs.briefs",
         lambda: setattr(world.clock, "time", world.clock.time + LEASE_RENEWAL_MS),
     )
     renewed: list[tuple[Instant, Cursor]] = []
@@ -248,7 +248,7 @@ def test_a_shard_that_fails_keeps_no_other_waiting_and_the_failure_is_raised_in_
 
 
 @pytest.mark.parametrize(
-    "call", ["leases.claim", "jobs.get_many", "queue.send", "leases.commit", "leases.release"]
+    "call", ["leases.claim", "jobs.briefs", "queue.send", "leases.commit", "leases.release"]
 )
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
 def test_whatever_fails_once_the_next_sweeps_find_everything(call: str, *, after: bool) -> None:

@@ -104,7 +104,7 @@ def test_what_a_tick_has_no_time_for_gets_sweepers_at_once() -> None:
     world.run_until(NOON + 180_000, ticking=False)
 
     def slow(call: str) -> None:
-        if call == "before jobs.get_many":
+        if call == "before jobs.briefs":
             world.clock.time += 15_000
 
     started: list[int] = []

@@ -8,9 +8,9 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import JobBrief, JobKey
 from sweephand.model.timer import OccurrenceTimer, UnreadTimer, position_key
-from sweephand.wheel.expand import PUT_OFF_MS
+from sweephand.wheel.span import PUT_OFF_MS
 
 
 def test_a_damaged_timer_is_copied_ahead_and_keeps_no_other_waiting() -> None:
@@ -35,22 +35,22 @@ def test_a_job_that_cannot_be_read_keeps_no_other_waiting_and_fires_when_it_can(
     world = World(shards=1)
     for number in range(7):
         written(world, f"job-{number}", NOON + number)
-    get_many = world.jobs.get_many
+    briefs = world.jobs.briefs
     asked: list[int] = []
 
-    def damaged(keys: Sequence[JobKey], **_: bool) -> Mapping[JobKey, Job]:
+    def damaged(keys: Sequence[JobKey]) -> Mapping[JobKey, JobBrief]:
         asked.append(len(keys))
         if key_of("job-4") in keys:
             raise KeyError("series")
-        return get_many(keys)
+        return briefs(keys)
 
-    world.jobs.get_many = damaged  # type: ignore[method-assign]
+    world.jobs.briefs = damaged  # type: ignore[method-assign]
     with pytest.raises(ExceptionGroup):
         world.sweep()
     assert sorted(sent(world)) == [f"job-{number}" for number in range(7) if number != 4]
     # A read that may be stale, six more in search of the damaged job, and a strong one for the late timers.
     assert len(asked) <= 8
-    world.jobs.get_many = get_many  # type: ignore[method-assign]
+    world.jobs.briefs = briefs  # type: ignore[method-assign]
     world.clock.time += 3 * MINUTE_MS
     world.sweep()
     assert sent(world)[-1] == "job-4"

@@ -17,7 +17,7 @@ from sweephand.model.attempt import Answer as Answer  # noqa: PLC0414
 from sweephand.model.attempt import Attempt as Attempt  # noqa: PLC0414
 from sweephand.model.attempt import always as always  # noqa: PLC0414
 from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: PLC0414
-from sweephand.model.job import Job, JobKey, Revision, RevisionName
+from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
 from sweephand.model.run import Run, State
 from sweephand.model.timer import (
@@ -76,6 +76,13 @@ class JobStore(Protocol):
 
         With `may_be_stale`, any of them may be as it was before writes that have already been acknowledged.
         Such a read costs half as much.
+        """
+        ...
+
+    def briefs(self, keys: Sequence[JobKey]) -> Mapping[JobKey, JobBrief]:
+        """The briefs of those jobs (distinct keys, any number) that exist; the others are left out.
+
+        Any of them may be as it was before writes that have already been acknowledged.
         """
         ...
 

@@ -1,6 +1,6 @@
 """How tasks that do not depend on each other are run. A use case is told how, and starts no thread itself."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -25,6 +25,12 @@ class Concurrently(Protocol):
 def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
     """Runs the tasks in the calling thread, one after the other. An error ends the run at once."""
     return [task() for task in tasks]
+
+
+def parts(whole: Sequence[Result], size: int) -> Iterator[Sequence[Result]]:
+    """The elements in order, in parts of that size; the last part may be smaller."""
+    for start in range(0, len(whole), size):
+        yield whole[start : start + size]
 
 
 class Once(Generic[Result]):

@@ -102,6 +102,32 @@ class Job:
         return self.expires_at is not None and self.expires_at <= now
 
 
+class JobBrief(NamedTuple):
+    """What a sweep needs of a job whose present revision rules: that revision, and whether the job is paused.
+
+    It is read instead of the whole job, and the read may be stale. `paused_at` is the instant of the pause.
+    """
+
+    key: JobKey
+    uid: str
+    current: Revision
+    paused_at: Instant | None = None
+
+    @property
+    def rev(self) -> str:
+        """The name of the present revision."""
+        return self.current.rev
+
+    def revision(self, rev: str) -> Revision | None:
+        """The present revision if it has that name. A brief does not know any other."""
+        return self.current if rev == self.current.rev else None
+
+
+def brief_of(job: Job) -> JobBrief:
+    """The brief of a job."""
+    return JobBrief(job.key, job.uid, job.current, job.paused_at)
+
+
 def is_result_of(stored: Job, written: Job) -> bool:
     """Whether the stored job shows that this write was made: it is the write itself, or was made from it.
 

@@ -7,7 +7,7 @@ outage can last longer than the job's retention. As long as the item is there, i
 from typing import Literal
 
 from sweephand.base.instants import Instant
-from sweephand.model.job import Job, Revision
+from sweephand.model.job import Job, JobBrief, Revision
 
 #: What the delivery function does for each answer. `alive`: deliver with the job's present definition.
 #: `held`: requeue while the job is paused. `unknown`: requeue until the grace is over, because the commit may
@@ -15,7 +15,7 @@ from sweephand.model.job import Job, Revision
 Liveness = Literal["alive", "held", "unknown", "dead"]
 
 
-def revision_of(job: Job | None, uid: str, rev: str) -> Revision | None:
+def revision_of(job: Job | JobBrief | None, uid: str, rev: str) -> Revision | None:
     """The revision `rev` of the job with that uid; None if that job or revision is not there (any more)."""
     if job is None or job.uid != uid:
         return None

@@ -137,19 +137,25 @@ class Table:
                 return QueryResult(answer["Items"], bool(last))
             request["ExclusiveStartKey"] = last
 
-    def get_batch(self, keys: Sequence[ItemKey], *, may_be_stale: bool = False) -> Sequence[RawItem]:
-        """Those items that exist, in any order.
+    def get_batch(
+        self, keys: Sequence[ItemKey], *, may_be_stale: bool = False, attributes: Sequence[str] = ()
+    ) -> Sequence[RawItem]:
+        """Those items that exist, in any order; only these attributes of them if any are named.
 
         The keys must be distinct. A key without an item is left out. With `may_be_stale`, DynamoDB may answer
         from a copy that lacks the latest writes ("eventually consistent"). AWS documents no bound on its age.
+        DynamoDB bills whole items, whatever attributes are asked for.
         """
         found: list[RawItem] = []
+        names = {f"#{number}": name for number, name in enumerate(attributes)}
+        form: dict[str, Any] = {"ConsistentRead": not may_be_stale}
+        if names:
+            form |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
 
         def ask(some: Sequence[Any]) -> Sequence[Any]:
             with self._store_errors("BatchGetItem"):
-                answer = self._client.batch_get_item(
-                    RequestItems={self._name: {"Keys": some, "ConsistentRead": not may_be_stale}}
-                )
+                asked: Any = {"Keys": some, **form}
+                answer = self._client.batch_get_item(RequestItems={self._name: asked})
             found.extend(answer["Responses"].get(self._name, ()))
             unprocessed = answer["UnprocessedKeys"].get(self._name)
             return unprocessed["Keys"] if unprocessed else ()

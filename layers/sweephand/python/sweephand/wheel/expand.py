@@ -1,15 +1,12 @@
 """Expanding: what a page of timers yields. It depends only on the timers, their jobs and the lease."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
 
 from sweephand.base.errors import NewerError, StoreError
-from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.base.timing import BUCKET_MS
-from sweephand.model.job import Job, JobKey, Revision
-from sweephand.model.liveness import revision_of
+from sweephand.base.instants import Instant
+from sweephand.model.job import Job, JobBrief, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import (
     Chunk,
@@ -22,8 +19,6 @@ from sweephand.model.timer import (
     RetryTimer,
     TimerPack,
     UnreadTimer,
-    bucket_of,
-    occurrences_from,
 )
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -31,23 +26,16 @@ from sweephand.model.trigger import (
     TriggerMessage,
     message_of,
 )
-from sweephand.schedules import Occurrence, Series
+from sweephand.schedules import Occurrence
 from sweephand.wheel.arm import range_message
-from sweephand.wheel.catchup import OccurrenceRange, misfires_of_timer, skipped_run
+from sweephand.wheel.catchup import OccurrenceRange, skipped_run
 from sweephand.wheel.packing import Successor, packed
 from sweephand.wheel.seen import Seen
+from sweephand.wheel.span import PUT_OFF_MS, Span, span_of
 
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
 TRIGGERS_MAX = 1_000
-
-#: A successor is found by walking through the occurrences of its timer's bucket if these are so few. They
-#: are then kept until they are sent. A job that fires every second has 60.
-WALK_MAX: Final = 64
-
-#: A timer that cannot be expanded is put off by this time. It then lies beyond the horizon, so one sweep
-#: meets it only once. The time is also short enough for a fault that is being repaired.
-PUT_OFF_MS = 5 * MINUTE_MS
 
 
 @dataclass(slots=True)
@@ -97,7 +85,7 @@ class Expansion:
 
 def expand(
     timers: Sequence[PlacedTimer],
-    jobs: Mapping[JobKey, Job],
+    jobs: Mapping[JobKey, Job | JobBrief],
     lease: Lease,
     *,
     unreadable: Mapping[JobKey, Exception] = MappingProxyType({}),
@@ -109,7 +97,8 @@ def expand(
 
     The timers are of one bucket, as placed_timers() returns them. The lease's `judged_at` decides which
     occurrences are late, or that of the cursor's chunk. So a later expansion of the same page has the same
-    result. The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the
+    result. A brief suffices for a job whose present revision rules for all of its timers, none of them late.
+    The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the
     jobs that cannot be read, each with the reason. Their timers are put off. `seen` has the timers of this
     bucket that the sweeper has met; the timers are added to it.
 
@@ -135,80 +124,19 @@ def expand(
     return expander.expansion
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """What is left of a timer: its occurrences that belong to its revision, from `first` on.
-
-    Those up to `end` become triggers; `reached` is the last one that needs none, because it was sent before
-    or is skipped. `until` is the end of the revision. `known` is what walked() has returned.
-    """
-
-    job: Job
-    first: Occurrence
-    end: Instant
-    until: Instant | None
-    reached: Occurrence | None
-    skipped: OccurrenceRange | None
-    known: Sequence[Occurrence] | None = None
-
-    def walked(self, series: Series) -> Sequence[Occurrence] | None:
-        """The occurrences up to and including the first one beyond `end`; None if they are too many.
-
-        If the series ends before `end`, these are all of its occurrences.
-        """
-        if self.skipped is not None:
-            return None
-        walked: list[Occurrence] = []
-        for occurrence in self.occurrences(series):
-            walked.append(occurrence)
-            if occurrence.due_at >= self.end:
-                return walked
-            if len(walked) == WALK_MAX:
-                return None
-        return walked
-
-    def following(self, series: Series) -> Occurrence | None:
-        """The first occurrence beyond `end`, with which the successor begins; None if there is no successor.
-
-        It is found without walking through the occurrences before it, unless these are few.
-        """
-        if self.known is not None:
-            last = self.known[-1]
-            return self._owed(last if last.due_at >= self.end else None)
-        known = self.first if self.skipped is None else self.skipped.last
-        if self.skipped is None and known.due_at >= self.end:
-            found: Occurrence | None = known
-        else:
-            found = series.next_after(max(self.end - 1, known.due_at), known)
-        return self._owed(found)
-
-    def _owed(self, found: Occurrence | None) -> Occurrence | None:
-        is_owed = found is not None and (self.until is None or found.due_at <= self.until)
-        return found if is_owed else None
-
-    def occurrences(self, series: Series) -> Iterator[Occurrence]:
-        """The occurrences that are not skipped, from the first on; at least up to the first beyond `end`."""
-        if self.known is not None:
-            return iter(self.known)
-        if self.skipped is None:
-            return occurrences_from(series, self.first)
-        last = self.skipped.last
-        return series.occurrences(last.due_at, last)
-
-
 @dataclass(slots=True)
 class _Expander:
     """One expansion while timers are added to it."""
 
     expansion: Expansion
-    jobs: Mapping[JobKey, Job]
+    jobs: Mapping[JobKey, Job | JobBrief]
     unreadable: Mapping[JobKey, Exception]
     begun_at: Cursor
     judged_at: Instant
     triggers_max: int
     seen: Seen
     chunk: Chunk | None
-    spans: dict[Place, _Span] = field(default_factory=dict)
+    spans: dict[Place, Span] = field(default_factory=dict)
     put_off: set[Place] = field(default_factory=set)
 
     def begin_chunk(self, timers: Sequence[PlacedTimer]) -> None:
@@ -240,7 +168,7 @@ class _Expander:
             self.expansion.put_off(timer, why)
             return None
         try:
-            span = _span(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
+            span = span_of(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
             if span is not None:
                 span = replace(span, known=span.walked(timer.series))
             following = None if span is None else span.following(timer.series)
@@ -322,12 +250,13 @@ class _Expander:
         expansion, place = self.expansion, placed.place
         is_succeeded = self.is_succeeded(place)
         judged_at = self.chunk.judged_at if is_succeeded and self.chunk is not None else self.judged_at
-        span = self.spans.pop(place, None) or _span(
+        span = self.spans.pop(place, None) or span_of(
             timer, self.jobs.get(timer.key), self._within(place), judged_at
         )
         if span is None:
             return True
         if span.skipped is not None:
+            assert isinstance(span.job, Job), "the job of a late timer is read whole"
             _skip(expansion, timer, span.skipped, span.job, judged_at)
         reached = span.reached
         for occurrence in span.occurrences(timer.series):
@@ -346,37 +275,6 @@ class _Expander:
         return True
 
 
-def _span(
-    timer: OccurrenceTimer, job: Job | None, within: Occurrence | None, judged_at: Instant
-) -> _Span | None:
-    """What is left of a timer; None if nothing is."""
-    revision = revision_of(job, timer.uid, timer.rev)
-    if job is None or revision is None:
-        return None
-    # The resume decides about the occurrences after the pause.
-    until = job.paused_at if revision.until is None else revision.until
-    first = _first(timer, revision, within)
-    if first is None:
-        return None
-    misfires = misfires_of_timer(
-        timer.series,
-        first,
-        until=until,
-        # A timer waits for five minutes after each failed expansion. The last of these waits does not count
-        # as an outage, because the fault may have been over at once.
-        judged_at=judged_at - min(timer.put_off_by_ms, PUT_OFF_MS),
-        policy=timer.catchup,
-        followed_at=timer.followed_at,
-    )
-    end = bucket_of(timer.due_at) + BUCKET_MS
-    if misfires.fire is not None and timer.catchup.mode == "latest":
-        # The newest misfire fires for all the skipped ones, so it is sent with them, whatever its bucket. In
-        # a timer of its own it would be judged again, and might no longer be the newest.
-        end = max(end, misfires.fire.last.due_at + 1)
-    reached = within if misfires.skipped is None else misfires.skipped.last
-    return _Span(job, first, end, until, reached, misfires.skipped)
-
-
 def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     """The timer that follows another one of its series, and begins with `first`."""
     return timer._replace(first=first, put_off_to=None, stored_key=None)
@@ -390,12 +288,3 @@ def _skip(
     if job.definition.deletes_after_completion and job.series.next_after(skipped.last.due_at) is None:
         # The job has no other occurrence. The delivery function checks whether all its runs are over.
         expansion.ranges.append(range_message(timer, skipped, judged_at, are_skipped=True))
-
-
-def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None) -> Occurrence | None:
-    """The first occurrence of a timer that is not yet expanded and belongs to the revision; None if none."""
-    series = timer.series
-    first = timer.first if within is None else series.next_after(within.due_at, within)
-    if first is None or first.due_at > revision.since:
-        return first
-    return series.next_after(revision.since, first)

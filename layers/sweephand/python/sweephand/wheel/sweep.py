@@ -1,13 +1,12 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from sweephand.base.concurrency import Concurrently
-from sweephand.base.errors import StoreError
+from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import (
     BUCKET_MS,
@@ -16,12 +15,10 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
-from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
-from sweephand.model.job import Job, JobKey, RevisionName
+from sweephand.model.job import JobBrief, JobKey
 from sweephand.model.timer import (
     Cursor,
     Lease,
-    OccurrenceTimer,
     PlacedTimer,
     StoredTimer,
     bucket_of,
@@ -30,9 +27,9 @@ from sweephand.model.timer import (
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.bundles import bundled
+from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.pace import (
-    JOBS_PER_READ,
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
     TIMERS_PER_WRITE,
@@ -40,8 +37,6 @@ from sweephand.wheel.pace import (
     rounds,
 )
 from sweephand.wheel.seen import Seen
-
-_Part = TypeVar("_Part")
 
 #: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
 #: backlog does not delay the others.
@@ -79,7 +74,8 @@ class _Hold:
 
     `found` is the number of messages sent and runs recorded. `left_at` is the due time of the first timer
     left. `seen` has the timers of the bucket that begins at `bucket_at`. `seconds` counts the triggers that
-    were sent ahead, by the second in which they fall due.
+    were sent ahead, by the second in which they fall due. `briefs` are those of the last turn, which may not
+    have done all of its timers.
     """
 
     lease: Lease
@@ -92,6 +88,7 @@ class _Hold:
     bucket_at: Instant = 0
     seen: Seen = field(default_factory=Seen)
     seconds: Counter[int] = field(default_factory=Counter)
+    briefs: Mapping[JobKey, JobBrief] = field(default_factory=dict)
 
     def seen_in(self, bucket_at: Instant) -> Seen:
         """The timers that this sweeper has met in that bucket."""
@@ -129,7 +126,7 @@ class Sweeper:
         bundle_span_ms: int = 0,
     ) -> None:
         """`packs_timers` says that successors of one bucket share an item. Packs are read in any case."""
-        self._jobs = jobs
+        self._due_jobs = DueJobReads(jobs, concurrently)
         self._timers = timers
         self._leases = leases
         self._runs = runs
@@ -232,12 +229,13 @@ class Sweeper:
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
-        jobs, unreadable = self._jobs_of_timers(some, hold.lease)
+        due = self._due_jobs.of(some, hold.lease, hold.briefs)
+        hold.briefs = due.briefs
         expansion = expand(
             some,
-            self._with_filed(some, jobs),
+            due.jobs,
             hold.lease,
-            unreadable=unreadable,
+            unreadable=due.unreadable,
             triggers_max=portion.triggers,
             seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
             packs_successors=self._packs_timers,
@@ -268,73 +266,6 @@ class Sweeper:
         )
         hold.faults += expansion.faults
         return expansion.timers
-
-    def _jobs_of_timers(
-        self, placed: Sequence[PlacedTimer], lease: Lease
-    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
-        """The jobs of those timers, and for each stored job that cannot be read, the reason.
-
-        A stale read suffices if it shows that the timer's revision rules. If that is not true any more, the
-        delivery function drops the triggers. All other jobs are read again, strongly: a timer that is dropped
-        because of a stale read would be lost.
-        """
-        timers = [each.timer for each in placed if isinstance(each.timer, OccurrenceTimer)]
-        stale, unreadable = self._jobs_of(list(dict.fromkeys(each.key for each in timers)), may_be_stale=True)
-        unsure = dict.fromkeys(
-            each.key for each in timers if not _is_sure(each, stale.get(each.key), lease.judged_at)
-        )
-        again = [key for key in unsure if key not in unreadable]
-        if not again:
-            return stale, unreadable
-        fresh, more = self._jobs_of(again)
-        sure = {key: job for key, job in stale.items() if key not in unsure}
-        return {**sure, **fresh}, {**unreadable, **more}
-
-    def _jobs_of(
-        self, keys: Sequence[JobKey], *, may_be_stale: bool = False
-    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
-        """The jobs of those keys, and for each stored job that cannot be read, the reason."""
-        jobs: dict[JobKey, Job] = {}
-        unreadable: dict[JobKey, Exception] = {}
-        tasks = [
-            partial(self._jobs_of_part, some, may_be_stale=may_be_stale)
-            for some in _parts(keys, JOBS_PER_READ)
-        ]
-        for found, unread in self._concurrently(tasks):
-            jobs |= found
-            unreadable |= unread
-        return jobs, unreadable
-
-    def _jobs_of_part(
-        self, keys: Sequence[JobKey], *, may_be_stale: bool
-    ) -> tuple[Mapping[JobKey, Job], Mapping[JobKey, Exception]]:
-        try:
-            return self._jobs.get_many(keys, may_be_stale=may_be_stale), {}
-        except StoreError:
-            raise
-        except Exception as error:  # noqa: BLE001 - one job's item must not keep a whole shard waiting
-            if len(keys) == 1:
-                return {}, {keys[0]: error}
-        # Halve the keys until the jobs that cannot be read are found.
-        middle = len(keys) // 2
-        first, unread = self._jobs_of_part(keys[:middle], may_be_stale=may_be_stale)
-        second, others = self._jobs_of_part(keys[middle:], may_be_stale=may_be_stale)
-        return {**first, **second}, {**unread, **others}
-
-    def _with_filed(self, placed: Sequence[PlacedTimer], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
-        """The jobs, with the evicted revisions added that may still owe an occurrence of these timers."""
-        asked = dict.fromkeys(
-            RevisionName(timer.key, timer.uid, timer.rev)
-            for timer in (each.timer for each in placed)
-            if isinstance(timer, OccurrenceTimer)
-            and may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first.due_at)
-        )
-        if not asked:
-            return jobs
-        known = dict(jobs)
-        for name, revision in self._jobs.filed(list(asked)).items():
-            known[name.key] = with_filed_revision(known[name.key], revision)
-        return known
 
     def _is_judged(self, hold: _Hold, page: Sequence[PlacedTimer]) -> bool:
         """Make sure that the lease has the instant by which this page is judged; False if the shard is lost.
@@ -369,29 +300,13 @@ class Sweeper:
         messages = bundled([*expansion.messages, *expansion.ranges], self._bundle_span_ms, now)
         sent = [(message, delay_of(message, now)) for message in messages]
         return [
-            *(partial(self._timers.put, some) for some in _parts(timers, TIMERS_PER_WRITE)),
-            *(partial(self._queue.send, some) for some in _parts(sent, MESSAGES_PER_SEND)),
+            *(partial(self._timers.put, some) for some in parts(timers, TIMERS_PER_WRITE)),
+            *(partial(self._queue.send, some) for some in parts(sent, MESSAGES_PER_SEND)),
             # A store refuses a record that is there already, which happens when a page is repeated.
             *(partial(self._runs.record, run) for run in expansion.skipped),
         ]
 
 
-def _parts(whole: Sequence[_Part], size: int) -> Iterator[Sequence[_Part]]:
-    for start in range(0, len(whole), size):
-        yield whole[start : start + size]
-
-
 def _peak(seconds: Counter[int]) -> int:
     """The triggers of the second that has the most."""
     return max(seconds.values(), default=0)
-
-
-def _is_sure(timer: OccurrenceTimer, job: Job | None, judged_at: Instant | None) -> bool:
-    """Whether a read of the job that may be stale suffices for expanding the timer.
-
-    The timer's revision must rule in it, the job must not be paused, and no occurrence may be late. A late
-    occurrence may be skipped, which is decided once and for all.
-    """
-    if job is None or (job.uid, job.rev) != (timer.uid, timer.rev) or job.paused_at is not None:
-        return False
-    return judged_at is not None and timer.first.due_at > judged_at
