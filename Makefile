@@ -9,7 +9,7 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench smoke smoke-aws upgrade check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench bill smoke smoke-aws upgrade check lint types imports template format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,10 +34,13 @@ sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which ever
 bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
+bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bill $(if $(MEASURE),--measure)
+
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
 	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
 
-smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.05; ARGS=--help
+smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
 	@$(IN_VENV)/python -m infra.smoke $(ARGS)
 
 upgrade: $(STACK) ## go from version to version and back on a local stack whose jobs fire; about 15 minutes

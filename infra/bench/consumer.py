@@ -40,9 +40,13 @@ class Arrival:
 
 
 class Consumer:
-    """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it."""
+    """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it.
 
-    def __init__(self) -> None:
+    It answers after `answer_s` seconds.
+    """
+
+    def __init__(self, answer_s: float = 0) -> None:
+        self._answer_s = answer_s
         self._came: list[tuple[int, bytes]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -77,9 +81,15 @@ class Consumer:
         del self._came[: len(came)]
         return [(_headers(head)["webhook-id"], arrived_ns) for arrived_ns, head in came]
 
+    def request_bytes(self) -> Sequence[int]:
+        """The size of each request so far, head and body."""
+        return [len(head) + len(b"\r\n\r\n") + _length(head) for _, head in self._came[:]]
+
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
-        return await loop.create_server(lambda: _Connection(self._came), "127.0.0.1", 0, backlog=1024)
+        return await loop.create_server(
+            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024
+        )
 
     async def _close(self) -> None:
         assert self._server is not None, "it has been entered"
@@ -89,8 +99,9 @@ class Consumer:
 class _Connection(asyncio.Protocol):
     """One connection. Its requests come one after the other, since its client waits for each answer."""
 
-    def __init__(self, came: list[tuple[int, bytes]]) -> None:
+    def __init__(self, came: list[tuple[int, bytes]], answer_s: float) -> None:
         self._came = came
+        self._answer_s = answer_s
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
         self._began_ns = 0
@@ -108,8 +119,9 @@ class _Connection(asyncio.Protocol):
             return
         self._came.append((self._began_ns, head))
         self._read = b""
-        if head.startswith(_IS_SLOW):
-            asyncio.get_running_loop().call_later(SLOW_S, self._answer)
+        answer_s = SLOW_S if head.startswith(_IS_SLOW) else self._answer_s
+        if answer_s:
+            asyncio.get_running_loop().call_later(answer_s, self._answer)
         else:
             self._answer()
 

@@ -1,19 +1,24 @@
 """The production use cases over DynamoDB Local and a counted queue, advanced minute by minute."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
 from botocore.config import Config
 from infra.bench.clock import HandClock, SeededIds
 from infra.bench.meter import Meter
-from infra.bench.sqs import CountedSqs
+from infra.bench.sqs import CountedSqs, Sent
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.ports import Answer, Attempt
@@ -48,6 +53,17 @@ _CREATORS = 4
 
 _URL = "https://hooks.example.com/tenants/4711/jobs"
 _DATA = '{"tenant":4711,"task":"refresh"}'
+
+
+#: What DynamoDB adds to each item for its storage.
+_ITEM_BYTES = 100
+
+
+class Stored(NamedTuple):
+    """Bytes that are stored in each table."""
+
+    jobs: int
+    timers: int
 
 
 class _Consumer:
@@ -105,15 +121,17 @@ class _Ports:
 
 
 class Wheelhouse:
-    """A stack with tables of its own, and its usage."""
+    """A stack with tables of its own, and its usage. `swept_cpu_s` is the CPU time of its ticks."""
 
-    def __init__(self, endpoint_url: str, name: str) -> None:
+    def __init__(self, endpoint_url: str, name: str, shards: int = SHARDS) -> None:
         self.meter = Meter()
+        self.swept_cpu_s = 0.0
         self.clock = HandClock(_BEGIN)
         self._sqs = CountedSqs(self.clock, self.meter)
         self._consumer = _Consumer()
         self._ids = SeededIds()
-        client = _client(endpoint_url)
+        self._name = name
+        self._client = client = _client(endpoint_url)
         self._jobs_table = self._table(client, f"{name}-jobs")
         self._timers_table = self._table(client, f"{name}-timers")
         self.meter.watch(client)
@@ -145,7 +163,7 @@ class Wheelhouse:
                 ids=self._ids,
             ),
             Options(
-                shards=SHARDS, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS, packs_timers=True
+                shards=shards, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS, packs_timers=True
             ),
             sweep_concurrently=_in_turn,
             deliver_concurrently=_in_turn,
@@ -156,11 +174,33 @@ class Wheelhouse:
         """The triggers that reached their consumer."""
         return self._consumer.delivered
 
+    @property
+    def sent(self) -> Sent:
+        """What the delivery queue was sent."""
+        return self._sqs.sent
+
     def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
-        """Write jobs as the bulk call does, several at a time. None may be refused."""
-        numbered = [(JobKey(_NAMESPACE, f"job-{number:06d}"), job) for number, job in enumerate(jobs)]
+        """Write jobs one by one, several at a time. None may be refused."""
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(lambda each: self._put(*each), numbered))
+            list(threads.map(self._put, _named(jobs)))
+
+    def create_in_bulk(self, jobs: Iterable[Mapping[str, Any]]) -> None:
+        """Write jobs by bulk calls of as many as a call takes, several at a time. None may be refused."""
+        named = list(_named(jobs))
+        calls = [
+            named[start : start + JOBS_PER_BULK_MAX] for start in range(0, len(named), JOBS_PER_BULK_MAX)
+        ]
+        with ThreadPoolExecutor(_CREATORS) as threads:
+            list(threads.map(self._put_in_bulk, calls))
+
+    def stored_bytes(self) -> Stored:
+        """The bytes of all items of each table, as DynamoDB bills their storage."""
+        return Stored(self._bytes_of("jobs"), self._bytes_of("timers"))
+
+    def _bytes_of(self, table: str) -> int:
+        """An item takes its names and values, and 100 bytes that DynamoDB adds for storage."""
+        pages = self._client.get_paginator("scan").paginate(TableName=f"{self._name}-{table}")
+        return sum(_ITEM_BYTES + _size({"M": item}) for page in pages for item in page["Items"])
 
     def run(self, minutes: int) -> None:
         """Tick at the start of each of the next minutes, and deliver what is due before the next one."""
@@ -173,12 +213,16 @@ class Wheelhouse:
     def tick(self) -> None:
         """Do one tick now."""
         self.meter.invocation()
+        began = time.process_time()
         self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+        self.swept_cpu_s += time.process_time() - began
 
-    def _put(self, key: JobKey, job: Mapping[str, Any]) -> None:
-        written = {"target": {"type": "http", "url": _URL}, **job}
-        definition = Definition(written, Payload.of(_DATA))
-        self._app.writer.put(key, definition, caller="bench", requested_at=self.clock.now())
+    def _put(self, job: JobToWrite) -> None:
+        self._app.writer.put(job.key, job.definition, caller="bench", requested_at=self.clock.now())
+
+    def _put_in_bulk(self, jobs: Sequence[JobToWrite]) -> None:
+        results = self._app.bulk_writer.put(jobs, caller="bench", requested_at=self.clock.now())
+        assert all(isinstance(each, WriteResult) for each in results), results
 
     def _deliver(self, until: Instant) -> None:
         while (visible_at := self._sqs.next_at()) is not None and visible_at < until:
@@ -212,6 +256,29 @@ class Wheelhouse:
 
     def _wait_ms(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)
+
+
+def _named(jobs: Iterable[Mapping[str, Any]]) -> Iterator[JobToWrite]:
+    for number, job in enumerate(jobs):
+        written = {"target": {"type": "http", "url": _URL}, **job}
+        yield JobToWrite(JobKey(_NAMESPACE, f"job-{number:06d}"), Definition(written, Payload.of(_DATA)))
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    """The bytes of a value, as DynamoDB's documentation counts them."""
+    [(kind, content)] = value.items()
+    match kind:
+        case "S":
+            return len(content.encode())
+        case "B":
+            return len(content if isinstance(content, bytes) else b64decode(content))
+        case "N":
+            return len(content) // 2 + 1
+        case "M":
+            return sum(len(name.encode()) + _size(each) for name, each in content.items())
+        case "L":
+            return 3 + sum(1 + _size(each) for each in content)
+    return 1
 
 
 def _in_turn(tasks: Sequence[Callable[[], Any]]) -> Iterable[Any]:

@@ -84,7 +84,7 @@ def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]]
     """Deploy a stack, run the checks of `lanes` on it, and remove it. Returns the exit code."""
     stack = f"sweephand-smoke-{secrets.token_hex(3)}"
     owner = aws.client("sts").get_caller_identity()["Account"]
-    print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 45 minutes and costs about $0.05.")
+    print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 45 minutes and costs about $0.03.")
     if not asked.yes and input("Go on? [y/N] ").strip().lower() != "y":
         return 1
     queues, results, left = _queues(aws, stack), list[Result](), list[str]()
@@ -104,7 +104,7 @@ def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]]
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
-            print(f"{stack} stays. It costs about $0.19 a day until: python -m infra.smoke --remove {stack}")
+            print(f"{stack} stays. It costs about $0.02 a day until: python -m infra.smoke --remove {stack}")
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws, queues)

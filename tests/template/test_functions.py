@@ -42,6 +42,18 @@ def test_putting_a_message_back_is_no_loop_that_lambda_may_end(stack: Stack) -> 
     assert stack.properties("DeliverFunction")["RecursiveLoop"] == "Allow"
 
 
+def test_a_function_that_waits_has_little_memory_and_one_that_works_has_a_core(stack: Stack) -> None:
+    memory_mb = {name: stack.properties(f"{name}Function")["MemorySize"] for name in FUNCTIONS}
+    assert memory_mb == {
+        "Api": 512,
+        "Authorizer": 512,
+        "AdminKey": 512,
+        "Tick": 512,
+        "Sweep": 1769,
+        "Deliver": 256,
+    }
+
+
 def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     mapping = stack.properties("DeliveryEvents")
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]

@@ -24,6 +24,11 @@ _HOLD_MS: Final = 90
 _HOLD_MS_EACH: Final = 5
 
 
+def hold_ms(count: int) -> int:
+    """For how many ms each wake-up holds its function, if so many are sent together."""
+    return _HOLD_MS + count * _HOLD_MS_EACH
+
+
 def lambda_client() -> "LambdaClient":
     """A client for this function's own region."""
     return boto3.client("lambda", config=Config(max_pool_connections=REQUESTS_AT_ONCE))
@@ -61,7 +66,7 @@ class LambdaDeliveryFunctions:
         Each wake-up holds its function until the others have been sent. A function that was free again would
         take the next wake-up too, and Lambda would start no other.
         """
-        event = {**WAKE_UP, "holdMs": _HOLD_MS + count * _HOLD_MS_EACH}
+        event = {**WAKE_UP, "holdMs": hold_ms(count)}
         self._function.invoke([event] * count, self._concurrently)
 
 

@@ -1,0 +1,120 @@
+"""The measured points from which the bill is made, and the file that holds them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+FILE: Final = Path(__file__).with_name("measured.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What a trigger of a kind uses at a rate, counted on DynamoDB Local; an idle minute's units left out.
+
+    `rate` is in triggers a second, spread at random, or None if they fall due together. `messages` were sent
+    by `sends` requests. The bytes are stored for each trigger. `sweep_cpu_ms` includes boto3.
+    """
+
+    kind: str
+    rate: float | None
+    triggers: int
+    per_minute: int
+    writes: float
+    reads: float
+    messages: float
+    sends: float
+    jobs_bytes: float
+    timers_bytes: float
+    sweep_cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class IdleMinute:
+    """Units and calls of a minute in which nothing is due, with one shard, and CPU ms of its tick."""
+
+    writes: float
+    reads: float
+    invocations: float
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """CPU ms of the functions on one core, and bytes that they write to logs and to consumers.
+
+    A delivery call takes `deliver_call_ms` and `deliver_trigger_ms` for each trigger, with boto3's work but
+    without TLS. History adds `history_ms`, and a new TLS connection adds `tls_ms`.
+    """
+
+    deliver_call_ms: float
+    deliver_trigger_ms: float
+    history_ms: float
+    tls_ms: float
+    put_ms: float
+    bulk_job_ms: float
+    log_call_bytes: int
+    log_trigger_bytes: float
+    api_log_bytes: int
+    request_bytes: int
+    metrics: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How the local stack's delivery function was called in one phase.
+
+    `rate` is None for a herd. `calls` handled `triggers`, and were billed for `billed_s` in all.
+    """
+
+    rate: float | None
+    triggers: int
+    calls: int
+    billed_s: float
+    late_p50_ms: int
+    late_p99_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All measured points. `when` says on what day each part was measured, and how busy the machine was."""
+
+    when: Mapping[str, str]
+    counts: Sequence[Count]
+    idle: IdleMinute
+    handling: Handling
+    fills: Sequence[Fill]
+
+    def count(self, kind: str, rate: float | None, per_minute: int | None = None) -> Count:
+        """The count of that kind at that rate; of a herd, with that many triggers a minute."""
+        [found] = [
+            each
+            for each in self.counts
+            if (each.kind, each.rate) == (kind, rate) and per_minute in (None, each.per_minute)
+        ]
+        return found
+
+
+def load(path: Path = FILE) -> Measured:
+    """The points of the committed file."""
+    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return Measured(
+        when=held["when"],
+        counts=[Count(**each) for each in held["counts"]],
+        idle=IdleMinute(**held["idle"]),
+        handling=Handling(**held["handling"]),
+        fills=[Fill(**each) for each in held["fills"]],
+    )
+
+
+def update(parts: Mapping[str, Any], when: str, path: Path = FILE) -> None:
+    """Replace some parts of the file by newly measured ones, and note when they were measured."""
+    held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"when": {}}
+    held |= {name: _plain(part) for name, part in parts.items()}
+    held["when"] |= dict.fromkeys(parts, when)
+    path.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+
+
+def _plain(part: Any) -> Any:
+    return [asdict(each) for each in part] if isinstance(part, list) else asdict(part)

@@ -1,0 +1,74 @@
+"""What a stack costs in a month in which nothing fires, and what of it follows from the template."""
+
+from dataclasses import replace
+
+import pytest
+from infra.bench import prices
+from infra.bill import idle
+from infra.bill.idle import Parameters
+from infra.bill.lines import Line, total
+from infra.bill.template import FILE, Template, template
+from tests.unit.bill.test_triggers import MEASURED
+
+
+def lines(parameters: Parameters, of: Template | None = None) -> list[Line]:
+    return list(idle.lines(MEASURED, of or template(), parameters))
+
+
+def units(found: list[Line], price: prices.Price) -> float:
+    return sum(each.units for each in found if each.price == price)
+
+
+def test_five_pollers_ask_three_times_a_minute_each() -> None:
+    assert units(lines(Parameters()), prices.SQS_REQUESTS) == 5 * 3 * 730 * 60
+
+
+def test_alarms_cost_a_dime_for_each_metric_that_they_read() -> None:
+    plain, alarmed = lines(Parameters()), lines(Parameters(has_alarms=True))
+    assert units(alarmed, prices.ALARMS) == 9
+    assert total(alarmed) - total(plain) == pytest.approx(0.90)
+
+
+def test_a_shard_costs_a_read_each_minute() -> None:
+    one, four = lines(Parameters()), lines(Parameters(shards=4))
+    assert units(four, prices.READS) - units(one, prices.READS) == 3 * 730 * 60
+
+
+def test_snapshots_cost_what_the_memory_of_their_functions_asks() -> None:
+    memory_mb = template().memory_mb("Api") + template().memory_mb("Authorizer")
+    found = units(lines(Parameters(has_snapshots=True)), prices.SNAPSHOT_GB_SECOND)
+    assert found == pytest.approx(memory_mb / 1024 * 730 * 3_600)
+
+
+def test_the_defaults_of_the_template_have_one_shard_no_alarms_and_no_snapshots() -> None:
+    assert idle.defaults(template()) == Parameters()
+
+
+def test_a_template_with_other_defaults_has_another_bill() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    more = text.replace(
+        'AlarmTopicArn:\n    Type: String\n    Default: ""', "AlarmTopicArn:\n    Default: arn"
+    )
+    assert idle.defaults(Template(more)) == Parameters(has_alarms=True)
+    bounded = "ScalingConfig: { MaximumConcurrency: !Ref DeliveryConcurrency }"
+    assert idle.defaults(Template(text.replace(bounded, ""))) == Parameters(pollers=2)
+
+
+def test_more_memory_of_tick_costs_more() -> None:
+    small, large = (idle.tick_gb_s(MEASURED, memory_mb) for memory_mb in (256, 1_024))
+    assert small < large
+
+
+def test_a_longer_retention_of_logs_costs_more() -> None:
+    text = FILE.read_text(encoding="utf-8").replace(
+        "LogRetentionDays:\n    Type: Number\n    Default: 30", "LogRetentionDays:\n    Default: 365"
+    )
+    longer = lines(idle.defaults(Template(text)), Template(text))
+    assert units(longer, prices.LOG_STORAGE) > 10 * units(lines(Parameters()), prices.LOG_STORAGE)
+
+
+def test_pollers_at_the_minimum_cost_two_fifths() -> None:
+    few = lines(replace(Parameters(), pollers=idle.POLLERS_MIN))
+    assert units(few, prices.SQS_REQUESTS) == pytest.approx(
+        0.4 * units(lines(Parameters()), prices.SQS_REQUESTS)
+    )

@@ -1,0 +1,159 @@
+"""What a million triggers cost: the sums, and what each choice changes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from infra.bench import prices
+from infra.bill import comparison, tables
+from infra.bill.lines import MILLION, Line, by_part, total
+from infra.bill.measured import Count, Fill, Handling, IdleMinute, Measured
+from infra.bill.template import template
+from infra.bill.triggers import DELIVERY, PARTS, Bill, Case, eventbridge
+
+
+def counted(kind: str, rate: float | None, *, per_minute: int = 60, writes: float = 0.5) -> Count:
+    return Count(
+        kind,
+        rate,
+        triggers=600,
+        per_minute=per_minute,
+        writes=writes,
+        reads=1.5,
+        messages=0.5,
+        sends=0.05,
+        jobs_bytes=500,
+        timers_bytes=60,
+        sweep_cpu_ms=0.5,
+    )
+
+
+COUNTS = [
+    counted("recurring", 1.0),
+    counted("recurring", 20.0, per_minute=1_200, writes=0.1),
+    counted("recurringWithHistory", 20.0, per_minute=1_200, writes=1.1),
+    counted("oneOffInBulk", 20.0, writes=1.1),
+    counted("oneOffSingly", 20.0, writes=2.1),
+    *(counted("recurring", None, per_minute=herd, writes=0.2) for herd in (1, 3, 10, 60, 1_000)),
+]
+
+MEASURED = Measured(
+    when={},
+    counts=COUNTS,
+    idle=IdleMinute(writes=1, reads=2, invocations=1, cpu_ms=5),
+    handling=Handling(
+        deliver_call_ms=1,
+        deliver_trigger_ms=0.3,
+        history_ms=0.6,
+        tls_ms=0.7,
+        put_ms=2,
+        bulk_job_ms=0.7,
+        log_call_bytes=700,
+        log_trigger_bytes=6,
+        api_log_bytes=500,
+        request_bytes=500,
+        metrics=2,
+    ),
+    fills=[Fill(1.0, 60, 30, 20.0, 1, 10)],
+)
+
+
+@pytest.fixture(scope="module")
+def bill() -> Bill:
+    return Bill(MEASURED, template())
+
+
+def priced(lines: Sequence[Line], price: prices.Price) -> float:
+    return sum(each.units for each in lines if each.price == price)
+
+
+CASES = [
+    Case(rate=1.0),
+    Case(rate=20.0, keeps_history=True),
+    Case(herd=10),
+    Case(kind="oneOffInBulk", rate=20.0),
+    Case(kind="oneOffSingly", rate=20.0),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_total_is_the_sum_of_parts_that_the_page_shows(bill: Bill, case: Case) -> None:
+    lines = bill.lines(case)
+    assert set(by_part(lines)) <= set(PARTS)
+    assert total(lines) == pytest.approx(sum(by_part(lines).values()))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_part_holds_one_price_twice(bill: Bill, case: Case) -> None:
+    named = [(each.part, each.price) for each in bill.lines(case)]
+    assert len(named) == len(set(named))
+    assert all(each.units >= 0 for each in bill.lines(case))
+
+
+def test_units_are_those_that_were_counted(bill: Bill) -> None:
+    lines = bill.lines(Case(rate=20.0))
+    assert priced(lines, prices.WRITES) == pytest.approx(0.1 * MILLION)
+    assert priced(lines, prices.READS) == pytest.approx(1.5 * MILLION)
+
+
+def test_each_call_is_a_receive_and_a_delete(bill: Bill) -> None:
+    lines, calls = bill.lines(Case(rate=20.0)), bill.polled(Case(rate=20.0)).calls
+    assert priced(lines, prices.INVOCATIONS) == pytest.approx(calls * MILLION)
+    assert priced(lines, prices.SQS_REQUESTS) == pytest.approx((0.05 + 2 * calls) * MILLION)
+
+
+def test_the_delivery_functions_time_is_that_of_its_memory(bill: Bill) -> None:
+    case = Case(rate=20.0)
+    gb_s = bill.polled(case).billed_s * template().memory_mb("Deliver") / 1024
+    assert by_part(bill.lines(case))[DELIVERY] == pytest.approx(prices.GB_SECOND.of(gb_s * MILLION))
+
+
+def test_triggers_that_are_due_together_cost_less_than_those_that_are_spread(bill: Bill) -> None:
+    assert total(bill.lines(Case(herd=60))) < total(bill.lines(Case(rate=1.0)))
+    assert total(bill.lines(Case(herd=1_000))) < total(bill.lines(Case(rate=20.0)))
+
+
+def test_history_adds_a_write_its_storage_and_a_little_time(bill: Bill) -> None:
+    case = Case(rate=20.0)
+    plain, kept = bill.lines(case), bill.lines(replace(case, keeps_history=True))
+    assert priced(kept, prices.WRITES) - priced(plain, prices.WRITES) == pytest.approx(1.0 * MILLION)
+    assert priced(kept, prices.READS) == priced(plain, prices.READS)
+    assert priced(kept, prices.STORAGE) > priced(plain, prices.STORAGE)
+    assert 0.625 < tables.history_of(bill, case) < 0.70
+
+
+def test_a_slower_consumer_costs_more_time_and_nothing_else(bill: Bill) -> None:
+    quick, slow = (by_part(bill.lines(Case(rate=1.0, answer_s=each))) for each in (0.05, 2.0))
+    assert slow[DELIVERY] > quick[DELIVERY] + 1.9 * 0.2 * 13.3334 * template().memory_mb("Deliver") / 1024
+    # A poller that is busy finds more messages afterwards. So the other parts cost at most as much.
+    assert sum(slow.values()) - slow[DELIVERY] <= sum(quick.values()) - quick[DELIVERY] + 0.001
+
+
+def test_a_bulk_call_shares_its_request_among_a_hundred_jobs(bill: Bill) -> None:
+    singly, bulk = (bill.lines(Case(kind=each, rate=20.0)) for each in ("oneOffSingly", "oneOffInBulk"))
+    assert priced(singly, prices.HTTP_API) == MILLION
+    assert priced(bulk, prices.HTTP_API) == MILLION / 100
+    assert priced(bill.lines(Case(rate=20.0)), prices.HTTP_API) == 0
+
+
+def test_a_rate_between_two_counted_ones_has_the_units_of_the_lower_one(bill: Bill) -> None:
+    assert priced(bill.lines(Case(rate=5.0)), prices.WRITES) == pytest.approx(0.5 * MILLION)
+    assert priced(bill.lines(Case(rate=100.0)), prices.WRITES) == pytest.approx(0.1 * MILLION)
+
+
+def test_eventbridge_asks_the_same_at_any_rate() -> None:
+    assert total(eventbridge()) == pytest.approx(2.20)
+
+
+def test_sweephand_is_cheaper_from_the_rate_that_the_page_names(bill: Bill) -> None:
+    rate = comparison.cheaper_from(bill)
+    assert 1.0 < rate < 20.0
+    assert total(bill.lines(Case(rate=1.0))) > total(eventbridge()) > total(bill.lines(Case(rate=20.0)))
+    assert comparison.cheaper_from(bill, with_idle=True) > rate
+
+
+def test_a_month_is_cheaper_with_free_tiers(bill: Bill) -> None:
+    for row in tables.months(bill).splitlines()[2:]:
+        _, _, ours, theirs, ours_free, theirs_free = (float(cell) for cell in row.strip("| ").split(" | "))
+        assert 0 <= ours_free <= ours
+        assert 0 <= theirs_free <= theirs
