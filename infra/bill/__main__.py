@@ -70,7 +70,10 @@ def _measure(part: str) -> str | None:
         case "handling":
             found = {"handling": handling.measure()}
         case _:
-            found = {"fills": fill.measure(Place(_PORT, enforces_roles=False))}
+            try:
+                found = {"fills": fill.measure(Place(_PORT, enforces_roles=False))}
+            except fill.TooSlowError as error:
+                return str(error)
     measured.update(found, f"{datetime.now(UTC).date()} at load {os.getloadavg()[1]:.0f}")
     return None
 

@@ -3,7 +3,7 @@
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,10 @@ _LEAD_MS: Final = DIRECT_WINDOW_MS + 30 * SECOND_MS
 _PATIENCE_S: Final = 40
 
 
+class TooSlowError(Exception):
+    """This machine did not keep up. The message says with what."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Phase:
     """Triggers of one rate, by job. `rate` is None for a herd."""
@@ -48,7 +52,7 @@ class _Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
     """One call of the delivery function: when it ended, the triggers it handled, and its billed ms."""
 
     ended_at: int
@@ -99,27 +103,34 @@ def _create(client: Client, url: str, phase: _Phase) -> None:
             results = client.ask("POST", "/v1/namespaces/fill/jobs", {"jobs": left})["results"]
             refused = {each["name"] for each in results if each["status"] not in (200, 201)}
             left = [job for job in left if job["name"] in refused]
-    assert _now() + DIRECT_WINDOW_MS < min(phase.due_at.values()), "the triggers go by the wheel"
+    if _now() + DIRECT_WINDOW_MS >= min(phase.due_at.values()):
+        raise TooSlowError("creating the jobs took so long that their triggers did not go by the wheel")
 
 
-def _calls(place: Place, since: int) -> Iterator[_Call]:
+def _calls(place: Place, since: int) -> Iterator[Call]:
     """The calls that delivered something. The local AWS keeps a log stream for each call."""
     client: Any = session().client("logs", endpoint_url=place.endpoint_url)
     asked: dict[str, Any] = {"logGroupName": f"/sweephand/{STACK_NAME}/deliver", "startTime": since}
-    streams: dict[str, list[Mapping[str, Any]]] = {}
+    found: list[Mapping[str, Any]] = []
     while True:
         answer = client.filter_log_events(**asked)
-        for event in answer["events"]:
-            streams.setdefault(event["logStreamName"], []).append(event)
+        found += answer["events"]
         if not (token := answer.get("nextToken")):
-            break
+            return calls_of(found)
         asked["nextToken"] = token
+
+
+def calls_of(found: Iterable[Mapping[str, Any]]) -> Iterator[Call]:
+    """The calls that delivered something, from all events of the delivery function's log."""
+    streams: dict[str, list[Mapping[str, Any]]] = {}
+    for event in found:
+        streams.setdefault(event["logStreamName"], []).append(event)
     for events in streams.values():
         lines = [_line(event["message"]) for event in events]
         fills = fill_of(line for line in lines if line.get("message") == "delivered")
         billed = [_billed_ms(event["message"]) for event in events if event["message"].startswith("REPORT ")]
         if fills and billed:
-            yield _Call(events[-1]["timestamp"], sum(fills), sum(billed))
+            yield Call(events[-1]["timestamp"], sum(fills), sum(billed))
 
 
 def _line(message: str) -> Mapping[str, Any]:
@@ -134,11 +145,14 @@ def _billed_ms(report: str) -> float:
     return float(report.partition("Billed Duration: ")[2].partition(" ms")[0])
 
 
-def _point(phase: _Phase, calls: Sequence[_Call], arrivals: Sequence[Arrival]) -> Fill:
+def _point(phase: _Phase, calls: Sequence[Call], arrivals: Sequence[Arrival]) -> Fill:
     of_phase = [each for each in calls if phase.begins_at <= each.ended_at < phase.ends_at]
     triggers = sum(each.triggers for each in of_phase)
     late = sorted(each.arrived_at - each.due_at for each in arrivals if each.job in phase.due_at)
-    assert triggers == len(late) == len(phase.due_at), "each trigger was delivered, and in its own phase"
+    if not triggers == len(late) == len(phase.due_at):
+        raise TooSlowError(
+            f"{len(phase.due_at)} triggers were due, {len(late)} came, {triggers} of them in their phase"
+        )
     return Fill(
         rate=phase.rate,
         triggers=triggers,

@@ -7,7 +7,7 @@ from typing import Final
 from infra.bench import prices
 from infra.bill.lines import GB, MONTH_DAYS, MONTH_MINUTES, MONTH_S, Line
 from infra.bill.measured import Measured
-from infra.bill.pollers import CORE_MB
+from infra.bill.pollers import CORE_MB, DYNAMODB_S
 from infra.bill.template import Template
 
 from sweephand.delivery.functions import hold_ms
@@ -26,9 +26,8 @@ POLLERS: Final = 5
 POLLERS_MIN: Final = 2
 _POLL_S: Final = 20
 
-#: Requests of an idle tick, one after the other, and the seconds that each takes.
+#: Requests of an idle tick, one after the other.
 _REQUESTS_OF_TICK: Final = 3
-_DYNAMODB_S: Final = 0.004
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +80,5 @@ def lines(measured: Measured, template: Template, parameters: Parameters) -> Ite
 
 def tick_gb_s(measured: Measured, memory_mb: int) -> float:
     """GB-seconds of a tick that finds nothing due."""
-    seconds = measured.idle.cpu_ms / 1_000 / min(1.0, memory_mb / CORE_MB) + _REQUESTS_OF_TICK * _DYNAMODB_S
+    seconds = measured.idle.cpu_ms / 1_000 / min(1.0, memory_mb / CORE_MB) + _REQUESTS_OF_TICK * DYNAMODB_S
     return seconds * memory_mb / 1024

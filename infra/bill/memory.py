@@ -37,24 +37,30 @@ def delivery(bill: Bill) -> Iterator[Delivery]:
             yield Delivery(case, memory_mb, dollars, *late)
 
 
-class Sweeping(NamedTuple):
-    """Tick and sweep with some memory.
+class Other(NamedTuple):
+    """Tick, sweep and API with some memory.
 
     Dollars a month for a tick that finds nothing, dollars a million triggers that are swept at 100 a second,
-    and seconds of CPU for a minute with 20,000 triggers.
+    and seconds of CPU for a minute with 20,000 triggers. Then dollars a million PUTs of the API function's
+    time, and ms of one.
     """
 
     memory_mb: int
     idle_dollars: float
     dollars: float
     minute_s: float
+    put_dollars: float
+    put_ms: float
 
 
-def sweeping(bill: Bill) -> Iterator[Sweeping]:
-    """Tick and sweep with every size."""
+def others(bill: Bill) -> Iterator[Other]:
+    """Tick, sweep and API with every size."""
     busy = Case(rate=100.0)
     for memory_mb in SIZES_MB:
         idle = prices.GB_SECOND.of(tick_gb_s(bill.measured, memory_mb) * MONTH_MINUTES)
         swept = prices.GB_SECOND.of(bill.sweep_gb_s(busy, memory_mb)) * MILLION
         cpu_ms = bill.measured.count("recurring", busy.rate).sweep_cpu_ms
-        yield Sweeping(memory_mb, idle, swept, 20_000 * cpu_ms / 1_000 / min(1.0, memory_mb / CORE_MB))
+        minute_s = 20_000 * cpu_ms / 1_000 / min(1.0, memory_mb / CORE_MB)
+        put_s = bill.api_s("oneOffSingly", memory_mb)
+        put_dollars = prices.GB_SECOND.of(put_s * memory_mb / 1024) * MILLION
+        yield Other(memory_mb, idle, swept, minute_s, put_dollars, put_s * 1_000)

@@ -32,7 +32,7 @@ def text(bill: Bill) -> str:
         "counts": tables.counts(bill),
         "bundle_seconds": tables.bundle_seconds(bill),
         "memories": tables.memories(bill),
-        "sweeping_memories": tables.sweeping_memories(bill),
+        "other_memories": tables.other_memories(bill),
         "price_list": tables.price_list(),
         "plot": comparison.plot(bill),
         "plot_of_herds": comparison.plot_of_herds(bill),

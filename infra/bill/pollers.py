@@ -25,7 +25,7 @@ CORE_MB: Final = 1_769
 _INVOKE_S: Final = 0.01
 
 #: Seconds that a request to DynamoDB takes.
-_DYNAMODB_S: Final = 0.004
+DYNAMODB_S: Final = 0.004
 
 #: Triggers that a sweeper sends in a second. This decides how early each message is visible.
 _SENT_PER_S: Final = 2_000
@@ -195,12 +195,12 @@ def _called(begins_at: float, taken: Sequence[_Message], work: Work) -> tuple[fl
     cpu_free_at = begins_at + work.call_cpu_s / work.core
     late: list[float] = []
     ends_at = begins_at
-    reads_s = _DYNAMODB_S  # The jobs are read shortly before their triggers are due, or at once.
+    reads_s = DYNAMODB_S  # The jobs are read shortly before their triggers are due, or at once.
     for due in dues:
         ready_at = max(due, heapq.heappop(threads), begins_at + reads_s, cpu_free_at)
         cpu_free_at = ready_at + work.trigger_cpu_s / work.core
         late.append(cpu_free_at - due)
-        done_at = cpu_free_at + work.answer_s + (_DYNAMODB_S if work.keeps_history else 0)
+        done_at = cpu_free_at + work.answer_s + (DYNAMODB_S if work.keeps_history else 0)
         ends_at = max(ends_at, done_at)
         heapq.heappush(threads, done_at)
     return ends_at - begins_at, late

@@ -322,13 +322,27 @@ def memories(bill: Bill) -> str:
     return table(["triggers", "MB", "$ a million, time alone", "p50 lateness, ms", "p99, ms"], rows)
 
 
-def sweeping_memories(bill: Bill) -> str:
-    """The memory of tick and sweep."""
+def other_memories(bill: Bill) -> str:
+    """The memory of tick, sweep and API."""
     rows = [
-        [f"{each.memory_mb:,}", dollars(each.idle_dollars), f"{each.dollars:.3f}", f"{each.minute_s:.1f}"]
-        for each in memory.sweeping(bill)
+        [
+            f"{each.memory_mb:,}",
+            dollars(each.idle_dollars),
+            f"{each.dollars:.3f}",
+            f"{each.minute_s:.1f}",
+            dollars(each.put_dollars),
+            f"{each.put_ms:.0f}",
+        ]
+        for each in memory.others(bill)
     ]
-    columns = ["MB", "tick without work, $ a month", "sweep, $ a million", "20,000 triggers take, s of CPU"]
+    columns = [
+        "MB",
+        "tick without work, $ a month",
+        "sweep, $ a million triggers",
+        "sweep of 20,000 triggers, s of CPU",
+        "API, $ a million PUTs",
+        "a PUT, ms",
+    ]
     return table(columns, rows)
 
 

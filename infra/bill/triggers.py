@@ -10,7 +10,7 @@ from infra.bench import prices
 from infra.bill import pollers
 from infra.bill.lines import GB, MILLION, MONTH_DAYS, MONTH_S, Line
 from infra.bill.measured import Count, Measured
-from infra.bill.pollers import AWS, Platform, Polled, Work
+from infra.bill.pollers import AWS, CORE_MB, DYNAMODB_S, Platform, Polled, Work
 from infra.bill.template import Template
 
 from sweephand.base.instants import DAY_MS
@@ -38,8 +38,7 @@ _PLAYED_S_MAX: Final = 12_000
 _PLAYED_S_MIN: Final = 30
 _HERD_MINUTES: Final = 60
 
-#: Seconds that a request to DynamoDB takes, of which the API makes three for one job.
-_DYNAMODB_S: Final = 0.004
+#: Requests to DynamoDB that the API makes for one job.
 _REQUESTS_OF_PUT: Final = 3
 
 #: A bulk call commits eight jobs at a time, and makes five more requests (docs/performance.md).
@@ -120,15 +119,18 @@ class Bill:
         sent_bytes = handling.request_bytes + CONNECTION_BYTES
         yield Line(EGRESS, prices.EGRESS, sent_bytes / GB)
 
+    def api_s(self, kind: str, memory_mb: int) -> float:
+        """Seconds of the API function for a job of that kind."""
+        handling, core = self.measured.handling, min(1.0, memory_mb / CORE_MB)
+        if kind == "oneOffSingly":
+            return handling.put_ms / 1_000 / core + _REQUESTS_OF_PUT * DYNAMODB_S
+        return handling.bulk_job_ms / 1_000 / core + _ROUNDS_OF_BULK * DYNAMODB_S / JOBS_PER_BULK_MAX
+
     def _of_api(self, case: Case) -> Iterator[Line]:
         """The share of a job in the call that creates it."""
         handling, memory_mb = self.measured.handling, self.template.memory_mb("Api")
-        core = min(1.0, memory_mb / pollers.CORE_MB)
-        if case.kind == "oneOffSingly":
-            share, seconds = 1.0, handling.put_ms / 1_000 / core + _REQUESTS_OF_PUT * _DYNAMODB_S
-        else:
-            share = 1 / JOBS_PER_BULK_MAX
-            seconds = handling.bulk_job_ms / 1_000 / core + _ROUNDS_OF_BULK * _DYNAMODB_S * share
+        share = 1.0 if case.kind == "oneOffSingly" else 1 / JOBS_PER_BULK_MAX
+        seconds = self.api_s(case.kind, memory_mb)
         yield Line(API, prices.HTTP_API, share)
         yield Line(API, prices.INVOCATIONS, share)
         yield Line(API, prices.GB_SECOND, seconds * memory_mb / 1024)
@@ -175,7 +177,7 @@ class Bill:
         Nothing but the processor is counted: the requests of a sweep overlap, or are shared by many triggers.
         """
         memory_mb = memory_mb or self.template.memory_mb("Tick")
-        core = min(1.0, memory_mb / pollers.CORE_MB)
+        core = min(1.0, memory_mb / CORE_MB)
         idle_ms = self.measured.idle.cpu_ms / (case.per_s * 60)
         cpu_ms = max(0.0, self._count(case).sweep_cpu_ms - idle_ms)
         requests_s = self._requests_s_of_sweep(case)
@@ -184,7 +186,7 @@ class Bill:
     def _requests_s_of_sweep(self, case: Case) -> float:
         """Seconds for which a sweep waits, for each trigger: eight requests in a row for each thousand."""
         turns = max(1.0, case.per_s * 60 / 1_000)
-        return 8 * _DYNAMODB_S * turns / (case.per_s * 60)
+        return 8 * DYNAMODB_S * turns / (case.per_s * 60)
 
     def _count(self, case: Case) -> Count:
         """The count of the case, or of the next lower rate that was counted, and of the lowest if none is."""

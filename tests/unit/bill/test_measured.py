@@ -1,0 +1,52 @@
+"""The file of measured points."""
+
+from pathlib import Path
+
+import pytest
+from infra.bill import measured
+from tests.unit.bill.test_triggers import COUNTS, MEASURED, counted
+
+
+def written(path: Path) -> None:
+    parts = {"idle": MEASURED.idle, "handling": MEASURED.handling, "fills": list(MEASURED.fills)}
+    measured.update({"counts": COUNTS, **parts}, "2026-11-22", path)
+
+
+def test_points_are_read_as_they_were_written(tmp_path: Path) -> None:
+    written(path := tmp_path / "measured.json")
+    found = measured.load(path)
+    assert (found.counts, found.idle, found.handling, found.fills) == (
+        COUNTS,
+        MEASURED.idle,
+        MEASURED.handling,
+        list(MEASURED.fills),
+    )
+
+
+def test_a_part_that_is_measured_again_replaces_itself_alone(tmp_path: Path) -> None:
+    written(path := tmp_path / "measured.json")
+    measured.update({"counts": COUNTS[:1]}, "2027-01-01", path)
+    found = measured.load(path)
+    assert found.counts == COUNTS[:1]
+    assert found.fills == list(MEASURED.fills)
+    assert found.when["counts"] == "2027-01-01"
+    assert found.when["fills"] == "2026-11-22"
+
+
+def test_a_count_is_found_by_its_kind_and_rate_and_a_herd_by_its_size() -> None:
+    assert MEASURED.count("recurring", 20.0) == counted("recurring", 20.0, per_minute=1_200, writes=0.1)
+    assert MEASURED.count("recurring", None, 60).per_minute == 60
+    with pytest.raises(ValueError, match="not enough values"):
+        MEASURED.count("recurring", 7.0)
+
+
+def test_the_committed_file_has_every_count_that_the_page_shows() -> None:
+    found = measured.load()
+    assert {each.kind for each in found.counts} == {
+        "recurring",
+        "recurringWithHistory",
+        "oneOffInBulk",
+        "oneOffSingly",
+    }
+    assert all(each.triggers > 0 and each.writes >= 0 and each.reads >= 1 for each in found.counts)
+    assert (found.idle.writes, found.idle.reads, found.idle.invocations) == (1, 2, 1)
