@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start, sweeper
+from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start, stored, sweeper
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -25,6 +25,13 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
     parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run (default 10000)")
     parser.add_argument("--inputs", type=int, default=100_000, help="random schedules (default 100000)")
+    parser.add_argument(
+        "--stored",
+        type=int,
+        nargs="+",
+        default=stored.SIZES,
+        help=f"stored timers of the part `stored` (default {' '.join(map(str, stored.SIZES))})",
+    )
     parser.add_argument("--port", type=int, default=_PORT, help=f"for a local AWS (default {_PORT})")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(_PARTS)
@@ -74,6 +81,10 @@ def _sweeper(_: argparse.Namespace) -> Report | str:
     return sweeper.measure()
 
 
+def _stored(arguments: argparse.Namespace) -> Report | str:
+    return dynamodb_local.available() or stored.measure(arguments.stored)
+
+
 def _slow(_: argparse.Namespace) -> Report | str:
     return slow.measure()
 
@@ -91,6 +102,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "start": _start,
     "creation": _creation,
     "sweeper": _sweeper,
+    "stored": _stored,
     "deliveries": _deliveries,
     "slow": _slow,
     "lateness": _lateness,

@@ -17,9 +17,9 @@ from infra.bench.function import alone
 from infra.bench.recorded_aws import Asked, RecordedAws
 from infra.bench.report import OVER, Report
 
+from sweephand.base.concurrency import REQUESTS_AT_ONCE
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.delivery.sqs_clients import sqs_client
-from sweephand.delivery.sqs_queue import CALLS_MAX
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.timer import OccurrenceTimer, StoredTimer, TimerPack, pack_key
@@ -143,9 +143,9 @@ def measure() -> Report:
         is_within=all(race.is_within for race in races),
         notes=(
             f"Aims: a ratio of {_RATIO_MIN}, and {_PER_S_MIN} triggers a second where each call takes 4 ms.",
-            f"Bare boto3 makes the same requests with the same clients, {CALLS_MAX} at once: of each chunk",
-            "first all reads, then all writes and sends, then the commit. AWS answers beneath boto3, without",
-            "a network. CPU time includes what stands in for AWS, on both sides.",
+            f"Bare boto3 makes the same requests with the same clients, {REQUESTS_AT_ONCE} at once: of each",
+            "chunk first all reads, then all writes and sends, then the commit. AWS answers beneath boto3,",
+            "without a network. CPU time includes what stands in for AWS, on both sides.",
         ),
     )
 
@@ -170,7 +170,7 @@ def _race(work: _Work, latency_ms: int) -> _Race:
         aws.latency_ms = latency_ms
         stages = _stages(asked)
         clients: dict[str, Any] = {"dynamodb": connect.dynamodb(), "sqs": sqs_client(None)}
-        with ThreadPoolExecutor(CALLS_MAX) as threads:
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as threads:
 
             def replay() -> None:
                 for stage in stages:

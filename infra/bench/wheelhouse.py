@@ -20,9 +20,11 @@ from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import JobKey
+from sweephand.model.job import Job, JobKey
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.ports import Answer, Attempt
 from sweephand.runtime.app import App, Options
+from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
@@ -201,6 +203,17 @@ class Wheelhouse:
         """An item takes its names and values, and 100 bytes that DynamoDB adds for storage."""
         pages = self._client.get_paginator("scan").paginate(TableName=f"{self._name}-{table}")
         return sum(_ITEM_BYTES + _size({"M": item}) for page in pages for item in page["Items"])
+
+    def store(self, jobs: Sequence[Job], timers: Sequence[OccurrenceTimer]) -> None:
+        """Write jobs and timers as they are, 25 to a call. Nothing is armed."""
+        self._jobs_table.put_batch([stored_jobs._item(job) for job in jobs])  # noqa: SLF001 - jobs have no batch
+        self._app.ports.timers.put(timers)
+
+    def pass_minute(self) -> Instant:
+        """Move the clock to the start of the next minute, and return it."""
+        minute = self.clock.now() - self.clock.now() % MINUTE_MS + MINUTE_MS
+        self.clock.wait_until(minute)
+        return minute
 
     def run(self, minutes: int) -> None:
         """Tick at the start of each of the next minutes, and deliver what is due before the next one."""
