@@ -65,7 +65,13 @@ class Function:
     def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
         """Answer the requests that the function makes while it makes its clients."""
         if not has_boto3:
-            return patch.object(boto3, "client", lambda *_, **__: self.dynamodb)
+            make: Callable[..., Any] = boto3.client
+
+            def client(service: str, **named: Any) -> Any:
+                """DynamoDB's stand-in, and real clients of all other services, which are called by nobody."""
+                return self.dynamodb if service == "dynamodb" else make(service, **named)
+
+            return patch.object(boto3, "client", client)
         answer_beneath_boto3(self.dynamodb)
         return nullcontext()
 

@@ -41,8 +41,10 @@ from sweephand.targets.queues import EVERY_QUEUE
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-#: The defaults of template.yaml.
+#: More than one, so that the cost of a shard shows.
 SHARDS = 4
+
+#: The defaults of template.yaml.
 SWEEPERS_MAX = 4
 BUNDLE_SPAN_MS = SECOND_MS
 
@@ -286,7 +288,7 @@ def _size(value: Mapping[str, Any]) -> int:
         case "B":
             return len(content if isinstance(content, bytes) else b64decode(content))
         case "N":
-            return len(content) // 2 + 1
+            return (len(content) + 1) // 2 + 1
         case "M":
             return sum(len(name.encode()) + _size(each) for name, each in content.items())
         case "L":

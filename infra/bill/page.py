@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from infra.bench.prices import CHECKED
-from infra.bill import comparison, tables
+from infra.bill import comparison, evidence, tables
 from infra.bill.lines import total
 from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge
 
@@ -27,13 +27,13 @@ def text(bill: Bill) -> str:
         "months": tables.months(bill),
         "idle": tables.idle_table(bill),
         "idle_parameters": tables.idle_parameters(bill),
-        "fill": tables.fill(bill),
-        "pollers": tables.pollers(bill),
-        "counts": tables.counts(bill),
-        "bundle_seconds": tables.bundle_seconds(bill),
-        "memories": tables.memories(bill),
-        "other_memories": tables.other_memories(bill),
-        "price_list": tables.price_list(),
+        "fill": evidence.fill(bill),
+        "pollers": evidence.pollers(bill),
+        "counts": evidence.counts(bill),
+        "bundle_seconds": evidence.bundle_seconds(bill),
+        "memories": evidence.memories(bill),
+        "other_memories": evidence.other_memories(bill),
+        "price_list": evidence.price_list(),
         "plot": comparison.plot(bill),
         "plot_of_herds": comparison.plot_of_herds(bill),
         "eventbridge": tables.dollars(total(eventbridge())),

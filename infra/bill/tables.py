@@ -1,15 +1,12 @@
-"""The tables of docs/cost.md, as Markdown."""
+"""The tables of docs/cost.md that show dollars, as Markdown."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from infra.bench import prices
-from infra.bill import idle, memory
+from infra.bill import idle
 from infra.bill.lines import MILLION, MONTH_S, Line, by_part, total, total_with_free_tier
-from infra.bill.pollers import AWS, AWS_FULL, CORE_MB, LOCAL, Platform, poll
-from infra.bill.triggers import OF_AIM, PARTS, Bill, Case, dues, eventbridge
+from infra.bill.triggers import OF_AIM, PARTS, Bill, Case, eventbridge
 
 #: Triggers a second that the page shows, and herds that are due at the beginning of each minute.
 RATES: Final = (1.0, 5.0, 10.0, 20.0, 100.0, 1_000.0)
@@ -24,7 +21,8 @@ AIM_IN_BULK: Final = 1.10
 AIM_OF_HISTORY: Final = 0.65
 AIM_IDLE: Final = 0.45
 
-_CASES: Final = (*(Case(rate=rate) for rate in RATES), *(Case(herd=herd) for herd in HERDS))
+#: Every case that has a column.
+CASES: Final = (*(Case(rate=rate) for rate in RATES), *(Case(herd=herd) for herd in HERDS))
 
 
 def dollars(value: float) -> str:
@@ -49,24 +47,24 @@ def by_rate(bill: Bill) -> str:
         ("one-off, created singly, no history", "oneOffSingly", False),
         ("one-off, created singly, with history", "oneOffSingly", True),
     ):
-        cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in _CASES)
+        cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
         rows.append(
             [name, *(dollars(total(bill.lines(each))) if bill.is_counted(each) else "" for each in cases)]
         )
-    rows.append(["**EventBridge**", *([f"**{dollars(total(eventbridge()))}**"] * len(_CASES))])
-    return table(["$ a million triggers", *map(named, _CASES)], rows)
+    rows.append(["**EventBridge**", *([f"**{dollars(total(eventbridge()))}**"] * len(CASES))])
+    return table(["$ a million triggers", *map(named, CASES)], rows)
 
 
 def parts(bill: Bill) -> str:
     """Dollars a million of each part, for a recurring job without history."""
-    sums = [by_part(bill.lines(each)) for each in _CASES]
+    sums = [by_part(bill.lines(each)) for each in CASES]
     rows = [
         [part, *(dollars(each.get(part, 0)) for each in sums)]
         for part in PARTS
         if any(part in each for each in sums)
     ]
     rows.append(["**in all**", *(f"**{dollars(sum(each.values()))}**" for each in sums)])
-    return table(["part", *map(named, _CASES)], rows)
+    return table(["part", *map(named, CASES)], rows)
 
 
 def aims(bill: Bill) -> str:
@@ -117,11 +115,11 @@ def answers(bill: Bill) -> str:
     rows = [
         [
             f"{answer_s:g} s",
-            *(dollars(total(bill.lines(replace(each, answer_s=answer_s)))) for each in _CASES),
+            *(dollars(total(bill.lines(replace(each, answer_s=answer_s)))) for each in CASES),
         ]
         for answer_s in ANSWERS_S
     ]
-    return table(["the consumer takes", *map(named, _CASES)], rows)
+    return table(["the consumer takes", *map(named, CASES)], rows)
 
 
 def months(bill: Bill) -> str:
@@ -193,173 +191,6 @@ def idle_parameters(bill: Bill) -> str:
         for name, each in asked.items()
     ]
     return table(["parameter", "$ a month"], rows)
-
-
-def fill(bill: Bill) -> str:
-    """Calls and billed seconds of a trigger: on the local stack, and by the model of its poller."""
-    rows = []
-    for each in bill.measured.fills:
-        case = Case(rate=each.rate, herd=0 if each.rate else each.triggers)
-        # Here each function has a core, as long as others leave it one.
-        modelled = bill.polled(case, LOCAL, CORE_MB)
-        rows.append(
-            [
-                f"{each.rate:g} a second" if each.rate else f"{each.triggers:,} together",
-                f"{each.triggers:,}",
-                f"{each.calls / each.triggers:.4f}",
-                f"{modelled.calls:.4f}",
-                f"{each.billed_s / each.triggers:.3f}",
-                f"{modelled.billed_s:.3f}",
-            ]
-        )
-    columns = [
-        "rate",
-        "triggers",
-        "calls of each: local stack",
-        "model",
-        "billed s of each: local stack",
-        "model",
-    ]
-    return table(columns, rows)
-
-
-def pollers(bill: Bill) -> str:
-    """What the model says of AWS's pollers, and how much the unknown sharing of messages matters."""
-
-    def of(case: Case, platform: Platform) -> list[str]:
-        polled = bill.polled(case, platform)
-        return [f"{polled.calls:.4f}", f"{polled.billed_s:.3f}"]
-
-    rows = [
-        [
-            named(case),
-            f"{1 / bill.polled(case).messages:.1f}",
-            *of(case, AWS),
-            *of(case, AWS_FULL),
-            str(bill.polled(case).at_once),
-        ]
-        for case in _CASES
-    ]
-    columns = [
-        "",
-        "triggers to a message",
-        "calls",
-        "billed s",
-        "calls, full",
-        "billed s, full",
-        "calls at once",
-    ]
-    return table(columns, rows)
-
-
-def bundle_seconds(bill: Bill) -> str:
-    """Dollars a million for SQS, calls and the delivery function's time, by `BundleSeconds`."""
-
-    def asked(case: Case, seconds: int) -> float:
-        memory_mb = bill.template.memory_mb("Deliver")
-        polled = poll(dues(case), seconds, bill.work(case, memory_mb))
-        return MILLION * (
-            prices.SQS_REQUESTS.of(polled.messages / 10 + 2 * polled.calls)
-            + prices.INVOCATIONS.of(polled.calls)
-            + prices.GB_SECOND.of(polled.billed_s * memory_mb / 1024)
-        )
-
-    rows = [[f"`{each}`", *(dollars(asked(case, each)) for case in _CASES)] for each in (0, 1, 2)]
-    return table(["`BundleSeconds`", *map(named, _CASES)], rows)
-
-
-def counts(bill: Bill) -> str:
-    """What was counted on DynamoDB Local."""
-    names = {
-        "recurring": "recurring",
-        "recurringWithHistory": "recurring, with history",
-        "oneOffInBulk": "one-off, in bulk",
-        "oneOffSingly": "one-off, singly",
-    }
-    rows = [
-        [
-            names[each.kind],
-            f"{each.rate:g} a second" if each.rate else f"{each.per_minute:,} together",
-            f"{each.triggers:,}",
-            f"{each.writes:.2f}",
-            f"{each.reads:.2f}",
-            f"{1 / each.messages:.1f}",
-            f"{each.sends:.3f}",
-            f"{each.timers_bytes:.0f}",
-            f"{each.sweep_cpu_ms:.2f}",
-        ]
-        for each in sorted(
-            bill.measured.counts,
-            key=lambda each: (list(names).index(each.kind), each.rate or math.inf, each.per_minute),
-        )
-    ]
-    columns = [
-        "kind",
-        "rate",
-        "triggers",
-        "WRU",
-        "RRU",
-        "triggers to a message",
-        "SQS sends",
-        "bytes of timers",
-        "sweep, CPU ms",
-    ]
-    return table(columns, rows)
-
-
-def memories(bill: Bill) -> str:
-    """The delivery function's memory: dollars a million and lateness."""
-    rows = [
-        [
-            named(each.case),
-            f"{each.memory_mb:,}",
-            dollars(each.dollars),
-            f"{each.late_p50_ms:,.0f}",
-            f"{each.late_p99_ms:,.0f}",
-        ]
-        for each in memory.delivery(bill)
-    ]
-    return table(["triggers", "MB", "$ a million, time alone", "p50 lateness, ms", "p99, ms"], rows)
-
-
-def other_memories(bill: Bill) -> str:
-    """The memory of tick, sweep and API."""
-    rows = [
-        [
-            f"{each.memory_mb:,}",
-            dollars(each.idle_dollars),
-            f"{each.dollars:.3f}",
-            f"{each.minute_s:.1f}",
-            dollars(each.put_dollars),
-            f"{each.put_ms:.0f}",
-        ]
-        for each in memory.others(bill)
-    ]
-    columns = [
-        "MB",
-        "tick without work, $ a month",
-        "sweep, $ a million triggers",
-        "sweep of 20,000 triggers, s of CPU",
-        "API, $ a million PUTs",
-        "a PUT, ms",
-    ]
-    return table(columns, rows)
-
-
-def price_list() -> str:
-    """Each price with its source."""
-    rows = [
-        [
-            each.what,
-            f"{each.dollars:.10f}".rstrip("0").rstrip(".") if each.dollars < 0.001 else dollars(each.dollars),  # noqa: PLR2004 - a GB-second
-            ("a million " if each.each == MILLION else "each of ") + each.unit,
-            f"{each.free:,.0f}" if each.free else "",
-            each.source,
-            each.quoted or "not compared",
-        ]
-        for each in prices.ALL
-    ]
-    return table(["", "$", "for", "free each month", "AWS's page", "compared with"], rows)
 
 
 def named(case: Case) -> str:

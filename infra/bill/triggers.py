@@ -19,7 +19,7 @@ from sweephand.base.timing import TIMER_RETENTION_MS
 
 #: Parts of the bill of a trigger, in the order of the page. The design's aims count the first eight.
 API: Final = "the API that creates the job"
-UNITS: Final = "DynamoDB: writes"
+WRITES: Final = "DynamoDB: writes"
 READS: Final = "DynamoDB: reads"
 SQS: Final = "SQS requests"
 CALLS: Final = "Lambda calls"
@@ -29,7 +29,7 @@ LOGS: Final = "logs, kept as the template says"
 METRICS: Final = "metrics"
 STORAGE: Final = "storage of timers, jobs and history"
 EGRESS: Final = "data to the consumer"
-OF_AIM: Final = (API, UNITS, READS, SQS, CALLS, DELIVERY, SWEEPING, LOGS)
+OF_AIM: Final = (API, WRITES, READS, SQS, CALLS, DELIVERY, SWEEPING, LOGS)
 PARTS: Final = (*OF_AIM, METRICS, STORAGE, EGRESS)
 
 #: Triggers that are played at least for a rate, and minutes of a herd.
@@ -106,7 +106,7 @@ class Bill:
         deliver_gb = self.template.memory_mb("Deliver") / 1024
         if case.kind != "recurring":
             yield from self._of_api(case)
-        yield Line(UNITS, prices.WRITES, count.writes + (self.history_writes if case.keeps_history else 0))
+        yield Line(WRITES, prices.WRITES, count.writes + (self.history_writes if case.keeps_history else 0))
         yield Line(READS, prices.READS, count.reads)
         yield Line(SQS, prices.SQS_REQUESTS, count.sends + 2 * polled.calls)
         yield Line(CALLS, prices.INVOCATIONS, polled.calls)

@@ -104,7 +104,9 @@ def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]]
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
-            print(f"{stack} stays. It costs about $0.02 a day until: python -m infra.smoke --remove {stack}")
+            print(
+                f"{stack} stays. It costs about $0.39 a month until: python -m infra.smoke --remove {stack}"
+            )
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws, queues)
