@@ -80,6 +80,11 @@ BOUNDS: Final[Mapping[tuple[str, ...], NumberBounds | TextBounds]] = {
     ("description",): DESCRIPTION,
 }
 
+#: The JSON pointers of each of these fields and of the fields around it, the outermost first.
+_POINTERS: Final = {
+    path: tuple(pointer(*path[:depth]) for depth in range(1, len(path) + 1)) for path in BOUNDS
+}
+
 
 def bounds_violations(written: Mapping[str, Any], refused: Collection[Violation] = ()) -> list[Violation]:
     """The fields of a job or of a schedule that are out of their bounds; empty if there are none.
@@ -90,9 +95,9 @@ def bounds_violations(written: Mapping[str, Any], refused: Collection[Violation]
     places_refused = {each.pointer for each in refused}
     found: list[Violation] = []
     for path, bounds in BOUNDS.items():
-        places = {pointer(*path[:depth]) for depth in range(1, len(path) + 1)}
-        if places_refused.isdisjoint(places):
-            found += bounds.violations(pointer(*path), value_at(written, path))
+        pointers = _POINTERS[path]
+        if path[0] in written and places_refused.isdisjoint(pointers):
+            found += bounds.violations(pointers[-1], value_at(written, path))
     return found + label_bounds_violations(written.get("labels"), refused)
 
 
