@@ -103,7 +103,7 @@ def multiplies_looks() -> Iterator[None]:
 
 @mutation(
     "An acceptance is recorded before the look at its deadline is sent",
-    shown_by="tests/unit/runs/test_async_kills.py::test_whatever_is_killed_anywhere_the_run_comes_to_its_end",
+    shown_by="tests/unit/runs/test_async_kills.py::test_a_run_comes_to_its_end_wherever_a_function_is_killed",
 )
 def records_before_its_deadline() -> Iterator[None]:
     put_off = Deferred()
@@ -296,7 +296,7 @@ def names_chains_by_their_moment() -> Iterator[None]:
 
 @mutation(
     "A failure without a record is notified at once, as a success is",
-    shown_by="tests/unit/runs/test_notify.py::test_a_failure_that_was_not_recorded_is_not_told_of",
+    shown_by="tests/unit/runs/test_notify.py::test_no_notification_is_delivered_of_a_failure_that_was_not_recorded",
 )
 def notifies_unrecorded_failures() -> Iterator[None]:
     with patch.object(

@@ -16,7 +16,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
-def test_a_consumer_that_answers_202_has_the_run_until_it_reports() -> None:
+def test_a_run_whose_consumer_answers_202_goes_on_until_the_consumer_reports() -> None:
     world = World()
     worker = running(world)
     run = run_of(world)
@@ -32,7 +32,7 @@ def test_a_consumer_that_answers_202_has_the_run_until_it_reports() -> None:
 
 
 @pytest.mark.parametrize("code", [200, 201, 204])
-def test_any_other_success_is_one_at_once(code: int) -> None:
+def test_any_other_success_ends_the_run_at_once(code: int) -> None:
     world = World()
     _, message = due_async(world)
     answers(world, Answer(succeeded=True, code=code))
@@ -41,14 +41,14 @@ def test_any_other_success_is_one_at_once(code: int) -> None:
     assert not world.queue.waiting
 
 
-def test_a_queue_has_no_status_and_accepts() -> None:
+def test_a_queue_without_a_status_accepts_the_run() -> None:
     world = World()
     _, message = due_async(world)
     answers(world, Answer(succeeded=True))
     assert handle(world, message).name == "running"
 
 
-def test_202_is_success_to_a_job_that_does_not_ask_for_reports() -> None:
+def test_an_answer_202_is_success_for_a_job_that_asks_for_no_reports() -> None:
     world = World()
     message = due(world)
     answers(world, ACCEPTED)
@@ -56,7 +56,7 @@ def test_202_is_success_to_a_job_that_does_not_ask_for_reports() -> None:
     assert [attempt.run_token for attempt in world.consumers.attempts] == [None]
 
 
-def test_a_first_attempt_is_claimed_and_accepted_in_two_writes_and_looked_at_by_one_message() -> None:
+def test_a_first_attempt_takes_two_writes_and_one_message_that_checks_its_deadline() -> None:
     world = World()
     _, message = due_async(world)
     calls = [call for call in calls_of(world, lambda: handle(world, message)) if call.startswith("before")]
@@ -128,7 +128,7 @@ def test_a_consumer_that_dies_is_found_by_its_heartbeat_and_the_run_retried() ->
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 2)
 
 
-def test_a_consumer_that_never_ends_is_ended_by_the_longest_run_time_whatever_its_heartbeats() -> None:
+def test_a_run_that_its_consumer_never_ends_is_ended_at_the_longest_run_time_despite_heartbeats() -> None:
     world = World()
     worker = running(world, maxRunTime="20m", retry={"maxAttempts": 1})
     while world.clock.time < NOON + 10_000 + 20 * MINUTE + DEADLINE_GRACE_MS:
@@ -191,7 +191,7 @@ def test_a_pause_holds_the_retry_of_a_run_and_not_the_run() -> None:
     assert run_of(world).attempts > 1
 
 
-def test_what_the_consumer_reports_as_failed_is_retried_by_the_policy() -> None:
+def test_an_attempt_that_the_consumer_reports_as_failed_is_retried_by_the_policy() -> None:
     world = World()
     worker = running(world)
     world.clock.time += MINUTE
@@ -204,7 +204,7 @@ def test_what_the_consumer_reports_as_failed_is_retried_by_the_policy() -> None:
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
 
 
-def test_what_the_consumer_reports_as_failed_for_good_is_given_up() -> None:
+def test_a_run_that_the_consumer_reports_as_failed_for_good_is_given_up() -> None:
     world = World()
     worker = running(world, onError="pause")
     worker.fail(is_final=True)
@@ -250,7 +250,7 @@ def test_a_redriven_run_goes_on_with_a_token_of_its_own() -> None:
     assert worker.complete().state == "succeeded"
 
 
-def test_a_run_is_not_forgotten_before_it_is_over_and_then_kept_as_asked() -> None:
+def test_a_run_keeps_its_record_until_it_is_over_and_then_for_the_history_retention() -> None:
     world = World()
     worker = running(world, historyRetention="20d", maxRunTime="2d")
     assert run_of(world).expires_at == NOON + 10_000 + 20 * DAY

@@ -108,11 +108,11 @@ def check_end(world: World) -> None:
     ],
     ids=["delivery", "look", "heartbeat", "complete", "fail", "cancel"],
 )
-def test_whatever_is_killed_anywhere_the_run_comes_to_its_end(prepare: Act, act: Act) -> None:
+def test_a_run_comes_to_its_end_wherever_a_function_is_killed(prepare: Act, act: Act) -> None:
     kill_everywhere(prepare, act, check_end)
 
 
-def test_a_settlement_of_a_reported_failure_killed_anywhere_is_done_again() -> None:
+def test_a_reported_failure_is_settled_again_wherever_the_first_settlement_is_killed() -> None:
     def prepare(world: World) -> None:
         accepted(world)
         world.queue.waiting.clear()
@@ -127,7 +127,7 @@ ACTS: dict[str, Act] = {"look": deliver, **REPORTS}
 
 @pytest.mark.parametrize("one", ACTS.values(), ids=ACTS)
 @pytest.mark.parametrize("other", ACTS.values(), ids=ACTS)
-def test_two_who_meet_at_a_deadline_leave_one_end_in_every_order(one: Act, other: Act) -> None:
+def test_any_two_actions_on_a_run_at_its_deadline_leave_one_end_in_every_order(one: Act, other: Act) -> None:
     def prepare() -> World:
         world = prepared(silent)
         world.queue.copy()
@@ -147,7 +147,7 @@ def test_a_report_at_any_moment_of_a_delivery_leaves_one_end(other: Act) -> None
     assert every_interleaving(lambda: prepared(about_to_be_accepted), deliver, other, check) > 5
 
 
-def test_what_was_completed_in_time_is_never_delivered_again() -> None:
+def test_a_run_that_was_completed_in_time_is_never_delivered_again() -> None:
     def check(world: World) -> None:
         is_completed = run_of(world).state == "succeeded"
         attempts = len(world.consumers.attempts)
@@ -176,7 +176,7 @@ def looks(world: World) -> list[DeadlineMessage]:
     return [message for _, message in world.queue.waiting if isinstance(message, DeadlineMessage)]
 
 
-def test_deadlines_do_not_multiply_however_often_one_is_looked_at() -> None:
+def test_deadlines_do_not_multiply_however_often_their_messages_are_received() -> None:
     world = prepared(accepted)
     for _ in range(5):
         world.queue.copy()
@@ -203,7 +203,7 @@ def test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost()
     assert len(work(world).tokens) == 2, "the consumer's silence is found within ten seconds"
 
 
-def test_a_next_look_that_was_sent_twice_is_one_look_again() -> None:
+def test_a_next_check_of_a_deadline_that_was_sent_twice_becomes_one_again() -> None:
     world = prepared(accepted)
     ((_, first),) = world.queue.waiting
     assert isinstance(first, DeadlineMessage)
@@ -217,7 +217,7 @@ def test_a_next_look_that_was_sent_twice_is_one_look_again() -> None:
     assert run_of(world).next_look_at == following.not_before
 
 
-def test_a_look_whose_function_dies_at_any_call_comes_again_or_has_a_successor() -> None:
+def test_a_deadline_check_whose_function_is_killed_comes_again_or_has_a_successor() -> None:
     def prepare(world: World) -> None:
         accepted(world)
         ((_, first),) = world.queue.waiting
@@ -239,7 +239,7 @@ def test_a_look_whose_function_dies_at_any_call_comes_again_or_has_a_successor()
     kill_everywhere(prepare, deliver, check)
 
 
-def test_a_look_at_a_run_that_an_older_version_recorded_is_taken() -> None:
+def test_a_deadline_of_a_run_that_an_older_version_recorded_is_checked() -> None:
     world = prepared(accepted)
     ((_, first),) = world.queue.waiting
     assert isinstance(first, DeadlineMessage)

@@ -62,7 +62,7 @@ def test_a_first_success_that_cannot_be_recorded_is_not_delivered_again() -> Non
     assert not waiting(world)
 
 
-def test_the_next_attempt_is_sent_before_the_failure_is_recorded_and_a_letter_before_the_end_is() -> None:
+def test_the_next_attempt_or_the_dead_letter_is_sent_before_the_run_is_recorded() -> None:
     for answer, sent in ((FAILED, "after queue.send"), (FAILED._replace(is_final=True), "after queue.bury")):
         world = World()
         message = due(world)
@@ -100,7 +100,7 @@ def test_a_retry_beyond_the_queues_reach_goes_through_the_wheel_and_comes_back_o
 
 
 @pytest.mark.parametrize(("after_ms", "is_timer"), [(900_000, False), (900_001, True)])
-def test_the_queue_takes_what_is_up_to_a_quarter_of_an_hour_ahead(after_ms: int, *, is_timer: bool) -> None:
+def test_a_retry_up_to_900_s_ahead_goes_to_the_queue(after_ms: int, *, is_timer: bool) -> None:
     world = World()
     message = due(world)
     answers(world, Answer(succeeded=False, retry_after_at=NOON + 10_000 + after_ms))
@@ -109,7 +109,7 @@ def test_the_queue_takes_what_is_up_to_a_quarter_of_an_hour_ahead(after_ms: int,
     assert bool(world.queue.waiting) != is_timer
 
 
-def test_the_last_failure_becomes_a_dead_letter_with_all_that_is_needed_to_try_again() -> None:
+def test_the_last_failure_becomes_a_dead_letter_with_all_that_a_redrive_needs() -> None:
     world = World()
     message = due(
         world, retry={"maxAttempts": 2}, deadLetterQueue="https://sqs.eu-west-1.amazonaws.com/1/dead"
@@ -141,7 +141,7 @@ def test_a_final_answer_is_a_dead_letter_of_the_stack_after_one_attempt() -> Non
     assert run_of(world).state == "failed"
 
 
-def test_with_history_of_failures_a_success_at_once_leaves_nothing_and_a_later_one_its_end() -> None:
+def test_with_history_of_failures_a_first_success_leaves_no_record_and_a_later_success_does() -> None:
     world = World()
     handle(world, due(world, history="failures"))
     assert not world.runs.page(key_of(), None, "", 10).items
@@ -210,7 +210,7 @@ def test_a_claim_about_to_end_is_waited_for_a_second_at_least(left_ms: int) -> N
     assert waiting(world) == [(world.clock.time + 1_000 - NOON, following)]
 
 
-def test_an_attempt_whose_holder_died_is_done_again_when_its_claim_is_over() -> None:
+def test_an_attempt_whose_function_crashed_is_made_again_when_its_claim_is_over() -> None:
     world = World()
     following = retried(world)
     failing(world, "consumers.deliver", after=True, times=1)
@@ -223,7 +223,7 @@ def test_an_attempt_whose_holder_died_is_done_again_when_its_claim_is_over() -> 
     assert run_of(world).state == "succeeded"
 
 
-def test_an_attempt_that_a_later_one_has_overtaken_is_not_done_again() -> None:
+def test_an_attempt_that_a_later_attempt_has_followed_is_not_made_again() -> None:
     world = World()
     following = retried(world)
     answers(world, FAILED)
@@ -237,7 +237,7 @@ def test_an_attempt_that_a_later_one_has_overtaken_is_not_done_again() -> None:
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3]
 
 
-def test_a_first_attempt_done_twice_does_not_double_what_follows() -> None:
+def test_a_first_attempt_that_is_made_twice_is_followed_by_one_retry() -> None:
     world = World()
     message = due(world)
     answers(world, FAILED, FAILED)
@@ -269,7 +269,7 @@ def test_a_later_attempt_outlives_its_revision_and_takes_the_present_definition(
     assert world.consumers.attempts[-1].body == b"24"
 
 
-def test_the_wheel_outlasts_a_retention_that_is_over() -> None:
+def test_a_retry_in_the_wheel_outlasts_the_history_retention() -> None:
     world = World()
     world.put(dueTime="10s", retention="0s", retry={"maxAge": "30m", "initialDelay": "29m", "maxDelay": "1h"})
     answers(world, FAILED)

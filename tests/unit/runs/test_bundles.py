@@ -94,7 +94,7 @@ def test_a_job_that_is_deleted_a_second_before_its_trigger_is_due_is_not_deliver
     assert [name for name, _ in delivered(world)] == ["job-0"]
 
 
-def test_a_job_whose_read_fails_costs_its_neighbours_nothing() -> None:
+def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle() -> None:
     world = World()
     received = bundle(world, "10s", "10.1s", "10.2s")
     get, get_many = world.jobs.get, world.jobs.get_many
@@ -279,7 +279,7 @@ def handled_by(
     return world.intake(concurrently).handle(batch, deadline=world.clock.time + 90_000)
 
 
-def test_what_gets_no_thread_for_long_is_sent_alone_to_another_function(
+def test_a_trigger_that_gets_no_thread_for_long_is_sent_alone_to_another_function(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = World()
@@ -298,7 +298,7 @@ def test_what_gets_no_thread_for_long_is_sent_alone_to_another_function(
     assert [at for at, _ in waiting(world)] == late_ms
 
 
-def test_no_more_threads_are_asked_for_than_there_are() -> None:
+def test_a_bundle_uses_no_more_threads_than_there_are() -> None:
     world = World()
     received = bundle(world, *["10s"] * (DELIVERIES_AT_ONCE + 5))
     asked: list[int] = []
@@ -352,7 +352,7 @@ def test_a_claim_of_a_crashed_bundle_is_ended_though_its_job_claims_no_more() ->
     assert run.state == "succeeded"
 
 
-def test_a_single_and_its_bundle_have_one_identity() -> None:
+def test_a_trigger_has_the_same_id_alone_and_in_a_bundle() -> None:
     world = World()
     received = bundle(world, "10s", "10.1s")
     opened = decode(received.body)

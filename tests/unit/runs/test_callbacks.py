@@ -54,7 +54,7 @@ def test_reports_that_contradict_what_was_reported_come_too_late() -> None:
 
 
 @pytest.mark.parametrize("token", ["shr_" + "x" * 43, "", "x"])
-def test_a_token_that_is_not_the_run_s_opens_nothing_and_tells_nothing(token: str) -> None:
+def test_a_token_that_is_not_the_runs_changes_nothing_and_reveals_nothing(token: str) -> None:
     world = World()
     running(world)
     reporter = world.callbacks()
@@ -67,7 +67,7 @@ def test_a_token_that_is_not_the_run_s_opens_nothing_and_tells_nothing(token: st
     assert run_of(world).state == "running"
 
 
-def test_whoever_may_write_reports_without_a_token() -> None:
+def test_a_caller_who_may_write_the_job_reports_without_a_token() -> None:
     world = World()
     running(world)
     reporter = world.callbacks()
@@ -263,7 +263,7 @@ def test_a_run_that_is_to_be_tried_again_can_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED._replace(is_final=True)])
-def test_what_is_over_is_not_cancelled(answer: Answer) -> None:
+def test_a_run_that_is_over_is_not_cancelled(answer: Answer) -> None:
     world = World()
     message = due(world)
     answers(world, answer)
@@ -289,7 +289,7 @@ def test_an_attempt_under_way_is_not_cancelled() -> None:
     assert "claimed" in refusals[0]
 
 
-def test_a_deadline_is_put_back_for_as_long_as_the_stores_fail() -> None:
+def test_a_deadline_message_is_put_back_for_as_long_as_the_stores_fail() -> None:
     world = World()
     running(world, heartbeatTimeout="1m")
     deadline = world.queue.waiting.pop()[1]

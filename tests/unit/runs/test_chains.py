@@ -31,7 +31,7 @@ def delivered(world: World) -> list[tuple[str, Any]]:
     return [(each.trigger.key.name, json.loads(each.body)) for each in world.consumers.attempts]
 
 
-def test_a_chain_of_three_runs_one_after_the_other_each_told_of_the_one_before() -> None:
+def test_three_chained_jobs_run_in_order_and_each_gets_the_end_of_the_run_before() -> None:
     world = World()
     chain(world, "extract", "transform", "load")
     world.run_until(NOON + 12_000)
@@ -95,7 +95,7 @@ def test_a_paused_job_in_a_chain_holds_it_until_the_resume() -> None:
     assert [name for name, _ in delivered(world)] == ["a", "b"]
 
 
-def test_a_job_that_is_not_there_is_waited_for_and_then_given_up() -> None:
+def test_a_chained_trigger_of_a_missing_job_waits_and_is_then_given_up() -> None:
     world = World()
     world.put("a", dueTime="10s", onComplete={"type": "job", "name": "b"})
     world.run_until(NOON + MINUTE)
@@ -109,7 +109,7 @@ def test_a_job_that_is_not_there_is_waited_for_and_then_given_up() -> None:
     assert "There is no job b" in letter.reason
 
 
-def test_a_failed_run_of_a_chained_trigger_is_redriven_with_what_it_was_told() -> None:
+def test_a_failed_run_of_a_chained_trigger_is_redriven_with_its_data() -> None:
     world = World()
     chain(world, "a", "b")
     world.consumers.answering = lambda made: Answer(
@@ -126,7 +126,7 @@ def test_a_failed_run_of_a_chained_trigger_is_redriven_with_what_it_was_told() -
 
 
 @pytest.mark.parametrize("copies", [1, 2])
-def test_a_link_that_is_told_twice_is_one_trigger(copies: int) -> None:
+def test_a_notification_that_is_handled_twice_makes_one_chained_trigger(copies: int) -> None:
     world = World()
     chain(world, "a", "b")
     world.clock.time = NOON + 10_000
@@ -138,7 +138,7 @@ def test_a_link_that_is_told_twice_is_one_trigger(copies: int) -> None:
     assert len(runs(world, "b")) == 1
 
 
-def test_a_trigger_that_is_delivered_twice_ends_twice_and_is_followed_by_one_trigger() -> None:
+def test_a_trigger_that_is_delivered_twice_is_followed_by_one_chained_trigger() -> None:
     world = World()
     chain(world, "a", "b")
     world.clock.time = NOON + 10_000
@@ -154,7 +154,7 @@ def test_a_trigger_that_is_delivered_twice_ends_twice_and_is_followed_by_one_tri
     assert (run.due_at, run.lateness_ms) == (a.trigger.due_at, None)
 
 
-def test_a_chain_comes_to_its_end_whatever_is_killed() -> None:
+def test_a_chain_comes_to_its_end_wherever_a_function_is_killed() -> None:
     def prepare(world: World) -> None:
         chain(world, "a", "b", "c")
         world.clock.time = NOON + 10_000
@@ -199,7 +199,7 @@ def test_jobs_that_trigger_each_other_end_after_a_hundred_links_with_a_dead_lett
     assert letter.trigger.key == key_of("a")
 
 
-def test_a_chain_that_is_begun_by_hand_has_as_many_links_as_any() -> None:
+def test_a_chain_that_begins_with_a_trigger_by_hand_has_as_many_links_as_any() -> None:
     world = World()
     world.put("a", onComplete={"type": "job", "name": "a"})
     world.trigger("a")

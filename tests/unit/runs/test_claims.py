@@ -132,7 +132,7 @@ def test_a_claim_of_a_function_that_crashed_ends_when_its_job_is_deleted(attempt
     assert not world.queue.waiting
 
 
-def test_what_a_crashed_function_may_have_sent_keeps_its_claim_until_the_next_one_takes_it_over() -> None:
+def test_an_attempt_that_a_crashed_function_may_have_sent_keeps_its_claim_until_a_takeover() -> None:
     world = World()
     world.put(dueTime="10s", history="full")
     crash_until(world, NOON + MINUTE)

@@ -23,7 +23,7 @@ def due(**written: Any) -> tuple[World, list[Received]]:
     return world, world.queue.take()
 
 
-def test_a_trigger_takes_along_how_often_it_crashed_into_every_copy() -> None:
+def test_every_copy_of_a_trigger_carries_its_count_of_crashes() -> None:
     world, batch = due(history="full")
     failing(world, "runs.claim")
     world.deliver([batch[0]._replace(receives=3)])
@@ -38,7 +38,7 @@ def test_a_trigger_takes_along_how_often_it_crashed_into_every_copy() -> None:
     assert (copy.crashes, decode(encode(copy))) == (3, copy)
 
 
-def test_the_next_attempt_has_crashed_nobody_yet() -> None:
+def test_the_next_attempt_begins_with_no_crashes() -> None:
     world, batch = due()
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     world.deliver([batch[0]._replace(receives=3)])
@@ -47,7 +47,7 @@ def test_the_next_attempt_has_crashed_nobody_yet() -> None:
     assert (following.attempt, following.crashes) == (2, 0)
 
 
-def test_a_claim_left_by_who_crashed_is_ended_though_the_job_claims_no_more() -> None:
+def test_the_claim_of_a_crashed_function_is_ended_though_the_job_claims_no_more() -> None:
     world, batch = due(history="full")
     world.announce = crashing
     with suppress(KeyboardInterrupt):
@@ -61,7 +61,7 @@ def test_a_claim_left_by_who_crashed_is_ended_though_the_job_claims_no_more() ->
     assert run.state == "succeeded"
 
 
-def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and_a_failed_run() -> None:
+def test_a_trigger_that_crashes_every_function_becomes_a_dead_letter_and_a_failed_run() -> None:
     world, _ = due(history="full", onError="pause", onComplete=TOLD)
     world.queue.reappear()
     world.announce = crashing
@@ -90,7 +90,7 @@ def test_a_trigger_that_crashes_whoever_has_claimed_it_ends_as_a_dead_letter_and
     assert letter.reason in (job.pause_reason or "")
 
 
-def test_who_waits_for_days_is_not_given_up_for_crashes_that_were_not_over_it() -> None:
+def test_a_trigger_that_waits_for_days_is_not_given_up_for_crashes_of_other_messages() -> None:
     world, (received,) = due()
     world.pause()
     for _ in range(3 * CRASHES_MAX):
@@ -104,7 +104,7 @@ def test_who_waits_for_days_is_not_given_up_for_crashes_that_were_not_over_it() 
     assert world.consumers.dues == {NOON + 10_000}
 
 
-def test_what_was_held_still_ends_a_claim_that_was_left_by_who_crashed() -> None:
+def test_a_trigger_that_was_held_still_ends_the_claim_of_a_crashed_function() -> None:
     world, batch = due(history="full")
     world.announce = crashing
     with suppress(KeyboardInterrupt):
@@ -121,7 +121,7 @@ def test_what_was_held_still_ends_a_claim_that_was_left_by_who_crashed() -> None
     assert run.state == "succeeded"
 
 
-def test_what_came_back_because_no_function_could_be_started_is_delivered_however_often() -> None:
+def test_a_trigger_is_delivered_however_often_lambda_could_start_no_function_for_it() -> None:
     world, batch = due(history="outcome")
     world.deliver([batch[0]._replace(receives=40)])
     assert [attempt.number for attempt in world.consumers.attempts] == [1]
@@ -131,7 +131,7 @@ def test_what_came_back_because_no_function_could_be_started_is_delivered_howeve
     assert run.state == "succeeded"
 
 
-def test_one_that_crashes_whoever_begins_it_is_given_up_though_it_was_often_not_begun() -> None:
+def test_a_trigger_that_crashes_functions_is_given_up_though_lambda_often_started_none() -> None:
     world, batch = due()
     world.announce = crashing
     with suppress(KeyboardInterrupt):

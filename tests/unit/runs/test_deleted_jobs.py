@@ -37,7 +37,7 @@ def come_back_after_crashes(world: World, message: TriggerMessage, *, recreated:
 
 
 @pytest.mark.parametrize("delay", ["5s", "1h"])
-def test_a_run_that_was_to_be_tried_again_is_cancelled_when_its_turn_comes(delay: str) -> None:
+def test_a_run_to_be_retried_is_cancelled_when_its_retry_comes(delay: str) -> None:
     world = failed_once(retry={"initialDelay": delay})
     world.delete()
     world.run_until(NOON + 2 * HOUR)
@@ -48,7 +48,7 @@ def test_a_run_that_was_to_be_tried_again_is_cancelled_when_its_turn_comes(delay
     assert len(world.consumers.attempts) == 1
 
 
-def test_that_is_seen_at_once_however_young_the_job_was() -> None:
+def test_a_retry_of_a_deleted_job_is_cancelled_at_once_however_young_the_job_was() -> None:
     world = failed_once()
     ((at_ms, retry),) = waiting(world)
     world.delete()
@@ -57,7 +57,7 @@ def test_that_is_seen_at_once_however_young_the_job_was() -> None:
     assert run_of(world).state == "cancelled"
 
 
-def test_it_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
+def test_a_run_of_a_deleted_job_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
     world = failed_once()
     world.delete()
     world.put(dueTime=FAR)
@@ -65,7 +65,7 @@ def test_it_is_cancelled_though_there_is_a_new_job_of_its_name() -> None:
     assert run_of(world).state == "cancelled"
 
 
-def test_a_copy_that_comes_later_changes_nothing_of_it() -> None:
+def test_a_later_copy_of_the_retry_leaves_the_cancelled_run_as_it_is() -> None:
     world = failed_once()
     ((_, retry),) = waiting(world)
     world.delete()
@@ -77,7 +77,7 @@ def test_a_copy_that_comes_later_changes_nothing_of_it() -> None:
     assert run_of(world) == ended
 
 
-def test_a_run_that_succeeded_or_has_got_further_stays_as_it_is() -> None:
+def test_a_run_that_has_succeeded_or_is_at_a_later_attempt_stays_as_it_is() -> None:
     world = failed_once()
     ((_, retry),) = waiting(world)
     world.clock.time += MINUTE
@@ -88,7 +88,7 @@ def test_a_run_that_succeeded_or_has_got_further_stays_as_it_is() -> None:
     assert run_of(world).state == "succeeded"
 
 
-def test_a_retry_that_crashes_whoever_has_it_ends_its_run_too() -> None:
+def test_a_retry_that_crashes_functions_ends_its_run_too() -> None:
     world = failed_once()
     ((_, retry),) = waiting(world)
     world.queue.waiting.clear()
@@ -100,7 +100,7 @@ def test_a_retry_that_crashes_whoever_has_it_ends_its_run_too() -> None:
 
 
 @pytest.mark.parametrize("recreated", [False, True])
-def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*, recreated: bool) -> None:
+def test_a_trigger_that_crashed_functions_leaves_no_run_of_a_missing_job(*, recreated: bool) -> None:
     world = World()
     message = due(world)
     come_back_after_crashes(world, message, recreated=recreated)
@@ -109,7 +109,7 @@ def test_what_crashed_whoever_had_it_leaves_no_run_of_a_job_that_is_not_there(*,
 
 
 @pytest.mark.parametrize("recreated", [False, True])
-def test_what_was_claimed_by_whom_it_crashed_has_failed_though_its_job_is_deleted(*, recreated: bool) -> None:
+def test_a_run_whose_claiming_functions_crashed_fails_though_its_job_is_deleted(*, recreated: bool) -> None:
     world = World()
     message = due(world, history="full", onComplete={"type": "http", "url": "https://example.com/ends"})
     world.announce = crashing

@@ -17,7 +17,7 @@ from sweephand.runs.outcome import Outcome
 
 
 @pytest.mark.parametrize("early_ms", [1_000, 1_001, 5_500, 240_000, 900_000, 5_000_000])
-def test_a_message_a_second_early_or_more_is_sent_again_with_what_is_left(early_ms: int) -> None:
+def test_a_message_a_second_early_or_more_is_sent_again_with_the_rest_of_its_delay(early_ms: int) -> None:
     world = World()
     message = due(world)
     world.clock.time -= early_ms
@@ -27,7 +27,7 @@ def test_a_message_a_second_early_or_more_is_sent_again_with_what_is_left(early_
 
 
 @pytest.mark.parametrize("early_ms", [1, 500, 999])
-def test_less_than_a_second_is_waited_out(early_ms: int) -> None:
+def test_a_function_waits_for_a_trigger_that_is_less_than_a_second_early(early_ms: int) -> None:
     world = World()
     message = due(world)
     world.clock.time -= early_ms
@@ -35,7 +35,7 @@ def test_less_than_a_second_is_waited_out(early_ms: int) -> None:
     assert world.clock.time == NOON + 10_000
 
 
-def test_a_wait_that_returns_too_soon_is_gone_on_with() -> None:
+def test_a_wait_that_returns_too_soon_is_continued() -> None:
     world = World()
     message = due(world)
     world.clock.time -= 800
@@ -63,7 +63,7 @@ def test_an_attempt_carries_what_the_job_is_now_and_is_signed_for_its_namespace(
     assert attempt.trigger == message.trigger
 
 
-def test_a_job_without_data_sends_null_and_one_with_much_sends_it_all() -> None:
+def test_a_job_without_data_sends_null_and_a_job_with_large_data_sends_all_of_it() -> None:
     world = World()
     handle(world, due(world))
     world.put(dueTime="0s", data=LARGE)
@@ -71,7 +71,7 @@ def test_a_job_without_data_sends_null_and_one_with_much_sends_it_all() -> None:
     assert [attempt.body for attempt in world.consumers.attempts] == [b"null", LARGE.encode()]
 
 
-def test_data_that_is_not_there_is_a_fault_of_ours_and_no_attempt() -> None:
+def test_missing_data_is_a_fault_of_sweephand_and_no_attempt() -> None:
     world = World()
     message = due(world, data=LARGE)
     job = world.jobs.get(key_of())
@@ -108,7 +108,7 @@ def due_at_once(world: World) -> TriggerMessage:
     return message
 
 
-def test_a_commit_that_is_about_to_come_is_waited_for_a_moment() -> None:
+def test_the_delivery_function_waits_a_moment_for_a_commit_that_is_about_to_come() -> None:
     world = World()
     message = due_at_once(world)
     seen_too_early = JobRead(None, world.clock.time)
@@ -124,7 +124,7 @@ def test_a_commit_that_does_not_come_in_that_moment_is_left_to_the_queue() -> No
     assert waiting(world) == [(COMMIT_WAIT_MS + UNKNOWN_DELAY_MS, message)]
 
 
-def test_no_commit_is_waited_for_that_is_a_second_late_already() -> None:
+def test_the_delivery_function_does_not_wait_for_a_commit_that_is_a_second_late() -> None:
     world = World()
     message = due_at_once(world)
     world.delete()
@@ -167,7 +167,7 @@ def test_a_dead_trigger_is_dropped() -> None:
     [(-5_000, 1_000), (0, 1_000), (30_000, 30_000), (900_000, 900_000), (90_000_000, 900_000)],
 )
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_what_a_paused_job_owes_is_held_for_as_long_as_the_pause_has_lasted(
+def test_a_trigger_of_a_paused_job_is_held_for_as_long_as_the_pause_has_lasted(
     lasted_ms: int, delay_ms: int, attempt: int
 ) -> None:
     world = World()
@@ -200,7 +200,7 @@ def test_a_job_that_was_read_over_a_second_ago_is_read_again() -> None:
 
 @pytest.mark.parametrize("slow", ["after jobs.get", "after payloads.get", "after runs.claim"])
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_a_job_that_is_deleted_before_the_request_leaves_gets_none(slow: str, attempt: int) -> None:
+def test_no_request_leaves_for_a_job_that_is_deleted_before_it(slow: str, attempt: int) -> None:
     world = World()
     message = due(world, data=LARGE)._replace(attempt=attempt)
     job = world.jobs.get(key_of())
@@ -219,7 +219,7 @@ def test_a_job_that_is_deleted_before_the_request_leaves_gets_none(slow: str, at
     assert (len(world.consumers.attempts) == 0) == (slow != "after runs.claim" or attempt == 2)
 
 
-def test_what_is_paused_or_changed_while_something_took_long_is_found_so() -> None:
+def test_a_pause_during_a_slow_step_is_found_before_the_request() -> None:
     world = World()
     message = due(world)._replace(attempt=2)
 
@@ -232,7 +232,7 @@ def test_what_is_paused_or_changed_while_something_took_long_is_found_so() -> No
     assert not world.consumers.attempts
 
 
-def test_a_change_while_something_took_long_is_what_is_delivered() -> None:
+def test_a_change_of_the_job_during_a_slow_step_is_delivered() -> None:
     world = World()
     message = due(world, data="1")._replace(attempt=2)
 
@@ -246,7 +246,7 @@ def test_a_change_while_something_took_long_is_what_is_delivered() -> None:
     assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
 
 
-def test_a_change_while_the_consumer_is_slow_to_connect_is_what_is_delivered() -> None:
+def test_a_change_of_the_job_during_a_slow_connection_is_delivered() -> None:
     world = World()
     message = due(world, data="1")._replace(attempt=2)
     connections = iter((14_000, 0))
@@ -284,7 +284,7 @@ def test_a_job_that_becomes_asynchronous_under_way_is_delivered_with_a_token_to_
     assert attempt.run_token is not None
 
 
-def test_who_was_sent_a_token_may_report_though_its_job_asks_for_reports_no_more() -> None:
+def test_a_consumer_that_has_a_token_may_report_though_its_job_asks_for_no_more_reports() -> None:
     world = World()
     worker, message = due_async(world)
     changing_when_it_connects(world, "sync")
@@ -308,7 +308,7 @@ def test_a_job_that_changes_with_each_slow_connection_is_put_off_to_another_time
     assert copy == message
 
 
-def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> None:
+def test_a_store_that_is_too_slow_is_a_fault_and_no_attempt() -> None:
     world = World()
     message = due(world)
 
@@ -325,7 +325,7 @@ def test_a_store_too_slow_to_promise_anything_by_is_a_fault_and_no_attempt() -> 
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_nothing(attempt: int) -> None:
+def test_a_job_that_is_deleted_during_a_slow_connection_sends_nothing(attempt: int) -> None:
     world = World()
     message = due(world)._replace(attempt=attempt)
     world.clock.time += UNKNOWN_GRACE_MS
@@ -340,7 +340,7 @@ def test_a_job_that_is_deleted_while_its_consumer_is_slow_to_connect_sends_it_no
     assert not waiting(world)
 
 
-def test_a_job_that_is_still_there_when_its_consumer_has_been_slow_to_connect_is_delivered() -> None:
+def test_a_job_that_is_unchanged_after_a_slow_connection_is_delivered() -> None:
     world = World()
     message = due(world)
     world.consumers.connecting = lambda: world.clock.wait_until(world.clock.time + 20_000)

@@ -13,7 +13,7 @@ from sweephand.runs.intake import FAULTS_MAX, Received
 RUN = f"{NOON + 10_000}-0"
 
 
-def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
+def test_a_trigger_is_not_given_up_while_another_function_holds_its_claim() -> None:
     world = World()
     message = due(world, history="full")
     failing(world, "consumers.deliver", times=1)
@@ -33,7 +33,7 @@ def test_what_was_given_up_while_another_holds_it_stays_that_ones() -> None:
     assert run_of(world) == held
 
 
-def test_what_was_claimed_each_time_that_it_failed_is_given_up_and_can_be_redriven() -> None:
+def test_a_trigger_that_was_claimed_before_each_fault_is_given_up_and_can_be_redriven() -> None:
     world = World()
     batch = received_of(due(world, history="full", data=LARGE, onError="pause"))
     failing(world, "payloads.get")

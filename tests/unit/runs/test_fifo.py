@@ -50,7 +50,7 @@ def reports_failure(world: World) -> None:
     world.callbacks().fail(key_of(), run_of(world).run_id, None, reason="disk full", is_final=False)
 
 
-def test_a_retry_is_taken_though_the_job_does_not_ask_for_reports_any_more() -> None:
+def test_a_queue_takes_a_retry_though_the_job_asks_for_no_more_reports() -> None:
     world, queued = world_with(completion="async")
     reports_failure(world)
     world.patch(without=["completion"])
@@ -59,7 +59,7 @@ def test_a_retry_is_taken_though_the_job_does_not_ask_for_reports_any_more() -> 
     assert len({each["id"] for each in queued.queue.delivered}) == 1
 
 
-def test_a_retry_is_taken_whatever_the_attempts_before_it_were() -> None:
+def test_a_queue_takes_a_retry_whatever_the_attempts_before_it_were() -> None:
     world, queued = world_with(2, completion="async")
     reports_failure(world)
     world.patch(without=["completion"])
@@ -69,7 +69,7 @@ def test_a_retry_is_taken_whatever_the_attempts_before_it_were() -> None:
     assert queued.attempts == [1, 2, 3]
 
 
-def test_a_retry_that_waited_in_the_wheel_is_taken() -> None:
+def test_a_queue_takes_a_retry_that_waited_in_the_wheel() -> None:
     # Only what lies beyond the queue's reach is in the wheel, so the queue has to remember for longer.
     world, queued = world_with(completion="async")
     queued.queue.remembers_ms = HOUR_MS
@@ -79,7 +79,7 @@ def test_a_retry_that_waited_in_the_wheel_is_taken() -> None:
     assert (run_of(world).state, queued.attempts) == ("succeeded", [1, 2])
 
 
-def test_a_retry_that_is_redriven_is_taken() -> None:
+def test_a_queue_takes_a_redriven_retry() -> None:
     world, queued = world_with(completion="async")
     world.patch(without=["completion"], retry={"maxAttempts": 1})
     reports_failure(world)
@@ -90,14 +90,14 @@ def test_a_retry_that_is_redriven_is_taken() -> None:
     assert (run_of(world).state, queued.attempts) == ("succeeded", [1, 2])
 
 
-def test_a_retry_of_what_the_queue_has_taken_without_being_heard_is_dropped_by_it() -> None:
+def test_a_queue_drops_a_retry_of_an_attempt_that_it_took_though_its_answer_was_lost() -> None:
     world, queued = world_with(1)
     world.run_until(NOON + 60_000)
     assert (run_of(world).state, queued.attempts) == ("succeeded", [1])
 
 
 @pytest.mark.parametrize("completion", ["sync", "async"])
-def test_an_attempt_that_is_made_twice_is_taken_once(completion: str) -> None:
+def test_a_queue_takes_an_attempt_once_that_is_made_twice(completion: str) -> None:
     world = World()
     queued = Queued(world)
     world.consumers = queued  # type: ignore[assignment] # another implementation of the port

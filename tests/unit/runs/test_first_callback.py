@@ -28,7 +28,7 @@ def taken(report: object) -> bool:
     return True
 
 
-def test_what_was_reported_as_failed_is_not_completed_nor_beaten_nor_cancelled() -> None:
+def test_a_run_that_was_reported_as_failed_takes_no_completion_heartbeat_or_cancellation() -> None:
     world = World()
     worker = running(world)
     worker.fail()
@@ -98,7 +98,7 @@ WORKERS: dict[int, Worker] = {}
 
 
 @pytest.mark.parametrize("answer", [ACCEPTED, Answer(succeeded=True, code=200), Answer(succeeded=False)])
-def test_a_failure_that_is_reported_before_the_answer_to_the_request_stands(answer: Answer) -> None:
+def test_a_failure_that_is_reported_before_the_answer_to_the_request_counts(answer: Answer) -> None:
     world = World()
     worker = Worker(world)
 

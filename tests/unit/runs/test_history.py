@@ -38,7 +38,7 @@ def writes(world: World, history: str, *given: Answer) -> list[str]:
         ("failures", FINAL, ["record"]),
     ],
 )
-def test_a_first_attempt_costs_what_its_history_asks_for(
+def test_a_first_attempt_costs_the_writes_that_its_history_asks_for(
     history: str, answer: Answer, made: list[str]
 ) -> None:
     assert writes(World(), history, answer) == made
@@ -62,7 +62,7 @@ def test_with_full_history_a_copy_of_a_first_attempt_is_not_delivered() -> None:
     assert len(world.consumers.attempts) == 1
 
 
-def test_with_full_history_a_first_attempt_whose_holder_died_is_done_again_after_its_claim() -> None:
+def test_with_full_history_a_first_attempt_whose_function_crashed_is_made_again_after_its_claim() -> None:
     world = World()
     message = due(world, history="full")
     failing(world, "consumers.deliver", after=True, times=1)
@@ -78,7 +78,7 @@ def test_with_full_history_a_first_attempt_whose_holder_died_is_done_again_after
 @pytest.mark.parametrize(
     ("answer", "state"), [(Answer(succeeded=True, code=200), "succeeded"), (FAILED, "failed")]
 )
-def test_a_claim_whose_holder_died_is_ended_by_an_attempt_that_needed_none(
+def test_the_claim_of_a_crashed_function_is_ended_by_an_attempt_that_needs_no_claim(
     answer: Answer, state: str
 ) -> None:
     world = World()
@@ -107,7 +107,7 @@ def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again() -> None:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_what_was_given_up_is_recorded_whatever_the_history(history: str) -> None:
+def test_a_trigger_that_was_given_up_is_recorded_whatever_the_history(history: str) -> None:
     world = World()
     message = due(world, history=history)
     answers(world, FINAL)

@@ -84,7 +84,7 @@ def test_jobs_of_messages_that_will_wait_anyway_are_not_read() -> None:
     assert calls == ["before queue.send"]
 
 
-def test_a_consumer_that_fails_costs_its_own_attempt_and_nobody_elses() -> None:
+def test_a_consumer_that_fails_affects_no_other_attempt() -> None:
     world, batch = due(3)
 
     def answer(attempt: Attempt) -> Answer:
@@ -123,7 +123,7 @@ def test_poison_that_cannot_be_buried_stays_in_the_queue() -> None:
     assert delivered(world) == ["job-0"]
 
 
-def test_a_suspect_is_handled_alone_and_after_the_others_have_left_the_queue() -> None:
+def test_a_message_of_many_receives_is_handled_alone_after_the_others_were_acknowledged() -> None:
     world, batch = due(3)
     suspect = batch[0]._replace(receives=3)
     seen: list[set[str]] = []
@@ -140,7 +140,7 @@ def test_a_suspect_is_handled_alone_and_after_the_others_have_left_the_queue() -
     assert not world.queue.in_flight
 
 
-def test_each_of_several_suspects_leaves_the_queue_before_the_next_is_begun() -> None:
+def test_each_of_several_such_messages_is_acknowledged_before_the_next_one_is_begun() -> None:
     world, batch = due(3)
     left: list[int] = []
 
@@ -153,13 +153,13 @@ def test_each_of_several_suspects_leaves_the_queue_before_the_next_is_begun() ->
     assert left == [3, 2, 1]
 
 
-def test_what_was_received_twice_is_no_suspect_yet() -> None:
+def test_a_message_that_was_received_twice_is_not_handled_alone_yet() -> None:
     world, batch = due(2)
     calls = calls_of(world, lambda: world.deliver([each._replace(receives=2) for each in batch]))
     assert "before queue.acknowledge" not in calls
 
 
-def test_a_suspect_without_time_left_is_put_back_for_later() -> None:
+def test_a_message_to_be_handled_alone_is_put_back_if_too_little_time_is_left() -> None:
     world, batch = due(2)
     handled = world.intake().handle(
         [batch[0]._replace(receives=3), batch[1]], deadline=world.clock.time + ALONE_RESERVE_MS - 1
@@ -170,14 +170,14 @@ def test_a_suspect_without_time_left_is_put_back_for_later() -> None:
     assert delivered(world) == ["job-0", "job-1"]
 
 
-def test_a_batch_of_one_suspect_needs_no_ceremony() -> None:
+def test_a_single_message_of_many_receives_is_handled_at_once() -> None:
     world, batch = due(1)
     calls = calls_of(world, lambda: world.deliver([batch[0]._replace(receives=5)]))
     assert "before queue.acknowledge" not in calls
     assert delivered(world) == ["job-0"]
 
 
-def test_a_suspect_that_fails_is_put_back_like_any_other() -> None:
+def test_a_message_handled_alone_that_fails_is_put_back_like_any_other() -> None:
     world, batch = due(2)
     failing(world, "jobs.get")
     handled = world.deliver([batch[0]._replace(receives=3), batch[1]])
@@ -188,7 +188,7 @@ def test_a_suspect_that_fails_is_put_back_like_any_other() -> None:
     assert delivered(world) == ["job-0", "job-1"]
 
 
-def test_a_store_that_fails_for_all_has_all_put_back_and_delivered_when_it_works_again() -> None:
+def test_all_messages_are_put_back_while_a_store_fails_and_delivered_when_it_works_again() -> None:
     world, batch = due(4)
     refuse_reads(world)
     handled = world.deliver(batch)
@@ -217,7 +217,7 @@ def refuse_reads(world: World, name: str | None = None) -> None:
     world.jobs.get, world.jobs.get_many = refused_get, refused_get_many  # type: ignore[method-assign]
 
 
-def test_a_job_that_cannot_be_read_costs_its_neighbours_nothing() -> None:
+def test_a_job_that_cannot_be_read_affects_no_other_message() -> None:
     world, batch = due(4)
     refuse_reads(world, "job-2")
     handled = world.deliver(batch)
@@ -226,7 +226,7 @@ def test_a_job_that_cannot_be_read_costs_its_neighbours_nothing() -> None:
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [1_000]
 
 
-def test_what_cannot_even_be_put_back_stays_in_the_queue() -> None:
+def test_a_message_that_cannot_be_sent_again_stays_in_the_queue() -> None:
     world, batch = due(2)
 
     def all_fails(announced: str) -> None:
@@ -258,7 +258,9 @@ def faults_of(world: World, received: Received) -> list[int]:
 
 
 @pytest.mark.parametrize("is_span", [False, True], ids=["trigger", "span"])
-def test_what_fails_for_half_a_day_becomes_a_dead_letter_by_growing_delays(*, is_span: bool) -> None:
+def test_a_message_that_fails_for_half_a_day_becomes_a_dead_letter_by_growing_delays(
+    *, is_span: bool
+) -> None:
     world, batch = due(1)
     received = spans(world) if is_span else batch[0]
     world.announce = refusing(is_span=is_span)
@@ -318,7 +320,7 @@ def test_early_and_due_messages_share_a_batch() -> None:
     assert [at for at, _ in world.queue.waiting] == [NOON + 100_000]
 
 
-def test_a_slow_consumer_holds_up_none_of_its_neighbours_jobs_or_reads() -> None:
+def test_a_slow_consumer_delays_no_other_delivery_or_read_of_jobs() -> None:
     world, batch = due(10)
     world.put("late", dueTime="10s")
 

@@ -55,7 +55,7 @@ def test_a_trigger_that_a_pause_holds_is_owed_however_often_its_job_is_updated()
     assert run_of(world).state == "succeeded"
 
 
-def test_what_fell_due_during_a_pause_is_not_owed_by_a_revision_that_nobody_knows() -> None:
+def test_a_trigger_of_a_pause_is_not_owed_by_an_unknown_revision() -> None:
     world = World()
     message = due(world)
     change(world, paused_at=message.trigger.due_at - 1)
@@ -68,7 +68,7 @@ def test_what_fell_due_during_a_pause_is_not_owed_by_a_revision_that_nobody_know
     assert handle(world, held).name == "dropped"
 
 
-def test_a_trigger_that_has_waited_for_nothing_is_not_owed_by_a_revision_that_nobody_knows() -> None:
+def test_a_trigger_that_has_not_waited_is_not_owed_by_an_unknown_revision() -> None:
     world = World()
     message = due(world)
     updated(world)

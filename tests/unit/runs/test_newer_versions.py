@@ -35,7 +35,7 @@ def test_a_message_of_a_newer_version_is_put_back_as_it_is_and_its_neighbours_ar
     assert not world.queue.buried
 
 
-def test_it_is_never_buried_however_long_it_waits_and_delivered_when_it_can_be_read(
+def test_a_message_of_a_newer_version_is_never_buried_and_delivered_when_it_can_be_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = World()
@@ -55,7 +55,7 @@ def test_it_is_never_buried_however_long_it_waits_and_delivered_when_it_can_be_r
     assert not world.queue.waiting
 
 
-def test_what_cannot_be_put_back_stays_in_the_queue() -> None:
+def test_a_message_of_a_newer_version_that_cannot_be_sent_again_stays_in_the_queue() -> None:
     world = World()
     message = due(world)
     failing(world, "queue.send")

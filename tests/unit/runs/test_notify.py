@@ -49,7 +49,7 @@ def delivered(world: World) -> list[int]:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_a_success_is_told_with_all_that_there_is_to_tell(history: str) -> None:
+def test_the_notification_of_a_success_has_all_its_fields(history: str) -> None:
     world = World()
     message = due(world, onComplete=TOLD, history=history)
     assert handle(world, message).name == "succeeded"
@@ -78,7 +78,7 @@ def test_a_success_is_told_with_all_that_there_is_to_tell(history: str) -> None:
     assert telling.id == f"{message.trigger.id}-end-1"
 
 
-def test_a_failure_is_told_when_retrying_ends_and_not_before() -> None:
+def test_a_failure_is_notified_when_retrying_ends_and_not_before() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 2})
     by_target(world, lambda _: FAILED)
@@ -90,13 +90,13 @@ def test_a_failure_is_told_when_retrying_ends_and_not_before() -> None:
     assert end["reason"] == "Attempt 2 of 2 failed: Response 503."
 
 
-def test_nobody_is_told_where_nobody_asked() -> None:
+def test_a_job_without_on_complete_sends_no_notification() -> None:
     world = World()
     message = due(world)
     assert "before queue.send" not in calls_of(world, lambda: handle(world, message))
 
 
-def test_the_notice_is_sent_before_the_end_is_recorded() -> None:
+def test_the_notification_is_sent_before_the_end_is_recorded() -> None:
     for answer in (Answer(succeeded=True, code=200), FINAL):
         world = World()
         message = due(world, onComplete=TOLD)
@@ -106,7 +106,7 @@ def test_the_notice_is_sent_before_the_end_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
-def test_the_end_of_an_asynchronous_run_is_told(end: str) -> None:
+def test_the_end_of_an_asynchronous_run_is_notified(end: str) -> None:
     world = World()
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
     by_target(world, worker.accept)
@@ -122,7 +122,7 @@ def test_the_end_of_an_asynchronous_run_is_told(end: str) -> None:
     assert notice["state"] == expected[end] == run_of(world).state
 
 
-def test_each_end_of_a_redriven_run_is_told_under_an_id_of_its_own() -> None:
+def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
@@ -135,7 +135,7 @@ def test_each_end_of_a_redriven_run_is_told_under_an_id_of_its_own() -> None:
     assert ids == [f"{message.trigger.id}-end-1", f"{message.trigger.id}-end-2"]
 
 
-def test_a_failure_that_was_redriven_before_it_was_told_is_told_all_the_same() -> None:
+def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_same() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
@@ -149,7 +149,7 @@ def test_a_failure_that_was_redriven_before_it_was_told_is_told_all_the_same() -
     assert [each["state"] for each in told(world)] == ["succeeded", "failed"]
 
 
-def test_telling_is_tried_again_by_the_defaults_and_ends_in_a_letter() -> None:
+def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda _: Answer(succeeded=True, code=200), lambda _: FAILED)
@@ -165,7 +165,7 @@ def test_telling_is_tried_again_by_the_defaults_and_ends_in_a_letter() -> None:
     assert run_of(world).state == "succeeded"
 
 
-def test_one_who_is_gone_is_not_told_again_and_the_job_goes_on() -> None:
+def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on() -> None:
     world = World()
     message = due(world, onComplete=TOLD)
     by_target(
@@ -181,7 +181,7 @@ def test_one_who_is_gone_is_not_told_again_and_the_job_goes_on() -> None:
     assert job.paused_at is None
 
 
-def test_a_pause_does_not_hold_back_what_it_was_made_for() -> None:
+def test_a_pause_does_not_hold_back_the_notification_of_its_cause() -> None:
     world = World()
     message = due(world, onComplete=TOLD, onError="pause")
     by_target(world, lambda _: FINAL)
@@ -191,7 +191,7 @@ def test_a_pause_does_not_hold_back_what_it_was_made_for() -> None:
 
 
 @pytest.mark.parametrize("becomes", ["deleted", "another", "silent"])
-def test_of_a_job_that_is_gone_or_has_nobody_to_tell_nothing_is_told(becomes: str) -> None:
+def test_a_notification_of_a_job_that_is_gone_or_has_no_on_complete_is_dropped(becomes: str) -> None:
     world = World()
     message = due(world, onComplete=TOLD)
     handle(world, message)
@@ -206,7 +206,7 @@ def test_of_a_job_that_is_gone_or_has_nobody_to_tell_nothing_is_told(becomes: st
     assert not told(world)
 
 
-def test_a_job_deleted_while_the_connection_is_made_is_not_told_of() -> None:
+def test_no_notification_leaves_for_a_job_that_is_deleted_while_the_connection_is_made() -> None:
     world = World()
     handle(world, due(world, onComplete=TOLD))
 
@@ -220,7 +220,7 @@ def test_a_job_deleted_while_the_connection_is_made_is_not_told_of() -> None:
     assert not told(world)
 
 
-def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
+def test_a_notification_waits_for_an_end_that_is_not_recorded_yet() -> None:
     world = World()
     worker = running(world, onComplete=TOLD)
     by_target(world, worker.accept)
@@ -238,7 +238,7 @@ def test_an_end_that_is_not_recorded_yet_is_waited_for() -> None:
     assert {each["state"] for each in told(world)} == {"succeeded"}
 
 
-def test_a_notice_of_an_end_of_minutes_ago_is_waited_for_too() -> None:
+def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too() -> None:
     world = World()
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
     by_target(world, worker.accept)
@@ -267,7 +267,7 @@ def test_a_notice_of_an_end_of_minutes_ago_is_waited_for_too() -> None:
     assert told(world)[0]["endedAt"] == "2026-11-21T12:02:00.000Z"
 
 
-def test_a_failure_that_was_not_recorded_is_not_told_of() -> None:
+def test_no_notification_is_delivered_of_a_failure_that_was_not_recorded() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda _: FAILED)
@@ -283,7 +283,7 @@ def test_a_failure_that_was_not_recorded_is_not_told_of() -> None:
     assert [each["state"] for each in told(world)] == ["succeeded"]
 
 
-def test_an_end_that_never_was_is_not_told() -> None:
+def test_no_notification_is_delivered_of_an_end_that_never_happened() -> None:
     world = World()
     worker = running(world, onComplete=TOLD)
     by_target(world, worker.accept)
@@ -303,7 +303,7 @@ def test_an_end_that_never_was_is_not_told() -> None:
     assert [each["state"] for each in told(world)] == ["succeeded"]
 
 
-def test_the_body_of_a_notice_is_small_whatever_is_in_it() -> None:
+def test_the_body_of_a_notification_is_small_whatever_it_holds() -> None:
     world = World()
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, worker.accept)
@@ -324,7 +324,7 @@ SCENES: dict[str, tuple[dict[str, Any], Callable[[Attempt], Answer], str]] = {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_an_end_is_told_whatever_is_killed(scene: str) -> None:
+def test_an_end_is_notified_wherever_a_function_is_killed(scene: str) -> None:
     written, answer, state = SCENES[scene]
 
     def prepare(world: World) -> None:
@@ -347,7 +347,7 @@ def test_an_end_is_told_whatever_is_killed(scene: str) -> None:
     kill_everywhere(prepare, act, check)
 
 
-def test_a_completion_and_a_deadline_that_meet_tell_of_the_end_that_was() -> None:
+def test_a_completion_and_a_deadline_at_once_notify_of_the_end_that_was_recorded() -> None:
     def prepare() -> World:
         world = World()
         worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
@@ -377,7 +377,7 @@ def test_a_completion_and_a_deadline_that_meet_tell_of_the_end_that_was() -> Non
 TOKENS: dict[int, str] = {}
 
 
-def test_the_result_of_a_run_is_told_byte_for_byte_and_null_if_there_is_none() -> None:
+def test_the_notification_carries_the_result_byte_for_byte_or_null() -> None:
     for result in ('{"price":1.50,"rows":12}', None):
         world = World()
         worker = running(world, onComplete=TOLD)

@@ -42,7 +42,7 @@ def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None
     assert job.pause_reason == f"Run {NOON + 10_000}-0 failed. Attempt 2 of 2 failed: Response 503."
 
 
-def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_was_asked() -> None:
+def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_on_error_says() -> None:
     world = World()
     message = due(world, onError="continue")
     answers(world, GONE)
@@ -65,7 +65,7 @@ def test_a_job_whose_consumer_was_replaced_meanwhile_is_not_paused_because_the_f
     assert job_of(world).paused_at is None
 
 
-def test_a_job_that_is_to_be_paused_when_a_trigger_is_given_up_is_so_whatever_was_replaced() -> None:
+def test_a_job_with_on_error_pause_is_paused_though_its_target_was_replaced() -> None:
     world = World()
     message = due(world, onError="pause")
 
@@ -78,7 +78,7 @@ def test_a_job_that_is_to_be_paused_when_a_trigger_is_given_up_is_so_whatever_wa
     assert job_of(world).paused_at is not None
 
 
-def test_nothing_of_the_job_is_delivered_once_its_consumer_is_gone() -> None:
+def test_no_trigger_of_the_job_is_delivered_once_its_consumer_is_gone() -> None:
     world = World()
     world.put(schedule="@every 10s")
     answers(world, GONE)
@@ -117,7 +117,7 @@ def test_another_job_of_the_same_name_is_not_paused_for_it() -> None:
     assert job_of(world).paused_at is None
 
 
-def test_the_letter_and_the_pause_come_before_the_end_is_recorded() -> None:
+def test_the_dead_letter_and_the_pause_come_before_the_record_of_the_end() -> None:
     world = World()
     message = due(world, onError="pause")
     answers(world, FINAL)

@@ -32,7 +32,7 @@ def given_up(world: World, **written: Any) -> None:
     world.clock.time = NOON + HOUR
 
 
-def test_a_redriven_run_is_attempted_on_with_its_id_and_its_first_lateness() -> None:
+def test_a_redriven_run_keeps_its_id_and_its_first_lateness() -> None:
     world = World()
     given_up(world)
     assert world.redrive(RUN).state == "failed"
@@ -58,7 +58,7 @@ def test_a_redrive_by_a_clock_that_is_behind_is_not_early() -> None:
     assert run_of(world).state == "succeeded"
 
 
-def test_a_redrive_says_nothing_of_how_late_sweephand_is() -> None:
+def test_a_redrive_does_not_count_as_lateness_of_sweephand() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)
@@ -67,7 +67,7 @@ def test_a_redrive_says_nothing_of_how_late_sweephand_is() -> None:
     assert (delivered.name, delivered.lateness_ms) == ("succeeded", None)
 
 
-def test_the_retry_policy_counts_attempts_and_age_anew_and_ends_in_a_second_letter() -> None:
+def test_the_retry_policy_counts_a_redrive_anew_and_ends_in_a_second_dead_letter() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)
@@ -148,7 +148,7 @@ def test_a_redrive_of_a_job_deleted_in_the_meantime_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("answer", [Answer(succeeded=True, code=200), FAILED])
-def test_only_what_has_failed_is_redriven(answer: Answer) -> None:
+def test_only_a_failed_run_is_redriven(answer: Answer) -> None:
     world = World()
     message = due(world)
     answers(world, answer)
@@ -159,7 +159,7 @@ def test_only_what_has_failed_is_redriven(answer: Answer) -> None:
     assert not world.queue.waiting
 
 
-def test_what_is_not_there_is_not_redriven() -> None:
+def test_a_run_that_does_not_exist_is_not_redriven() -> None:
     world = World()
     given_up(world)
     with pytest.raises(NotFoundError):
@@ -172,7 +172,7 @@ def test_what_is_not_there_is_not_redriven() -> None:
         world.redrive(RUN)
 
 
-def test_what_sweephand_itself_gave_up_can_be_redriven() -> None:
+def test_a_run_that_sweephand_gave_up_for_faults_can_be_redriven() -> None:
     world = World()
     message = due(world)
     failing(world, "consumers.deliver", times=1)
@@ -196,7 +196,7 @@ def unreadable(call: str) -> None:
         raise StoreError("throttled")
 
 
-def test_a_store_that_fails_to_the_last_costs_the_record_and_not_the_letter() -> None:
+def test_a_store_that_fails_to_the_last_prevents_the_record_and_not_the_dead_letter() -> None:
     world = World()
     message = due(world)
 
@@ -211,7 +211,7 @@ def test_a_store_that_fails_to_the_last_costs_the_record_and_not_the_letter() ->
     assert len(world.queue.buried) == 1
 
 
-def test_a_letter_s_message_holds_the_round_it_came_from() -> None:
+def test_the_message_in_a_dead_letter_holds_its_round() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)
@@ -221,7 +221,7 @@ def test_a_letter_s_message_holds_the_round_it_came_from() -> None:
     assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000)
 
 
-def test_a_redrive_and_a_delivery_of_one_before_make_one_round_in_every_order() -> None:
+def test_a_redrive_and_a_delivery_of_an_earlier_redrive_make_one_round_in_every_order() -> None:
     def prepare() -> World:
         world = World()
         given_up(world)
@@ -269,7 +269,7 @@ def redrive_all(world: World, prefix: str = "", labels: dict[str, str] | None = 
     return counts
 
 
-def test_many_are_redriven_in_calls_that_each_look_at_a_thousand() -> None:
+def test_a_bulk_redrive_examines_a_thousand_runs_in_each_call() -> None:
     world = World()
     failed_jobs(world, range(3), triggers=450)
     counts = redrive_all(world)
@@ -278,7 +278,7 @@ def test_many_are_redriven_in_calls_that_each_look_at_a_thousand() -> None:
     assert len(set(world.consumers.ids)) == len(world.consumers.ids) == 1_350
 
 
-def test_a_call_about_many_looks_at_no_more_than_it_may() -> None:
+def test_a_bulk_redrive_examines_no_more_runs_than_its_limit() -> None:
     world = World()
     failed_jobs(world, range(1), triggers=BULK_EXAMINED_MAX + 100)
     counts = redrive_all(world)
@@ -286,7 +286,7 @@ def test_a_call_about_many_looks_at_no_more_than_it_may() -> None:
     assert max(counts) < BULK_EXAMINED_MAX
 
 
-def test_many_are_chosen_by_prefix_and_by_every_label() -> None:
+def test_a_bulk_redrive_chooses_jobs_by_prefix_and_by_every_label() -> None:
     world = World()
     failed_jobs(world, range(2), labels={"team": "ops", "tier": "1"})
     failed_jobs(world, range(2, 4), labels={"team": "ops"})
@@ -303,7 +303,7 @@ def test_many_are_chosen_by_prefix_and_by_every_label() -> None:
         assert {message.trigger.key.name for _, message in waiting(world)} == names
 
 
-def test_of_many_only_what_failed_of_the_jobs_that_are_there_is_redriven() -> None:
+def test_a_bulk_redrive_redrives_only_failed_runs_of_existing_jobs() -> None:
     world = World()
     failed_jobs(world, range(2))
     world.put("fine", dueTime="0s")
@@ -315,7 +315,7 @@ def test_of_many_only_what_failed_of_the_jobs_that_are_there_is_redriven() -> No
     assert redrive_all(world) == [0]
 
 
-def test_a_call_about_many_that_takes_long_says_where_to_go_on() -> None:
+def test_a_bulk_redrive_that_takes_long_returns_a_cursor() -> None:
     world = World()
     failed_jobs(world, range(3))
     page = world.runs.page
@@ -328,7 +328,7 @@ def test_a_call_about_many_that_takes_long_says_where_to_go_on() -> None:
     assert redrive_all(world) == [10, 10, 10, 0]
 
 
-def test_a_job_deleted_between_two_calls_costs_nothing_of_the_others() -> None:
+def test_a_job_deleted_between_two_bulk_calls_does_not_affect_the_others() -> None:
     world = World()
     failed_jobs(world, range(2))
     world.delete("job-00")
@@ -336,7 +336,7 @@ def test_a_job_deleted_between_two_calls_costs_nothing_of_the_others() -> None:
     assert redriven == RedriveResult(10, None)
 
 
-def test_what_is_left_of_a_job_is_looked_at_from_where_the_last_call_ended() -> None:
+def test_a_bulk_redrive_continues_within_a_job_where_the_last_call_ended() -> None:
     world = World()
     failed_jobs(world, range(1))
     first = world.runs.page(key_of("job-00"), None, "", 4)
@@ -345,14 +345,14 @@ def test_what_is_left_of_a_job_is_looked_at_from_where_the_last_call_ended() -> 
     assert redriven == RedriveResult(6, None)
 
 
-def test_nothing_found_sends_nothing() -> None:
+def test_a_bulk_redrive_that_finds_no_run_sends_nothing() -> None:
     world = World()
     world.put(dueTime="1h")
     calls = calls_of(world, lambda: redrive_all(world))
     assert "before queue.send" not in calls
 
 
-def test_a_redriven_attempt_whose_holder_died_is_done_again() -> None:
+def test_a_redriven_attempt_whose_function_crashed_is_made_again() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)

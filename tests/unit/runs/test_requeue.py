@@ -33,7 +33,7 @@ def comes_in_ms(world: World) -> int:
     return NOON + at - world.clock.time
 
 
-def test_an_attempt_whose_predecessor_is_not_over_is_looked_at_every_second() -> None:
+def test_an_attempt_whose_predecessor_is_not_over_checks_it_every_second() -> None:
     world = running()
     _, message = due_async(world)
     handle(world, message)
@@ -42,7 +42,7 @@ def test_an_attempt_whose_predecessor_is_not_over_is_looked_at_every_second() ->
     assert comes_in_ms(world) > 990
 
 
-def test_what_a_pause_of_a_moment_ago_holds_is_looked_at_a_second_later() -> None:
+def test_a_trigger_that_a_new_pause_holds_is_judged_again_a_second_later() -> None:
     world = running()
     message = due(world)
     change(world, paused_at=world.clock.time + 60_000)
@@ -50,7 +50,7 @@ def test_what_a_pause_of_a_moment_ago_holds_is_looked_at_a_second_later() -> Non
     assert comes_in_ms(world) > 990
 
 
-def test_what_is_early_by_a_second_is_not_made_late_by_that() -> None:
+def test_a_message_that_is_a_second_early_is_not_delayed_beyond_its_due_time() -> None:
     world = running()
     message = due(world)
     world.clock.time = message.not_before - 1_002
@@ -68,7 +68,9 @@ def test_what_is_early_by_a_second_is_not_made_late_by_that() -> None:
         (100_000, 50_000),
     ],
 )
-def test_a_commit_is_awaited_for_longer_when_it_can_hardly_come_any_more(age_ms: int, delay_ms: int) -> None:
+def test_a_message_waits_longer_for_a_commit_that_can_hardly_come_any_more(
+    age_ms: int, delay_ms: int
+) -> None:
     world = World()
     message = due(world)
     world.queue.waiting.clear()

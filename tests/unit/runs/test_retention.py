@@ -50,7 +50,7 @@ def test_a_run_that_is_to_be_tried_again_can_be_cancelled_until_then() -> None:
     assert delivered(world) == [10]
 
 
-def test_what_waits_is_delivered_once_though_its_record_was_to_be_kept_for_a_second() -> None:
+def test_a_trigger_that_waits_is_delivered_once_though_its_record_was_to_be_kept_for_a_second() -> None:
     world = World()
     first, *others = triggers(world, "wait", 0, 1, 2, **BRIEFLY, retry={"initialDelay": "40s"})
     answers(world, FAILED)
@@ -61,7 +61,7 @@ def test_what_waits_is_delivered_once_though_its_record_was_to_be_kept_for_a_sec
     assert delivered(world) == [0, 0, 1, 2]
 
 
-def test_an_end_is_told_though_its_record_was_to_be_kept_for_a_second() -> None:
+def test_an_end_is_notified_though_its_record_was_to_be_kept_for_a_second() -> None:
     world = World()
     told = {"type": "http", "url": "https://consumer.example/told"}
     message = due(world, **BRIEFLY, onComplete=told, retry={"maxAttempts": 1})
@@ -90,7 +90,7 @@ def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn() -> N
     assert len(set(world.consumers.ids)) == 3
 
 
-def test_what_is_over_does_not_come_back_after_a_pause_that_is_longer_than_its_record() -> None:
+def test_a_finished_run_is_not_repeated_after_a_pause_that_is_longer_than_its_record_is_kept() -> None:
     world = World()
     answers(world, FAILED)
     world.put(dueTime="10s", retry={"initialDelay": "10m"}, **BRIEFLY)
@@ -145,7 +145,7 @@ def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
     assert failure.reason == "Its consumer sent no heartbeat within heartbeatTimeout."
 
 
-def test_a_job_stays_until_the_claim_is_over_of_an_attempt_whose_holder_died() -> None:
+def test_a_job_stays_until_the_claim_of_a_crashed_function_is_over() -> None:
     world = World()
     message = due(world, history="full", retention="1s", retry={"maxAge": "30s"})
     failing(world, "consumers.deliver", times=1)
@@ -176,7 +176,7 @@ ONCE: dict[str, Any] = {"dueTime": "0s", "retention": "0s", "retry": {"maxAge": 
 
 @pytest.mark.parametrize("writes", [1, 2, 3])
 @pytest.mark.parametrize("retention", ["0s", "30d"])
-def test_shorter_definitions_do_not_let_go_of_a_job_whose_trigger_waits(retention: str, writes: int) -> None:
+def test_a_shorter_definition_does_not_expire_a_job_whose_trigger_waits(retention: str, writes: int) -> None:
     world = World()
     answers(world, FAILED)
     world.put(dueTime="10s", retention=retention, **PATIENT)
@@ -193,7 +193,7 @@ def test_shorter_definitions_do_not_let_go_of_a_job_whose_trigger_waits(retentio
     assert world.consumers.ids.count(f"{job.uid}-{RUN}") == 2
 
 
-def test_a_shorter_definition_of_a_run_that_goes_on_does_not_let_go_of_its_job() -> None:
+def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on() -> None:
     world = World()
     worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")
     world.put(**ONCE)
@@ -203,7 +203,7 @@ def test_a_shorter_definition_of_a_run_that_goes_on_does_not_let_go_of_its_job()
     assert worker.complete().state == "succeeded"
 
 
-def test_a_job_none_of_whose_triggers_may_wait_goes_when_its_new_definition_says_so() -> None:
+def test_a_job_without_waiting_triggers_expires_when_its_new_definition_says_so() -> None:
     world = World()
     former = world.put(dueTime="365d", retention="0s", retry={"maxAge": "1s"}).job
     job = world.put(dueTime="1d", retention="0s", retry={"maxAge": "1s"}).job

@@ -81,7 +81,7 @@ def test_a_multiplier_of_one_keeps_delays_equal() -> None:
     assert all(one == other for one, other in pairwise(delays))
 
 
-def test_attempts_end_at_their_most() -> None:
+def test_no_attempt_follows_the_last_one_of_the_policy() -> None:
     assert isinstance(decide(attempt=9), RetryAt)
     given_up = decide(attempt=10)
     assert isinstance(given_up, GiveUp)
@@ -89,17 +89,17 @@ def test_attempts_end_at_their_most() -> None:
     assert isinstance(decide(policy=RetryPolicy(attempts_max=1)), GiveUp)
 
 
-def test_a_final_answer_ends_it_at_once() -> None:
+def test_no_attempt_follows_a_final_answer() -> None:
     given_up = decide(Answer(succeeded=False, code=422, is_final=True))
     assert given_up == GiveUp("Response 422 is final: the consumer will not accept this request.")
 
 
-def test_what_is_final_without_a_response_says_what_was_said_of_it() -> None:
+def test_a_final_failure_without_a_response_gives_its_error_as_the_reason() -> None:
     given_up = decide(Answer(succeeded=False, error="The file is not there.", is_final=True), attempt=2)
     assert given_up == GiveUp("Attempt 2 failed for good: The file is not there.")
 
 
-def test_a_consumer_that_is_gone_ends_it_and_is_said_to_be_gone() -> None:
+def test_no_attempt_follows_an_answer_410_and_the_decision_says_that_the_consumer_is_gone() -> None:
     given_up = decide(Answer(succeeded=False, code=410, is_final=True))
     assert given_up == GiveUp(
         "Response 410: the consumer is gone and wants no further trigger.", is_gone=True
@@ -110,7 +110,7 @@ def test_a_consumer_that_is_gone_ends_it_and_is_said_to_be_gone() -> None:
     ("after_ms", "is_tried"),
     [(0, True), (24 * HOUR - 3_750, True), (24 * HOUR - 3_749, False), (25 * HOUR, False)],
 )
-def test_what_would_come_after_the_age_of_the_policy_is_not_tried(after_ms: int, *, is_tried: bool) -> None:
+def test_no_attempt_is_made_after_the_age_of_the_policy(after_ms: int, *, is_tried: bool) -> None:
     decision = decide(after_ms=after_ms)
     if is_tried:
         assert decision == RetryAt(NOON + after_ms + 3_750)
@@ -155,7 +155,7 @@ def test_a_consumer_that_asks_for_an_instant_beyond_the_age_gets_a_last_attempt_
         ),
     ],
 )
-def test_the_reason_says_what_the_last_attempt_met(answer: Answer, said: str) -> None:
+def test_the_reason_names_the_failure_of_the_last_attempt(answer: Answer, said: str) -> None:
     given_up = decide(answer, attempt=10)
     assert isinstance(given_up, GiveUp)
     assert given_up.reason.endswith(said)

@@ -48,7 +48,7 @@ def test_a_group_is_read_once_and_shortly_before_its_first_trigger_is_due() -> N
     assert jobs.asked == [(read_at, ["a", "b"])]
 
 
-def test_what_is_due_later_than_a_read_is_fresh_has_a_read_of_its_own() -> None:
+def test_a_trigger_that_is_due_after_a_read_grows_old_has_a_read_of_its_own() -> None:
     clock = HandClock()
     jobs = Reads(clock)
     late = DUE + GROUP_SPAN_MS + 1

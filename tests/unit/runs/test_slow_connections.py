@@ -112,7 +112,7 @@ def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_t
     assert [each for _, each in waiting(world)] == [message]
 
 
-def test_a_trigger_that_could_not_begin_for_a_day_is_not_buried_and_leaves_when_it_can() -> None:
+def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_not_buried_and_leaves_when_it_can() -> None:
     world = World()
     consumer = Moving(world, 14_000)
     message = due(world, target=slow_target("60s"))
@@ -165,7 +165,7 @@ def test_a_consumer_that_cannot_be_connected_to_in_time_has_failed() -> None:
     assert run_of(world).reason == "No answer in time."
 
 
-def test_the_end_of_a_run_is_told_only_if_there_is_time_for_it() -> None:
+def test_a_notification_is_delivered_only_if_there_is_time_for_it() -> None:
     world = World()
     told = {"type": "http", "url": "https://told.example/", "timeout": "60s"}
     handle(world, due(world, onComplete=told))
@@ -177,7 +177,7 @@ def test_the_end_of_a_run_is_told_only_if_there_is_time_for_it() -> None:
     assert handle(world, notice, left_ms=65_000).name == "notified"
 
 
-def test_what_is_left_of_the_function_is_known_to_every_attempt_of_a_batch() -> None:
+def test_every_attempt_of_an_invocation_knows_how_much_time_is_left() -> None:
     world = World()
     due(world, target=slow_target("60s"))
     world.put("job", target=slow_target("60s"), dueTime="0s")

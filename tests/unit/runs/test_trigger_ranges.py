@@ -39,21 +39,21 @@ def dropped(world: World, span: RangeMessage) -> None:
     assert not world.queue.waiting
 
 
-def test_a_span_of_a_job_that_was_deleted_is_dropped_whole() -> None:
+def test_a_range_of_a_deleted_job_is_dropped_whole() -> None:
     world, span = resumed()
     world.delete()
     comes(world, span, "unknown")
     dropped(world, span)
 
 
-def test_a_span_of_a_resume_that_was_never_committed_is_dropped_whole() -> None:
+def test_a_range_of_a_resume_that_was_never_committed_is_dropped_whole() -> None:
     world, span = resumed()
     span = span._replace(rev=f"{span.rev}x")
     comes(world, span, "unknown")
     dropped(world, span)
 
 
-def test_a_span_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> None:
+def test_a_range_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> None:
     world, span = resumed()
     world.pause()
     world.clock.time += MINUTE_MS
@@ -71,7 +71,7 @@ def test_a_span_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> Non
     assert len(world.consumers.attempts) == 1
 
 
-def test_a_span_that_somebody_asked_for_is_split_though_its_job_is_paused() -> None:
+def test_a_range_of_a_backfill_is_split_though_its_job_is_paused() -> None:
     world, _ = resumed()
     world.pause()
     world.backfill(since=NOON, until=NOON + MINUTE_MS)
@@ -103,14 +103,14 @@ def hammered() -> tuple[World, RangeMessage]:
     return world, span
 
 
-def test_a_span_is_split_though_its_job_has_forgotten_the_revision_that_owes_it() -> None:
+def test_a_range_is_split_though_its_job_has_forgotten_the_revision_that_owes_it() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
     assert world.handlers().handle(span, UNREAD).name == "split"
     assert [type(each) for _, each in world.queue.waiting] == [RangeMessage] * 10
 
 
-def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update_that_follows() -> None:
+def test_a_range_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update_that_follows() -> None:
     world, span = resumed()
     coming = span.series.next_after(world.clock.time)
     assert coming is not None
@@ -130,7 +130,7 @@ def test_a_span_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_update
     assert outcomes == ["succeeded", "dropped", "dropped", "dropped", "dropped"]
 
 
-def test_what_is_skipped_is_recorded_though_its_job_has_forgotten_the_revision_that_skips_it() -> None:
+def test_skipped_misfires_are_recorded_though_the_job_has_forgotten_their_revision() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
     assert world.handlers().handle(span._replace(are_skipped=True), UNREAD).name == "skipped"

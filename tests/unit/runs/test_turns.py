@@ -22,7 +22,7 @@ def test_many_threads_take_each_entry_once() -> None:
     assert sorted(number for some in taken for number in some) == list(range(1_000))
 
 
-def test_what_waits_too_long_is_given_away_and_nothing_else() -> None:
+def test_only_entries_that_have_waited_too_long_are_taken_as_late() -> None:
     clock = HandClock()
     turns = Turns([(NOON, "a"), (NOON + 100, "b"), (NOON + 3_000, "c")], clock)
     given: list[tuple[Instant, list[str]]] = [(clock.time, late) for late in turns.late()]
@@ -33,7 +33,7 @@ def test_what_waits_too_long_is_given_away_and_nothing_else() -> None:
     ]
 
 
-def test_nobody_waits_when_all_have_been_taken() -> None:
+def test_late_returns_at_once_when_all_entries_have_been_taken() -> None:
     clock = HandClock()
     turns = Turns([(NOON, "a")], clock)
     assert list(turns) == ["a"]

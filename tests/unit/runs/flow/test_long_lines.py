@@ -43,7 +43,7 @@ def slot_of(world: World) -> StoredLine:
     return stored_line
 
 
-def test_a_line_of_much_that_was_asked_for_fits_into_an_item() -> None:
+def test_a_line_full_of_triggers_on_demand_fits_into_an_item() -> None:
     world = World()
     sizes: list[int] = []
 
@@ -57,7 +57,7 @@ def test_a_line_of_much_that_was_asked_for_fits_into_an_item() -> None:
     assert max(sizes) < ITEM_BYTES_MAX
 
 
-def test_what_finds_no_room_in_the_line_is_delivered_all_the_same() -> None:
+def test_a_trigger_that_finds_no_room_in_the_line_is_delivered_all_the_same() -> None:
     world = World()
     crowded(world, 60, QUOTES)
     world.run_until(NOON + 180 * MINUTE)
@@ -65,7 +65,7 @@ def test_what_finds_no_room_in_the_line_is_delivered_all_the_same() -> None:
     assert set(states(world).values()) == {"succeeded"}
 
 
-def test_what_the_schedule_makes_due_finds_room_beside_what_was_asked_for() -> None:
+def test_a_trigger_of_the_schedule_finds_room_beside_triggers_on_demand() -> None:
     world = World()
     crowded(world, 60, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     for due_s in range(1, 20):
@@ -74,7 +74,7 @@ def test_what_the_schedule_makes_due_finds_room_beside_what_was_asked_for() -> N
     assert sum(each.trigger.demand is None for each in slot_of(world).line.waiting) == 19
 
 
-def test_a_line_of_as_many_as_may_wait_fits_into_an_item_beside_all_that_was_asked_for() -> None:
+def test_a_line_with_all_waiting_triggers_fits_into_an_item_beside_triggers_on_demand() -> None:
     world = World()
     crowded(world, 100, QUOTES, waitLimit=WAIT_LIMIT_MAX)
     line, job = slot_of(world).line, world.stored()

@@ -25,7 +25,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.runs.job_reads import JobRead
 
 
-def test_where_runs_may_overlap_no_line_is_looked_at() -> None:
+def test_no_line_is_read_for_a_job_whose_runs_may_overlap() -> None:
     world = World()
     first, second = triggers(world, "allow", 0, 1)
     world.clock.time += 1_000
@@ -34,7 +34,7 @@ def test_where_runs_may_overlap_no_line_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_trigger_that_finds_nobody_runs_at_once_and_leaves_no_line_behind(mode: str) -> None:
+def test_a_trigger_that_finds_no_holder_runs_at_once_and_leaves_no_line_behind(mode: str) -> None:
     world = World()
     for message in triggers(world, mode, 0, 1):
         world.clock.time = message.not_before
@@ -43,7 +43,7 @@ def test_a_trigger_that_finds_nobody_runs_at_once_and_leaves_no_line_behind(mode
     assert states(world) == {0: "succeeded", 1: "succeeded"}
 
 
-def test_skip_records_what_comes_due_while_a_run_is_not_over_and_delivers_it_never() -> None:
+def test_skip_records_a_trigger_that_comes_during_a_run_and_never_delivers_it() -> None:
     world = scene("skip", 0, 1, 2)
     world.run_until(NOON + 5 * MINUTE)
     assert delivered(world) == [0, 0]
@@ -52,7 +52,7 @@ def test_skip_records_what_comes_due_while_a_run_is_not_over_and_delivers_it_nev
     assert not world.queue.waiting
 
 
-def test_wait_runs_them_one_after_the_other_in_the_order_in_which_they_were_due() -> None:
+def test_wait_runs_triggers_one_after_the_other_in_the_order_of_their_due_times() -> None:
     world = scene("wait", 0, 3, 1, 2)
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 1, 2, 3]
@@ -61,14 +61,14 @@ def test_wait_runs_them_one_after_the_other_in_the_order_in_which_they_were_due(
     assert not world.queue.waiting
 
 
-def test_the_next_one_runs_as_soon_as_the_run_before_it_is_over() -> None:
+def test_the_next_trigger_runs_as_soon_as_the_run_before_it_is_over() -> None:
     world = scene("wait", 0, 1, 2)
     world.run_until(NOON + MINUTE)
     assert delivered(world) == [0, 0, 1, 2]
     assert all(at < NOON + 41_000 for at in world.consumers.times)
 
 
-def test_wait_latest_lets_only_the_newest_wait_and_records_those_it_replaced() -> None:
+def test_wait_latest_lets_only_the_newest_trigger_wait_and_records_the_replaced_ones() -> None:
     world = scene("waitLatest", 0, 1, 3, 2)
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 3]
@@ -76,14 +76,14 @@ def test_wait_latest_lets_only_the_newest_wait_and_records_those_it_replaced() -
     assert not world.queue.waiting
 
 
-def test_what_comes_beyond_the_wait_limit_is_skipped() -> None:
+def test_a_trigger_beyond_the_wait_limit_is_skipped() -> None:
     world = scene("wait", 0, 1, 2, 3, 4, waitLimit=2)
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 1, 2]
     assert states(world)[3] == states(world)[4] == "skipped: overlap"
 
 
-def test_who_waits_and_comes_round_again_waits_once() -> None:
+def test_a_trigger_that_waits_and_is_received_again_waits_once() -> None:
     world = scene("wait", 0, 1, waitLimit=1)
     again = message_of(world.stored(), 1)
     assert handle(world, again).name == "waiting"
@@ -92,7 +92,7 @@ def test_who_waits_and_comes_round_again_waits_once() -> None:
     assert [each.trigger.due_at for each in stored_line.line.waiting] == [NOON + 1_000]
 
 
-def test_a_trigger_older_than_those_that_wait_goes_before_them() -> None:
+def test_a_trigger_older_than_the_waiting_ones_runs_before_them() -> None:
     world = scene("wait", 0, 2)
     world.run_until(NOON + 20_000)
     handle(world, message_of(world.stored(), 1))
@@ -101,7 +101,7 @@ def test_a_trigger_older_than_those_that_wait_goes_before_them() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_duplicate_of_what_is_over_takes_nobody_s_turn(mode: str) -> None:
+def test_a_duplicate_of_a_finished_trigger_takes_no_other_triggers_turn(mode: str) -> None:
     world = scene(mode, 0, 1)
     world.run_until(NOON + 30 * MINUTE)
     before = delivered(world)
@@ -111,7 +111,7 @@ def test_a_duplicate_of_what_is_over_takes_nobody_s_turn(mode: str) -> None:
     assert world.lines.get(key_of()) is None
 
 
-def test_a_duplicate_of_what_is_over_does_not_join_a_line() -> None:
+def test_a_duplicate_of_a_finished_trigger_does_not_join_a_line() -> None:
     world = scene("wait", 0)
     world.run_until(NOON + MINUTE)
     world.consumers.answering = alone(world, iter([FAILED]))
@@ -141,7 +141,7 @@ def test_a_run_that_was_given_up_frees_the_line(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name(mode: str) -> None:
+def test_the_line_of_a_deleted_job_does_not_hold_up_a_new_job_of_its_name(mode: str) -> None:
     world = scene(mode, 0)
     world.delete()
     world.put(dueTime="0s", overlap=mode)
@@ -152,7 +152,7 @@ def test_the_line_of_a_job_that_was_deleted_is_nobody_s_in_a_new_one_of_its_name
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_name(mode: str) -> None:
+def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_job_of_its_name(mode: str) -> None:
     world = World()
     (old,) = triggers(world, mode, 0)
     read = JobRead(world.stored(), world.clock.time)
@@ -168,7 +168,7 @@ def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_one_of_its_n
     assert delivered(world) == [0]
 
 
-def test_those_that_wait_come_after_a_change_to_allow() -> None:
+def test_waiting_triggers_are_delivered_after_a_change_to_allow() -> None:
     world = scene("wait", 0, 1, 2)
     world.put(schedule="@every 1s", dueTime="0s", ttl="60s", **SLOW)
     world.queue.waiting = [each for each in world.queue.waiting if each[0] > world.clock.time]
@@ -178,7 +178,7 @@ def test_those_that_wait_come_after_a_change_to_allow() -> None:
     assert {states(world)[due_s] for due_s in (0, 1, 2)} == {"succeeded"}
 
 
-def test_those_that_wait_go_on_waiting_after_a_change_to_skip() -> None:
+def test_waiting_triggers_go_on_waiting_after_a_change_to_skip() -> None:
     world = scene("wait", 0, 1)
     job = world.stored()
     written = {**job.definition.written, "overlap": "skip"}
@@ -205,7 +205,7 @@ def test_a_redrive_waits_for_its_turn_and_is_never_skipped() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
+def test_a_trigger_on_demand_waits_and_is_never_skipped(mode: str) -> None:
     world = scene(mode, 0, waitLimit=1)
     for _ in range(3):
         world.trigger()
@@ -216,7 +216,7 @@ def test_what_somebody_asked_for_waits_and_is_never_skipped(mode: str) -> None:
     assert not world.queue.waiting
 
 
-def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one_asked_for() -> None:
+def test_a_newer_trigger_replaces_triggers_of_the_schedule_and_none_on_demand() -> None:
     world = scene("waitLatest", 0, 1)
     asked_for = world.trigger()
     handle(world, message_of(world.stored(), 2))
@@ -229,7 +229,7 @@ def test_a_newer_trigger_takes_the_place_of_those_of_the_schedule_and_not_of_one
     ]
 
 
-def test_of_what_is_skipped_the_second_target_is_told() -> None:
+def test_the_second_target_is_notified_of_a_skipped_trigger() -> None:
     world = scene("skip", 0, 1, onComplete={"type": "http", "url": "https://consumer.example/ends"})
     world.run_until(NOON + 5_000)
     (told,) = [each for each in world.consumers.attempts if b'"state"' in each.body]

@@ -18,14 +18,14 @@ def freed(*dues_s: int) -> World:
     return world
 
 
-def test_what_waited_is_delivered_and_leaves_the_line() -> None:
+def test_a_trigger_that_waited_is_delivered_and_leaves_the_line() -> None:
     world = freed(1, 2)
     assert {0, 1, 2} <= set(delivered(world))
     stored_line = world.lines.get(key_of())
     assert stored_line is None or not stored_line.line.waiting
 
 
-def test_what_was_delivered_meanwhile_is_not_called_when_runs_take_turns_again() -> None:
+def test_a_trigger_that_was_delivered_meanwhile_is_not_sent_when_runs_take_turns_again() -> None:
     world = freed(1, 2)
     before = delivered(world)
     world.patch(overlap="wait")

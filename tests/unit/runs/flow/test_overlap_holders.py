@@ -38,7 +38,7 @@ ASYNC: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "2m", "maxRu
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_holder_of_whom_nothing_is_seen_for_an_hour_is_not_waited_for(mode: str) -> None:
+def test_a_trigger_does_not_wait_for_a_holder_of_which_nothing_is_seen_for_an_hour(mode: str) -> None:
     world = scene(mode, 0)
     # Its retry went to the dead-letter queue: it crashed whoever received it.
     world.queue.waiting.clear()
@@ -74,7 +74,7 @@ def test_a_holder_is_given_up_after_an_hour_though_its_job_is_written_more_often
     assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
 
 
-def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> None:
+def test_a_holder_that_was_given_up_and_comes_back_waits_for_another_turn() -> None:
     world = scene("skip", 0)
     ((_, retry),) = world.queue.waiting
     world.queue.waiting.clear()
@@ -88,7 +88,7 @@ def test_one_that_was_thought_lost_and_comes_back_waits_for_another_turn() -> No
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
-def test_one_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
+def test_a_trigger_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
     world = scene(mode, 0, 1)
     second = message_of(world.stored(), 1)
     take_back(world, NOON + 500)
@@ -99,7 +99,7 @@ def test_one_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: s
     assert world.lines.get(key_of()) is None
 
 
-def test_one_that_is_owed_no_more_when_its_turn_comes_gives_the_line_on_when_nobody_can_deliver_it() -> None:
+def test_a_holder_that_is_owed_no_more_gives_the_line_on_when_no_function_can_deliver_it() -> None:
     world = scene("wait", 0, 1, 2)
     # The clock of whoever replaces the job is behind that of whoever had the second trigger wait.
     take_back(world, NOON + 500, owes=2)
@@ -112,9 +112,7 @@ def test_one_that_is_owed_no_more_when_its_turn_comes_gives_the_line_on_when_nob
     assert world.lines.get(key_of()) is None
 
 
-def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_line_on_after_the_claim() -> (
-    None
-):
+def test_a_claimed_holder_that_is_owed_no_more_gives_the_line_on_after_its_claim() -> None:
     world = World()
     (message,) = triggers(world, "skip", 0)
 
@@ -130,7 +128,7 @@ def test_one_that_was_claimed_when_it_turned_out_to_be_owed_no_more_gives_the_li
     assert world.lines.get(key_of()) is None
 
 
-def test_one_that_a_later_revision_owes_keeps_the_line_though_the_earlier_one_s_message_is_dropped() -> None:
+def test_a_holder_that_a_later_revision_owes_keeps_the_line_though_an_earlier_message_is_dropped() -> None:
     world = scene("wait", 0, 1)
     earlier = message_of(world.stored(), 1)
     take_back(world, NOON + 500, owes=1)
@@ -159,7 +157,7 @@ def take_back(world: World, cut: int, *, owes: int | None = None) -> None:
         world.queue.send([(message_of(world.stored(), owes), 0)])
 
 
-def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_from_beginning() -> None:
+def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_holds_back() -> None:
     world = World()
     first, second = triggers(world, "wait", 0, 1, retry={"maxAttempts": 1})
     world.consumers.answering = alone(world, iter([FAILED]))
@@ -178,7 +176,7 @@ def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_keeps_fro
     assert delivered(world) == [0, 0, 1]
 
 
-def test_one_asked_for_while_a_pause_holds_a_retry_goes_before_it() -> None:
+def test_a_trigger_by_hand_goes_before_a_retry_that_a_pause_holds() -> None:
     world = scene("wait", 0)
     world.consumers.answering = lambda _: SUCCESS
     world.clock.time += 5_000
@@ -194,7 +192,7 @@ def test_one_asked_for_while_a_pause_holds_a_retry_goes_before_it() -> None:
     assert states(world) == {0: "succeeded", 5: "succeeded", 6: "skipped: misfire"}
 
 
-def test_one_asked_for_waits_for_the_retries_of_another_that_was_asked_for_paused_or_not() -> None:
+def test_a_trigger_by_hand_waits_for_the_retries_of_another_one_whether_the_job_is_paused_or_not() -> None:
     world = World()
     triggers(world, "wait")
     world.pause()
@@ -247,7 +245,7 @@ def take_line_just_before(world: World, due_at: int) -> None:
     assert world.lines.put(stored_line, None)
 
 
-def test_what_a_pause_holds_keeps_its_place_until_the_resume_however_long_that_takes() -> None:
+def test_a_held_trigger_keeps_its_place_until_the_resume_however_long_the_pause_is() -> None:
     world = scene("wait", 0, 1, 2)
     world.clock.time = NOON + 3_000
     world.pause()
@@ -276,7 +274,7 @@ def test_a_run_that_its_consumer_works_on_is_not_over() -> None:
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
-def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str) -> None:
+def test_every_way_to_end_a_run_that_a_consumer_works_on_hands_its_line_on(end: str) -> None:
     world = working("wait", 0, 1)
     run = runs_of(world)[0]
     reporter, run_id = world.callbacks(), f"{NOON}-0"
@@ -293,7 +291,7 @@ def test_whoever_ends_a_run_that_a_consumer_works_on_hands_its_line_on(end: str)
     assert states(world) == {0: over[end], 1: "running"}
 
 
-def test_an_end_that_is_said_again_hands_on_the_line_of_whoever_died_saying_it_first() -> None:
+def test_a_repeated_report_hands_on_the_line_if_the_function_of_the_first_one_crashed() -> None:
     world = working("wait", 0, 1)
     token = runs_of(world)[0].token
     meanwhile(world, "before lines.get", lambda: raising(Killed("before lines.get")))
@@ -310,7 +308,7 @@ def raising(error: BaseException) -> None:
     raise error
 
 
-def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None:
+def test_a_trigger_waits_for_a_run_that_its_consumer_works_on_however_long_that_takes() -> None:
     world = working("skip", 0, heartbeatTimeout="30m", maxRunTime="1d")
     world.queue.waiting.clear()
     for _ in range(20):
@@ -319,7 +317,7 @@ def test_a_run_that_is_worked_on_is_waited_for_however_long_that_takes() -> None
     assert handle(world, message_of(world.stored(), 1)).name == "skipped"
 
 
-def test_a_run_whose_deadline_nobody_looks_at_is_not_waited_for_forever() -> None:
+def test_a_trigger_does_not_wait_forever_for_a_run_whose_deadline_no_function_checks() -> None:
     world = working("skip", 0)
     world.queue.waiting.clear()
     world.clock.time = runs_of(world)[0].deadline_at + DEADLINE_GRACE_MS + ABANDONED_MS - 1
@@ -329,7 +327,7 @@ def test_a_run_whose_deadline_nobody_looks_at_is_not_waited_for_forever() -> Non
     assert handle(world, message_of(world.stored(), 2)).name == "running"
 
 
-def test_a_retry_of_what_was_given_up_meanwhile_holds_nobody_up() -> None:
+def test_a_retry_of_a_run_that_was_given_up_meanwhile_delays_no_other_trigger() -> None:
     world = scene("wait", 0)
     ((_, retry),) = waiting(world)
     (run,) = runs_of(world).values()
@@ -358,7 +356,7 @@ def test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry() -> 
     assert [each.attempt for each in slot_of(world).line.waiting] == [2]
 
 
-def test_one_whose_call_comes_before_the_line_is_written_is_called_again() -> None:
+def test_a_trigger_that_is_sent_before_the_line_is_written_is_sent_again() -> None:
     world = scene("wait", 0, 1, 2)
     take_back(world, NOON + 500, owes=2)
     early: list[str] = []

@@ -91,14 +91,14 @@ def check_over(world: World, mode: str, *dues_s: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_of_two_that_come_at_once_one_runs_and_the_other_waits_or_is_skipped(mode: str) -> None:
+def test_of_two_triggers_at_once_one_runs_and_the_other_waits_or_is_skipped(mode: str) -> None:
     assert every_interleaving(
         free(mode), arriving(1), arriving(2), lambda world: check_over(world, mode, 1, 2)
     )
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_one_that_comes_as_the_holder_s_run_ends_runs_or_waits_or_is_skipped(mode: str) -> None:
+def test_a_trigger_that_comes_as_the_holders_run_ends_runs_or_waits_or_is_skipped(mode: str) -> None:
     def check(world: World) -> None:
         check_over(world, mode, 0, 2)
 
@@ -106,7 +106,7 @@ def test_one_that_comes_as_the_holder_s_run_ends_runs_or_waits_or_is_skipped(mod
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_redrive_of_one_whose_deliverer_died_holding_the_line_runs_beside_nobody(mode: str) -> None:
+def test_a_redrive_of_a_holder_whose_function_crashed_runs_beside_no_other_trigger(mode: str) -> None:
     def prepare() -> World:
         world = World()
         (first,) = triggers(world, mode, 0, retry={"maxAttempts": 1})
@@ -136,7 +136,7 @@ def test_a_redrive_of_one_whose_deliverer_died_holding_the_line_runs_beside_nobo
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
-def test_one_that_comes_as_the_line_is_handed_on_does_not_overtake_who_waits(mode: str) -> None:
+def test_a_trigger_that_comes_as_the_line_is_handed_on_does_not_overtake_a_waiting_one(mode: str) -> None:
     def check(world: World) -> None:
         check_over(world, mode, 0, 1, 2)
         ran = [due_s for due_s in delivered(world) if due_s]
@@ -146,7 +146,7 @@ def test_one_that_comes_as_the_line_is_handed_on_does_not_overtake_who_waits(mod
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
-def test_one_that_waits_and_comes_round_as_the_line_is_handed_on_to_it_runs_once(mode: str) -> None:
+def test_a_waiting_trigger_that_is_received_as_it_gets_the_line_runs_once(mode: str) -> None:
     def check(world: World) -> None:
         check_over(world, "wait", 0, 1)
         assert delivered(world) == [0, 0, 1]
@@ -165,7 +165,7 @@ def test_of_two_copies_of_one_trigger_one_runs(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("first", [SUCCESS, FAILED], ids=["success", "failure"])
-def test_whoever_dies_holding_the_line_its_trigger_and_those_behind_it_come_to_their_end(
+def test_if_the_holders_function_is_killed_its_trigger_and_those_behind_it_come_to_their_end(
     mode: str, first: Answer
 ) -> None:
     def prepare(world: World) -> None:
@@ -185,7 +185,7 @@ def test_whoever_dies_holding_the_line_its_trigger_and_those_behind_it_come_to_t
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("last", [SUCCESS, FAILED], ids=["success", "given up"])
-def test_whoever_dies_at_the_end_of_a_run_the_line_goes_on(mode: str, last: Answer) -> None:
+def test_if_a_function_is_killed_at_the_end_of_a_run_the_line_goes_on(mode: str, last: Answer) -> None:
     dues = (0,) if mode == "skip" else (0, 1)
 
     def prepare(world: World) -> None:
@@ -218,7 +218,7 @@ def test_whoever_dies_at_the_end_of_a_run_the_line_goes_on(mode: str, last: Answ
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
-def test_whoever_dies_joining_the_line_has_joined_it_or_comes_again(mode: str) -> None:
+def test_a_trigger_whose_function_is_killed_joining_the_line_has_joined_it_or_comes_again(mode: str) -> None:
     def prepare(world: World) -> None:
         messages = triggers(world, mode, 0, 1, **SLOW)
         world.consumers.answering = alone(world, iter([FAILED]))
@@ -239,7 +239,7 @@ def test_whoever_dies_joining_the_line_has_joined_it_or_comes_again(mode: str) -
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(40))
-def test_three_at_once_run_one_at_a_time(mode: str, seed: int) -> None:
+def test_three_triggers_at_once_run_one_at_a_time(mode: str, seed: int) -> None:
     chance = Random(seed)  # noqa: S311 - a race has to be repeatable
     world = free(mode)()
     shuffled(world, [arriving(1), arriving(2), arriving(3)], chance)
@@ -248,7 +248,7 @@ def test_three_at_once_run_one_at_a_time(mode: str, seed: int) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(25))
-def test_whatever_goes_wrong_one_runs_at_a_time_and_none_is_lost(mode: str, seed: int) -> None:
+def test_in_random_worlds_triggers_run_one_at_a_time_and_none_is_lost(mode: str, seed: int) -> None:
     LineWalk(seed, mode).go(40)
 
 
