@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
+
+from infra.bench.certificate import server_context
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
 
@@ -42,11 +45,12 @@ class Arrival:
 class Consumer:
     """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it.
 
-    It answers after `answer_s` seconds.
+    It answers after `answer_s` seconds. With the file of a certificate and its key, it takes TLS alone.
     """
 
-    def __init__(self, answer_s: float = 0) -> None:
+    def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:
         self._answer_s = answer_s
+        self._tls = None if certificate is None else server_context(certificate)
         self._came: list[tuple[int, bytes]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -69,7 +73,8 @@ class Consumer:
     def url(self) -> str:
         """The URL of the server."""
         assert self._server is not None, "it has been entered"
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
 
     def arrivals(self) -> Sequence[Arrival]:
         """The deliveries so far, oldest first."""
@@ -88,7 +93,7 @@ class Consumer:
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
         return await loop.create_server(
-            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024
+            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
         )
 
     async def _close(self) -> None:
@@ -161,9 +166,9 @@ class Elsewhere(NamedTuple):
 
 
 @contextmanager
-def elsewhere() -> Iterator[Elsewhere]:
+def elsewhere(certificate: Path | None = None) -> Iterator[Elsewhere]:
     """A consumer in a process of its own, so that its work is not measured as the caller's."""
-    command = [sys.executable, "-m", __name__]
+    command = [sys.executable, "-m", __name__, *([] if certificate is None else [str(certificate)])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         asks, says = process.stdin, process.stdout
         assert asks is not None, "both were asked for"
@@ -180,7 +185,8 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 def _main() -> None:
-    with Consumer() as consumer:
+    certificate = Path(sys.argv[1]) if sys.argv[1:] else None
+    with Consumer(certificate=certificate) as consumer:
         print(consumer.url, flush=True)
         for _ in sys.stdin:
             print(json.dumps(consumer.taken()), flush=True)

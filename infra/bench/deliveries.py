@@ -1,15 +1,18 @@
 """Deliveries per second of the delivery function, beside a bare urllib3 pool that posts the same."""
 
+import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 import urllib3
 from infra.bench import consumer
+from infra.bench.certificate import TRUST_VARIABLE, write_certificate
 from infra.bench.function import BATCH_MAX, DATA, Function, alone, event
 from infra.bench.report import OVER, Report
 
@@ -26,7 +29,15 @@ _BATCHES: Final = 20
 #: Any secrets will do: the pool's signatures are made beforehand, and have the same length.
 _SECRETS: Final = ("whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz",)
 
-_SETTINGS: Final = (("failures", False), ("outcome", False), ("failures", True), ("outcome", True))
+#: The history of the jobs, whether boto3 works, and whether the consumer takes TLS.
+_SETTINGS: Final = (
+    ("failures", False, False),
+    ("outcome", False, False),
+    ("failures", True, False),
+    ("outcome", True, False),
+    ("failures", False, True),
+    ("outcome", True, True),
+)
 
 
 class _Round(NamedTuple):
@@ -44,6 +55,7 @@ class _Race:
 
     history: str
     has_boto3: bool
+    has_tls: bool
     rounds: Sequence[_Round]
     calls: Mapping[str, float]
 
@@ -64,28 +76,79 @@ class _Race:
 
 def measure() -> Report:
     """Race function and pool in turn. Each setting has a process of its own, and so has the consumer."""
-    with consumer.elsewhere() as receiver:
-        races = [alone(_race, receiver.url, history, has_boto3=has_boto3) for history, has_boto3 in _SETTINGS]
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = write_certificate(Path(folder))
+        with consumer.elsewhere() as plain, consumer.elsewhere(certificate) as secured:
+            races = [
+                alone(
+                    _race,
+                    secured.url if has_tls else plain.url,
+                    history,
+                    has_boto3=has_boto3,
+                    certificate=str(certificate) if has_tls else None,
+                )
+                for history, has_boto3, has_tls in _SETTINGS
+            ]
     return Report(
         title=f"Deliveries, {_ROUNDS} rounds of {_BATCHES * BATCH_MAX} each, ten at once",
         columns=("history, DynamoDB", "a second", "bare pool", "ratio", "quartiles", "CPU us", "pool's"),
         rows=[_row(race) for race in races],
-        figures={"races": [_figures(race) for race in races]},
-        is_within=all(race.ratio >= _AIM for race in races),
+        figures={
+            "races": [_figures(race) for race in races],
+            "tls": [{"perS": each.per_s, "cpu": each.cpu} for each in _tls(races)],
+        },
+        is_within=all(race.ratio >= _AIM for race in races if not race.has_tls),
         notes=(
             "The handler with full batches, beside ten threads that post the same through one urllib3 pool,",
             "signed beforehand; in turn, to a consumer in a process of its own. DynamoDB answers at once: in",
             "boto3's place, or beneath it, so that boto3 does all of its work but the network's.",
+            *(each.told() for each in _tls(races)),
             *(f"Calls for each delivery, history {race.history}: {_told(race)}." for race in races[:2]),
         ),
     )
 
 
-def _race(url: str, history: str, *, has_boto3: bool) -> _Race:
+class _Tls(NamedTuple):
+    """Deliveries through TLS beside those without: the ratio of both a second, and of their CPU time."""
+
+    race: _Race
+    plain: _Race
+
+    @property
+    def per_s(self) -> float:
+        """Deliveries a second through TLS, divided by those without."""
+        return self.race.median(_function_per_s) / self.plain.median(_function_per_s)
+
+    @property
+    def cpu(self) -> float:
+        """The CPU time of a delivery through TLS, divided by that without."""
+        return self.race.median(_function_us) / self.plain.median(_function_us)
+
+    def told(self) -> str:
+        """The ratios in a sentence."""
+        beneath = "beneath boto3" if self.race.has_boto3 else "in boto3's place"
+        ratios = f"{self.per_s:.2f} of the deliveries a second, and {self.cpu:.2f} of the CPU time"
+        return f"TLS beside none, history {self.race.history}, {beneath}: {ratios}."
+
+
+def _function_per_s(each: _Round) -> float:
+    return each.function_per_s
+
+
+def _function_us(each: _Round) -> float:
+    return each.function_us
+
+
+def _tls(races: Sequence[_Race]) -> list[_Tls]:
+    plain = {(race.history, race.has_boto3): race for race in races if not race.has_tls}
+    return [_Tls(race, plain[race.history, race.has_boto3]) for race in races if race.has_tls]
+
+
+def _race(url: str, history: str, *, has_boto3: bool, certificate: str | None) -> _Race:
+    if certificate is not None:
+        os.environ[TRUST_VARIABLE] = certificate
     function = Function(url, history, has_boto3=has_boto3)
-    parts = urlsplit(url)
-    assert parts.hostname is not None, "a consumer has an address"
-    pool = urllib3.HTTPConnectionPool(parts.hostname, parts.port, maxsize=BATCH_MAX)
+    pool = urllib3.connection_from_url(url, maxsize=BATCH_MAX)
     with ThreadPoolExecutor(BATCH_MAX) as threads:
 
         def post(shares: Sequence[Sequence[tuple[bytes, Mapping[str, str]]]]) -> None:
@@ -96,7 +159,7 @@ def _race(url: str, history: str, *, has_boto3: bool) -> _Race:
         rounds = [_round(function, post, number) for number in range(_ROUNDS)]
     delivered = _ROUNDS * _BATCHES * BATCH_MAX
     calls = {name: count / delivered for name, count in sorted(function.dynamodb.calls.items())}
-    return _Race(history, has_boto3, rounds, calls)
+    return _Race(history, has_boto3, certificate is not None, rounds, calls)
 
 
 def _round(
@@ -152,7 +215,7 @@ def _row(race: _Race) -> tuple[str, ...]:
     ratios = race.ratios
     mark = "" if round(race.ratio, 2) >= _AIM else OVER
     return (
-        f"{race.history}, {'beneath boto3' if race.has_boto3 else 'in its place'}",
+        f"{race.history}, {'beneath boto3' if race.has_boto3 else 'in its place'}{', TLS' * race.has_tls}",
         f"{race.median(lambda each: each.function_per_s):.0f}",
         f"{race.median(lambda each: each.pool_per_s):.0f}",
         f"{mark}{race.ratio:.2f} of {_AIM:g}",
@@ -170,6 +233,7 @@ def _figures(race: _Race) -> dict[str, Any]:
     return {
         "history": race.history,
         "boto3": race.has_boto3,
+        "tls": race.has_tls,
         "perS": round(race.median(lambda each: each.function_per_s)),
         "poolPerS": round(race.median(lambda each: each.pool_per_s)),
         "ratio": round(race.ratio, 3),
