@@ -9,7 +9,7 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench bill smoke smoke-aws upgrade check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
 
 bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bill $(if $(MEASURE),--measure)
+
+capacity: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/capacity.md; MEASURE=1 measures again first, for half an hour
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.capacity $(if $(MEASURE),--measure)
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
 	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from infra.capacity import quotas
+from infra.capacity.needs import SWEEPERS_MAX
 from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand.base import limits, timing
@@ -235,6 +237,12 @@ def test_tick_wakes_the_functions_that_messages_start(stack: Stack) -> None:
     """Lambda keeps the functions of each version apart."""
     assert stack.variables("Tick")["DELIVER_FUNCTION"] == "DeliverFunctionAliaslive"
     assert told(stack.properties("DeliveryEvents")["FunctionName"]) == "DeliverFunctionAliaslive"
+
+
+def test_the_parameters_of_a_stack_end_where_the_capacity_model_thinks(stack: Stack) -> None:
+    assert stack.parameter("MaxSweepers")["MaxValue"] == SWEEPERS_MAX
+    assert stack.parameter("ShardCount")["MaxValue"] >= SWEEPERS_MAX
+    assert stack.parameter("DeliveryConcurrency")["MaxValue"] == quotas.MAXIMUM_CONCURRENCY.value
 
 
 def test_tick_wakes_no_more_functions_than_messages_may_start(stack: Stack) -> None:

@@ -1,0 +1,133 @@
+"""What a steady number of triggers a minute needs: sweepers, shards, delivery functions, and quotas."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from infra.bill.pollers import CORE_MB
+from infra.capacity import quotas
+from infra.capacity.herd import CALL_TRIGGERS, Work
+from infra.capacity.measured import Measured
+
+from sweephand.storage.jobs import LISTING_SHARDS
+from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.warm import MESSAGES_AT_ONCE
+
+#: The share of what it could do that a sweeper or a function is loaded with. The rest is for uneven minutes.
+LOAD: Final = 0.7
+
+#: Messages are visible half a second early, and the function waits.
+_EARLY_S: Final = 0.5
+
+#: What a trigger reads of the Jobs table: half a unit when it is swept, and one when it is delivered.
+JOB_READS: Final = 1.5
+
+#: The most of `MaxSweepers` (template.yaml). `ShardCount` may be larger.
+SWEEPERS_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What so many triggers a minute need. `history` is kept: one write for each trigger."""
+
+    per_minute: int
+    sweepers: int
+    functions: int
+    reads_per_s: float
+    writes_per_s: float
+    in_flight: int
+    namespaces: int
+
+    @property
+    def per_s(self) -> float:
+        """Triggers a second."""
+        return self.per_minute / 60
+
+    @property
+    def concurrency(self) -> int:
+        """The account's Lambda concurrency: all functions at once, and as much again for others."""
+        return 2 * (self.functions + self.sweepers)
+
+    @property
+    def stacks(self) -> int:
+        """The stacks over which so many triggers have to be spread, because parameters of a stack end."""
+        of_sweepers = ceil(self.sweepers / SWEEPERS_MAX)
+        return max(of_sweepers, ceil(self.functions / quotas.MAXIMUM_CONCURRENCY.value))
+
+    @property
+    def raised(self) -> Sequence[str]:
+        """The quotas of an ordinary account that do not suffice, each with the value that does.
+
+        All stacks share the account's concurrency. Each has tables and a queue of its own.
+        """
+        needed: Mapping[quotas.Quota, float] = {
+            quotas.CONCURRENCY: self.concurrency,
+            quotas.POLLERS_MAX: self.functions / self.stacks,
+            quotas.IN_FLIGHT: self.in_flight / self.stacks,
+            quotas.TABLE_READS: self.reads_per_s / self.stacks,
+            quotas.TABLE_WRITES: self.writes_per_s / self.stacks,
+        }
+        return [
+            f"{_SHORT[quota]} {rounded(value):,}" for quota, value in needed.items() if value > quota.value
+        ]
+
+
+_SHORT: Final[Mapping[quotas.Quota, str]] = {
+    quotas.CONCURRENCY: "Lambda concurrency",
+    quotas.POLLERS_MAX: "functions of a queue",
+    quotas.IN_FLIGHT: "messages in flight",
+    quotas.TABLE_READS: "reads a second of a table",
+    quotas.TABLE_WRITES: "writes a second of a table",
+}
+
+
+def rounded(value: float) -> int:
+    """The number rounded up to two digits."""
+    step: int = 10 ** max(0, len(str(ceil(value))) - 2)
+    return ceil(value / step) * step
+
+
+def core_of(memory_mb: int) -> float:
+    """The share of a core that a function with so much memory has, at most one."""
+    return min(1.0, memory_mb / CORE_MB)
+
+
+def sweeper_per_s(measured: Measured, work: str, memory_mb: int) -> float:
+    """Triggers a second of one sweeper. The processor limits it where it has less than a whole core."""
+    [point] = [each for each in measured.sweeper if each.work == work and each.latency_ms]
+    return min(point.per_s, core_of(memory_mb) * 1_000_000 / point.cpu_us)
+
+
+def delivery(measured: Measured, history: str, memory_mb: int, answer_s: float = 0.2) -> Work:
+    """The work of the delivery function with so much memory, through connections of TLS that are kept."""
+    [point] = [each for each in measured.function if each.history == history and each.has_tls]
+    return Work(point.cpu_us / 1_000_000, core_of(memory_mb), answer_s)
+
+
+def function_per_s(work: Work) -> float:
+    """Triggers a second of one delivery function that always finds full bundles, waiting included."""
+    return CALL_TRIGGERS / (_EARLY_S + work.call_s(CALL_TRIGGERS))
+
+
+def needs(per_minute: int, sweeper: float, work: Work) -> Needs:
+    """What triggers need that are spread evenly over each minute.
+
+    `sweeper` is the triggers a second of one sweeper.
+    """
+    per_s = per_minute / 60
+    functions = max(quotas.POLLERS_AT_FIRST.value, ceil(per_s / function_per_s(work) / LOAD))
+    reads = per_s * JOB_READS
+    partition = quotas.PARTITION_READS.value * LISTING_SHARDS * LOAD
+    # A function holds its messages while it handles them. Few triggers a second fill no bundle.
+    filled = min(BUNDLE_TRIGGERS_MAX, max(1.0, per_s))
+    held_s = _EARLY_S + work.call_s(CALL_TRIGGERS)
+    return Needs(
+        per_minute=per_minute,
+        sweepers=max(1, ceil(per_s / sweeper / LOAD)),
+        functions=functions,
+        reads_per_s=reads,
+        writes_per_s=per_s,
+        in_flight=min(functions * MESSAGES_AT_ONCE, ceil(per_s / filled * held_s)),
+        namespaces=max(1, ceil(reads / partition)),
+    )
