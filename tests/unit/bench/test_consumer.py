@@ -1,6 +1,10 @@
 """The consumer of the lateness benchmark."""
 
+from pathlib import Path
+
+import pytest
 import urllib3
+from infra.bench.certificate import write_certificate
 from infra.bench.consumer import Consumer, elsewhere
 
 
@@ -34,3 +38,18 @@ def test_it_notes_each_request_of_a_connection_that_is_kept() -> None:
     assert {(each.trigger_id, each.job, each.sequence) for each in arrivals} == {
         ("uid-1795262417250-0", "job", 7)
     }
+
+
+def test_with_a_certificate_it_takes_tls(tmp_path: Path) -> None:
+    certificate = write_certificate(tmp_path)
+    with elsewhere(certificate) as consumer, urllib3.PoolManager(ca_certs=str(certificate)) as pool:
+        assert consumer.url.startswith("https://127.0.0.1:")
+        assert pool.request("POST", consumer.url, headers={"Webhook-Id": "one"}, body=b"1").status == 200
+        assert [trigger_id for trigger_id, _ in consumer.taken()] == ["one"]
+
+
+def test_a_client_that_was_not_told_of_the_certificate_refuses_it(tmp_path: Path) -> None:
+    with Consumer(certificate=write_certificate(tmp_path)) as consumer, urllib3.PoolManager() as pool:
+        with pytest.raises(urllib3.exceptions.MaxRetryError, match="certificate verify failed"):
+            pool.request("POST", consumer.url, body=b"1", retries=0)
+        assert consumer.taken() == []
