@@ -31,7 +31,7 @@ def pause(world: World, wanted: Filter = ALL) -> BulkResult:
     return world.bulk().pause(wanted, reason="x", who="test")
 
 
-def test_those_that_fit_are_paused_and_resumed_and_deleted() -> None:
+def test_a_bulk_call_pauses_resumes_and_deletes_the_jobs_that_fit_its_filter() -> None:
     world = with_jobs(5)
     wanted = Filter("ns", "job", {"half": "1"})
     assert pause(world, wanted) == BulkResult(2, None)
@@ -44,7 +44,7 @@ def test_those_that_fit_are_paused_and_resumed_and_deleted() -> None:
     assert names == ["job-0000", "job-0002", "job-0004", "other"]
 
 
-def test_what_is_so_already_is_left_alone_and_not_counted() -> None:
+def test_a_bulk_call_does_not_count_a_job_that_is_already_as_it_asks() -> None:
     world = with_jobs(3)
     world.pause("job-0001")
     assert pause(world) == BulkResult(2, None)
@@ -59,7 +59,7 @@ def test_labels_alone_are_a_filter_and_all_of_them_have_to_fit() -> None:
     assert pause(world, Filter("ns", labels={"half": "0", "team": "ops"})) == BulkResult(0, None)
 
 
-def test_a_thousand_are_looked_at_and_the_next_call_goes_on() -> None:
+def test_a_bulk_call_examines_a_thousand_jobs_and_the_next_call_continues() -> None:
     world = with_jobs(BULK_EXAMINED_MAX + 120)
     wanted = Filter("ns", "job", {"half": "1"})
     first = pause(world, wanted)
@@ -115,7 +115,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes() -> None:
     assert max(job.cut for job in jobs) > NOON + 7_000
 
 
-def test_a_job_that_goes_meanwhile_is_passed_over() -> None:
+def test_a_bulk_call_passes_over_a_job_that_is_deleted_meanwhile() -> None:
     world = with_jobs(3)
     left = 1
 

@@ -91,7 +91,7 @@ def test_a_single_new_job_is_written_as_by_put() -> None:
     assert calls == {"jobs.get": 1, "timers.put": 1, "jobs.put": 1}
 
 
-def test_jobs_that_exist_are_replaced_or_left_beside_new_ones() -> None:
+def test_existing_jobs_are_replaced_or_left_unchanged_beside_new_ones() -> None:
     world = World()
     write(world, job("a"), job("b"))
     results = write(world, job("a"), job("b", schedule="@every 2h"), job("c"), job("d"))
@@ -117,7 +117,7 @@ def test_a_job_with_impossible_times_does_not_stop_the_others() -> None:
     assert world.jobs.get(key_of("never")) is None
 
 
-def test_a_job_that_somebody_else_creates_meanwhile_is_replaced() -> None:
+def test_a_job_that_another_caller_creates_meanwhile_is_replaced() -> None:
     world = World()
 
     def create(call: str) -> None:
@@ -183,7 +183,7 @@ def failing(world: World, call: str, times: int) -> None:
 
 
 @pytest.mark.parametrize("call", ["jobs.get_many", "timers.put"])
-def test_what_cannot_be_done_together_is_done_one_by_one(call: str) -> None:
+def test_jobs_that_cannot_be_written_together_are_written_one_by_one(call: str) -> None:
     world = World()
     failing(world, call, 1)
     assert outcomes(write(world, job("a"), job("b"))) == ["created", "created"]

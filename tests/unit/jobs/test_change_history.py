@@ -51,7 +51,7 @@ def test_every_write_of_a_job_leaves_a_change() -> None:
     assert [each.reason for each in changes if each.reason] == ["the database moves"]
 
 
-def test_what_changes_nothing_leaves_no_change() -> None:
+def test_a_write_that_changes_nothing_leaves_no_change() -> None:
     world = World()
     world.put(schedule="@every 1h")
     world.put(schedule="@every 1h")
@@ -104,7 +104,7 @@ def test_the_latest_change_of_a_job_that_has_expired_is_still_listed() -> None:
     assert whats(world) == ["created", "patched", "created"]
 
 
-def test_nothing_is_known_of_a_job_that_never_was() -> None:
+def test_the_changes_of_a_job_that_never_existed_are_not_found() -> None:
     with pytest.raises(NotFoundError):
         World().changed()
 

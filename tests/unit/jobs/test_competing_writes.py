@@ -104,7 +104,7 @@ def test_a_delete_gives_up_when_others_keep_writing() -> None:
     assert world.stored().definition.due_time == "1h"
 
 
-def test_a_loser_lets_go_of_its_own_data_alone() -> None:
+def test_a_writer_that_loses_discards_only_its_own_data() -> None:
     world = World()
     world.put(dueTime="1h", data=LARGE)
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h", data=LARGE.upper()))

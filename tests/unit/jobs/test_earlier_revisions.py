@@ -44,7 +44,7 @@ def test_nothing_is_filed_as_long_as_there_is_room() -> None:
     assert not filed(world)
 
 
-def test_a_revision_that_owes_nothing_takes_no_room_and_is_not_filed() -> None:
+def test_a_revision_without_triggers_takes_no_room_and_is_not_filed() -> None:
     world = World()
     world.put(schedule="@every 1h")
     for number in range(3 * FULL):
@@ -126,7 +126,7 @@ def test_a_filed_revision_is_read_only_if_it_may_owe_the_trigger(
     assert not may_be_filed(job, "another", rev, due_at)
 
 
-def test_nothing_is_known_of_a_job_that_is_not_there() -> None:
+def test_a_missing_job_has_no_filed_revision() -> None:
     assert not may_be_filed(None, "uid", "1-a", NOON)
 
 
@@ -158,7 +158,7 @@ def test_a_job_that_is_updated_often_while_nothing_is_swept_fires_at_each_of_its
     assert fired(world)[:38] == [minute * 60 for minute in range(1, 39)]
 
 
-def test_whatever_dies_in_a_write_that_forgets_a_revision_every_time_fires() -> None:
+def test_a_job_fires_at_each_time_though_a_write_that_forgets_a_revision_is_killed() -> None:
     def prepare(world: World) -> None:
         hammered(world, FULL)
         world.clock.time += SECOND_MS

@@ -12,7 +12,7 @@ from sweephand.ports import Answer, Attempt
 MINUTE = 60_000
 
 
-def test_a_one_off_goes_with_its_run() -> None:
+def test_a_one_off_expires_with_its_run() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.run_until(NOON + 9_000)
@@ -24,7 +24,7 @@ def test_a_one_off_goes_with_its_run() -> None:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_a_series_goes_with_its_last_run_and_not_before(history: str) -> None:
+def test_a_series_expires_with_its_last_run_and_not_before(history: str) -> None:
     world = World()
     world.put(schedule="@every 10s", repeats=3, deleteAfterCompletion=True, history=history)
     for number in (1, 2):
@@ -34,7 +34,7 @@ def test_a_series_goes_with_its_last_run_and_not_before(history: str) -> None:
     assert not world.has_job()
 
 
-def test_without_being_asked_to_a_job_stays_for_its_retention() -> None:
+def test_a_job_without_delete_after_completion_stays_for_its_retention() -> None:
     world = World()
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE)
@@ -78,7 +78,7 @@ def test_a_last_run_that_is_over_before_an_earlier_one_has_begun_loses_nothing()
     assert not world.has_job()
 
 
-def test_where_successes_leave_no_record_the_last_one_does_and_the_job_goes_after_a_retry() -> None:
+def test_the_last_success_is_recorded_and_the_job_expires_after_a_retry() -> None:
     world = World()
     world.put(
         schedule="@every 10s",
@@ -96,7 +96,7 @@ def test_where_successes_leave_no_record_the_last_one_does_and_the_job_goes_afte
     assert not world.has_job()
 
 
-def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along() -> None:
+def test_an_earlier_run_that_ends_by_another_clock_does_not_expire_the_job() -> None:
     world = World()
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True, history="failures")
     world.clock.time = NOON + 21_000
@@ -107,7 +107,7 @@ def test_an_earlier_run_that_ends_by_another_clock_does_not_take_the_job_along()
     assert not world.has_job()
 
 
-def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
+def test_a_job_that_outlives_the_records_of_its_runs_expires_all_the_same() -> None:
     world = World()
     world.put(schedule="@every 1h", repeats=4, deleteAfterCompletion=True, historyRetention="1h30m")
     for number in range(1, 5):
@@ -119,7 +119,7 @@ def test_a_job_outlives_the_records_of_its_runs_and_goes_all_the_same() -> None:
     assert not world.has_job()
 
 
-def test_of_two_runs_that_end_at_once_the_later_record_takes_the_job_along() -> None:
+def test_of_two_runs_that_end_at_once_the_later_record_expires_the_job() -> None:
     world = World()
     world.put(schedule="@every 10s", repeats=2, deleteAfterCompletion=True)
     world.clock.time = NOON + 21_000
@@ -151,7 +151,7 @@ def test_a_paused_job_stays() -> None:
     assert not world.has_job()
 
 
-def test_a_trigger_by_hand_that_ends_first_does_not_take_the_job_along() -> None:
+def test_a_trigger_by_hand_that_ends_first_does_not_expire_the_job() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
@@ -172,7 +172,7 @@ def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
     assert world.has_job()
 
 
-def test_a_job_that_was_replaced_meanwhile_goes_with_the_last_run_of_its_new_definition() -> None:
+def test_a_job_that_was_replaced_meanwhile_expires_with_the_last_run_of_its_new_definition() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
@@ -189,7 +189,7 @@ def test_a_job_that_was_replaced_meanwhile_goes_with_the_last_run_of_its_new_def
     assert not world.has_job()
 
 
-def test_a_report_that_is_not_taken_does_not_take_the_job_along() -> None:
+def test_a_refused_report_does_not_expire_the_job() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="20s")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
@@ -229,7 +229,7 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
 
 
 @pytest.mark.parametrize("mode", ["none", "latest"])
-def test_a_job_whose_last_occurrences_a_sweep_skips_goes(mode: str) -> None:
+def test_a_job_whose_last_occurrences_a_sweep_skips_expires(mode: str) -> None:
     world = World()
     catchup = {"mode": mode, "window": "2m"}
     world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup=catchup)
@@ -253,7 +253,7 @@ def test_a_job_with_skipped_occurrences_stays_until_its_other_runs_are_over() ->
     assert not world.has_job()
 
 
-def test_a_job_whose_last_run_ended_during_its_pause_goes_with_the_resume() -> None:
+def test_a_job_whose_last_run_ended_during_its_pause_expires_with_the_resume() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async")
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)

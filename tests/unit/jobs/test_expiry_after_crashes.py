@@ -22,7 +22,7 @@ def test_a_job_that_cannot_be_written_now_is_left_to_its_retention() -> None:
     assert world.has_job()
 
 
-def test_a_delivery_that_is_killed_anywhere_comes_again_and_the_job_goes() -> None:
+def test_a_delivery_that_is_killed_anywhere_is_repeated_and_the_job_expires() -> None:
     def prepared() -> World:
         world = World()
         world.put(dueTime="10s", deleteAfterCompletion=True)
@@ -42,7 +42,7 @@ def test_a_delivery_that_is_killed_anywhere_comes_again_and_the_job_goes() -> No
 
 
 @pytest.mark.parametrize("report", ["complete", "cancel"])
-def test_a_report_that_is_killed_anywhere_is_made_again_and_the_job_goes(report: str) -> None:
+def test_a_report_that_is_killed_anywhere_is_repeated_and_the_job_expires(report: str) -> None:
     run_id = f"{NOON + 10_000}-0"
 
     def prepared() -> World:
@@ -70,7 +70,7 @@ def test_a_report_that_is_killed_anywhere_is_made_again_and_the_job_goes(report:
         assert not world.has_job(), calls[number]
 
 
-def test_a_resume_that_is_killed_anywhere_is_made_again_and_the_job_goes() -> None:
+def test_a_resume_that_is_killed_anywhere_is_repeated_and_the_job_expires() -> None:
     def prepared() -> World:
         world = World()
         world.put(schedule="R3/PT10M", deleteAfterCompletion=True, catchup={"mode": "none"})

@@ -51,7 +51,7 @@ def test_the_openapi_document_states_the_same_bounds(model: str, path: tuple[str
     assert field["description"] == BOUNDS[path].meaning
 
 
-def test_a_value_that_the_caller_has_refused_is_not_judged_again() -> None:
+def test_a_value_that_another_check_has_refused_is_not_judged_again() -> None:
     job = {"retry": {"maxAttempts": 101, "multiplier": 101}}
 
     assert [each.pointer for each in bounds_violations(job)] == ["/retry/maxAttempts", "/retry/multiplier"]
@@ -97,7 +97,7 @@ def test_only_labels_that_are_right_are_counted() -> None:
     "job",
     [{"labels": {"": "x" * 129, "x" * 129: "x" * 129}}, {"labels": 5}, {"waitLimit": 0, "ttl": "x" * 65}],
 )
-def test_what_the_rules_have_refused_themselves_is_not_refused_again(job: dict[str, Any]) -> None:
+def test_a_value_that_a_rule_has_refused_is_not_refused_again(job: dict[str, Any]) -> None:
     assert bounds_violations(job, bounds_violations(job)) == []
 
 

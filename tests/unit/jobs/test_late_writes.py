@@ -9,7 +9,7 @@ from sweephand.base.errors import StoreError
 
 
 @pytest.mark.parametrize("verb", ["put", "patch", "pause", "resume", "delete"])
-def test_what_is_thawed_between_its_arming_and_its_commit_writes_nothing(verb: str) -> None:
+def test_a_write_that_is_thawed_between_its_arming_and_its_commit_writes_nothing(verb: str) -> None:
     world = World()
     world.put(schedule="@every 100s")
     if verb == "resume":

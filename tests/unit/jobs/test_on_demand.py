@@ -21,7 +21,7 @@ def bodies(world: World) -> list[bytes]:
     return [each.body for each in world.consumers.attempts]
 
 
-def test_a_trigger_by_hand_is_delivered_at_once_beside_what_the_schedule_makes_due() -> None:
+def test_a_trigger_by_hand_is_delivered_at_once_beside_triggers_of_the_schedule() -> None:
     world = World()
     job = world.put(schedule="@every 10s", data="1").job
     world.run_until(NOON + 5_000)
@@ -39,7 +39,7 @@ def test_a_trigger_by_hand_is_delivered_at_once_beside_what_the_schedule_makes_d
     assert (run.state, run.lateness_ms, run.run_id) == ("succeeded", 0, trigger.run_id)
 
 
-def test_two_triggers_of_one_moment_are_two_and_so_is_the_one_that_is_due_then() -> None:
+def test_two_triggers_by_hand_of_one_instant_and_the_scheduled_one_have_different_ids() -> None:
     world = World()
     world.put(schedule="@every 10s")
     world.clock.time += 10_000
@@ -52,7 +52,7 @@ def test_two_triggers_of_one_moment_are_two_and_so_is_the_one_that_is_due_then()
 
 
 @pytest.mark.parametrize("data", ["7", "null", LARGE], ids=["small", "null", "large"])
-def test_data_of_its_own_is_delivered_instead_of_the_jobs_at_every_attempt(data: str) -> None:
+def test_the_data_of_a_trigger_by_hand_replaces_the_jobs_data_at_every_attempt(data: str) -> None:
     world = World()
     world.put(schedule="@every 1h", data=LARGE.upper())
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 2, code=503)
@@ -192,7 +192,7 @@ def test_a_backfill_looks_back_beyond_an_update_the_repeats_and_the_jobs_creatio
     assert world.backfill(since=NOON - HOUR_MS, until=NOON + HOUR_MS).count == 12
 
 
-def test_what_counts_from_its_start_is_backfilled_from_there() -> None:
+def test_a_schedule_that_counts_from_its_start_is_backfilled_from_there() -> None:
     world = World()
     world.put(schedule="@every 10m")
     world.clock.time += HOUR_MS
@@ -219,7 +219,7 @@ def test_a_one_off_is_backfilled_if_its_time_lies_in_the_range() -> None:
     assert world.backfill(since=NOON, until=NOON + 10_001).count == 1
 
 
-def test_a_backfill_of_many_travels_as_one_message_and_takes_no_walk() -> None:
+def test_a_large_backfill_travels_as_one_message_and_is_not_enumerated() -> None:
     world = World()
     world.put(schedule="* * * * * *")
     world.clock.time += BACKFILL_TRIGGERS_MAX * 1_000
@@ -287,7 +287,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES.items())
-def test_the_name_of_a_run_says_what_it_was_made_of(text: str, name: RunName) -> None:
+def test_the_name_of_a_run_has_the_parts_of_its_trigger(text: str, name: RunName) -> None:
     assert parse_run_name(text) == name
     assert str(name) == text
 
@@ -312,7 +312,7 @@ def test_the_name_of_a_run_says_what_it_was_made_of(text: str, name: RunName) ->
         "\u0661-0",
     ],
 )
-def test_what_is_no_name_of_a_run_is_none(text: str) -> None:
+def test_a_text_that_is_not_the_name_of_a_run_is_read_as_none(text: str) -> None:
     assert parse_run_name(text) is None
 
 

@@ -22,7 +22,7 @@ def is_unarmed(world: World) -> bool:
     return not world.queue.waiting and not world.timers.everything()
 
 
-def test_it_is_active_for_ever_has_nothing_to_come_and_arms_nothing() -> None:
+def test_a_job_on_demand_is_active_for_ever_without_a_next_run_and_arms_nothing() -> None:
     world = World()
     job = world.put().job
     assert (shown(world, job), job.expires_at) == (("active", None), None)
@@ -70,7 +70,7 @@ def test_a_job_on_demand_that_is_replaced_has_a_new_revision_and_fires_as_before
     assert is_unarmed(world)
 
 
-def test_it_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
+def test_a_job_on_demand_is_completed_after_its_ttl_and_then_expires_as_others_do() -> None:
     world = World()
     job = world.put(ttl="1h").job
     assert job.expires_at == NOON + HOUR_MS + job.definition.run_time_max_ms + RETENTION_DEFAULT_MS
@@ -134,7 +134,7 @@ def test_a_put_without_a_time_stops_a_schedule_from_then_on() -> None:
     assert shown(world, world.stored()) == ("active", None)
 
 
-def test_there_is_nothing_to_backfill() -> None:
+def test_a_job_on_demand_has_no_range_to_backfill() -> None:
     world = World()
     world.put()
     with pytest.raises(ConflictError, match="only on demand"):
@@ -142,6 +142,6 @@ def test_there_is_nothing_to_backfill() -> None:
 
 
 @pytest.mark.parametrize("field", [{"repeats": 1}, {"jitter": "1m"}, {"dst": {"gap": "skip"}}])
-def test_what_says_something_about_occurrences_is_refused(field: dict[str, Any]) -> None:
+def test_a_field_about_occurrences_is_refused_for_a_job_on_demand(field: dict[str, Any]) -> None:
     with pytest.raises(InvalidError, match="only on demand"):
         World().put(**field)

@@ -24,7 +24,7 @@ def sequences(world: World) -> list[int]:
     return [each.trigger.sequence for each in world.consumers.attempts]
 
 
-def test_what_is_left_out_stays_and_the_rest_is_a_new_revision() -> None:
+def test_a_patch_keeps_the_fields_that_it_leaves_out_and_makes_a_new_revision() -> None:
     world = World()
     first = world.put(schedule="@every 10s", labels={"a": "b"}, data="1").job
     world.clock.time += 5_000
@@ -65,7 +65,7 @@ def test_occurrences_and_repeats_go_on_being_counted() -> None:
     ledger.check(world.clock.time)
 
 
-def test_more_repeats_are_more_in_all_even_once_a_job_is_completed() -> None:
+def test_patched_repeats_count_from_the_beginning_even_once_a_job_is_completed() -> None:
     world = World()
     world.put(schedule="@every 10s", repeats=2)
     assert fired(world, 45_000) == [10, 20]
@@ -97,7 +97,7 @@ def test_another_schedule_begins_with_the_request_and_goes_on_counting() -> None
     assert len(fired(world, 400_000)) == 7
 
 
-def test_a_due_time_that_was_not_patched_stays_the_instant_that_it_was_at_first() -> None:
+def test_a_due_time_that_was_not_patched_keeps_its_first_instant() -> None:
     world = World()
     world.put(schedule="@every 10s", dueTime="100s", ttl="200s")
     world.clock.time += 50_000
@@ -155,7 +155,7 @@ def test_a_ttl_is_patched_and_removed() -> None:
     assert removed.expires_at is None
 
 
-def test_a_ttl_counts_from_the_due_time_where_that_was_at_first() -> None:
+def test_a_ttl_counts_from_the_first_instant_of_the_due_time() -> None:
     world = World()
     world.put(schedule="@every 10s", dueTime="100s")
     world.clock.time += 50_000
@@ -178,7 +178,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("fields", "pointer"), REFUSED.values(), ids=REFUSED)
-def test_a_patch_by_which_the_job_could_not_be_is_refused_whole(fields: dict[str, Any], pointer: str) -> None:
+def test_a_patch_that_makes_an_invalid_job_is_refused_whole(fields: dict[str, Any], pointer: str) -> None:
     world = World()
     before = world.put(schedule="@every 100s").job
     world.clock.time += 1_000
@@ -198,7 +198,7 @@ def test_a_one_off_whose_time_is_past_can_be_patched_in_all_but_its_times() -> N
     assert {each.pointer for each in refused.value.violations} == {"/dueTime", "/ttl"}
 
 
-def test_data_that_is_not_patched_stays_the_object_that_it_is() -> None:
+def test_data_that_is_not_patched_keeps_its_object() -> None:
     world = World()
     first = world.put(schedule="@every 10s", data=LARGE).job
     second = world.patch(labels={"a": "b"}).job

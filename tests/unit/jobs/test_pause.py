@@ -26,7 +26,7 @@ def test_a_pause_arms_nothing_and_files_the_change_before_it() -> None:
     assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
 
 
-def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_who_did() -> None:
+def test_a_paused_job_shows_when_and_why_it_was_paused_and_its_change_shows_the_caller() -> None:
     world = World()
     job = world.put(schedule="@every 10s").job
     world.clock.time += 3_000
@@ -50,7 +50,7 @@ def test_a_second_pause_leaves_the_moment_and_the_reason_of_the_first() -> None:
     assert world.pause(reason="second") == first
 
 
-def test_the_moment_is_the_one_just_before_the_write_and_not_before_the_cut() -> None:
+def test_the_instant_of_a_pause_is_just_before_the_write_and_not_before_the_cut() -> None:
     world = World()
     world.api_clock.ahead_ms = 60_000
     world.put(schedule="@every 10s")
@@ -67,7 +67,7 @@ def test_the_moment_is_the_one_just_before_the_write_and_not_before_the_cut() ->
     assert other.pause().paused_at == NOON + 4_000
 
 
-def test_while_it_is_paused_nothing_is_delivered_though_its_messages_are_in_the_queue() -> None:
+def test_no_trigger_of_a_paused_job_is_delivered_though_its_messages_are_in_the_queue() -> None:
     world = World()
     world.put(schedule="@every 10s")
     world.run_until(NOON + 25_000)
@@ -91,7 +91,7 @@ def test_a_retry_that_falls_into_the_pause_waits_and_goes_on_after_it() -> None:
     assert len(set(world.consumers.ids)) == 1
 
 
-def test_an_update_in_between_is_paused_over_and_no_pause_is_lost() -> None:
+def test_a_pause_that_an_update_overtakes_pauses_the_updated_job() -> None:
     world = World()
     world.put(schedule="@every 10s", data="0")
     left = 1

@@ -25,7 +25,7 @@ def kept(world: World) -> Payload:
     return job.definition.payload
 
 
-def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it() -> None:
+def test_data_over_two_kilobytes_is_stored_before_the_job_and_discarded_after_it() -> None:
     world = World()
     calls = calls_of(world, lambda: world.put(dueTime="1h", data=LARGE))
     assert calls.index("after payloads.put") < calls.index("before jobs.put")
@@ -38,7 +38,7 @@ def test_data_over_two_kilobytes_is_kept_before_the_job_and_let_go_of_after_it()
     assert world.payloads.discarded == {(job.uid, first.ref)}
 
 
-def test_a_deleted_job_lets_go_of_its_data() -> None:
+def test_the_data_of_a_deleted_job_is_discarded() -> None:
     world = World()
     job = world.put(dueTime="1h", data=LARGE).job
     world.clock.time += PAYLOAD_GRACE_MS + 1
@@ -47,7 +47,7 @@ def test_a_deleted_job_lets_go_of_its_data() -> None:
     assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
 
 
-def test_what_is_written_stands_though_its_old_data_cannot_be_let_go_of() -> None:
+def test_a_write_stands_though_its_old_data_cannot_be_discarded() -> None:
     world = World()
     world.put(dueTime="1h", data=LARGE)
     world.clock.time += PAYLOAD_GRACE_MS + 1
@@ -105,7 +105,7 @@ def test_a_replacement_that_seems_lost_keeps_data_that_another_write_uses() -> N
     assert audited(world).discarded == 0
 
 
-def test_the_data_of_a_young_job_that_is_deleted_is_let_go_of_by_the_audit() -> None:
+def test_the_audit_discards_the_data_of_a_young_job_that_is_deleted() -> None:
     world = World()
     job = world.put(dueTime="1h", data=LARGE).job
     ref = kept(world).ref
@@ -117,7 +117,7 @@ def test_the_data_of_a_young_job_that_is_deleted_is_let_go_of_by_the_audit() -> 
     assert audited(world) == Audited(1, 0)  # its two weeks do not begin anew
 
 
-def test_the_data_of_a_job_that_dynamodb_removed_is_let_go_of() -> None:
+def test_the_audit_discards_the_data_of_a_job_that_dynamodb_removed() -> None:
     world = World()
     world.put("gone", dueTime="1s", data=LARGE, retention="0s")
     world.put("there", dueTime="1s", data=LARGE, retention="90d")
@@ -129,7 +129,7 @@ def test_the_data_of_a_job_that_dynamodb_removed_is_let_go_of() -> None:
     assert owner_of(ref) == key_of("gone")
 
 
-def test_a_job_of_the_same_name_does_not_keep_the_data_of_the_one_before_it() -> None:
+def test_a_job_does_not_keep_the_data_of_an_earlier_job_of_its_name() -> None:
     world = World()
     old = world.put(dueTime="1h", data=LARGE).job
     world.delete()
@@ -139,7 +139,7 @@ def test_a_job_of_the_same_name_does_not_keep_the_data_of_the_one_before_it() ->
 
 
 @pytest.mark.parametrize("call", ["timers.put", "jobs.put"])
-def test_the_data_of_a_put_that_failed_after_its_upload_is_let_go_of(call: str) -> None:
+def test_the_data_of_a_put_that_failed_after_its_upload_is_discarded(call: str) -> None:
     world = World()
     failing(world, call)
     with pytest.raises(StoreError):

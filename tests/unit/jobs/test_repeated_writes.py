@@ -53,7 +53,7 @@ def test_a_deletion_that_is_repeated_leaves_the_next_job_of_the_name(*, has_cond
     assert second.uid != first.uid
 
 
-def test_a_deletion_that_is_repeated_lets_go_of_the_data_of_its_own_job_alone() -> None:
+def test_a_deletion_that_is_repeated_discards_only_the_data_of_its_own_job() -> None:
     world = World()
     first = world.put(dueTime="1h", data=LARGE).job
     world.clock.time += 3_600_000
@@ -107,7 +107,7 @@ def test_a_patch_that_is_repeated_after_a_deletion_is_not_told_that_there_is_no_
     assert world.jobs.get(key_of()) is None
 
 
-def test_a_patch_that_another_client_beats_is_made_on_top_of_that_one() -> None:
+def test_a_patch_that_another_clients_patch_overtakes_is_applied_to_its_result() -> None:
     world = World()
     world.put(schedule="@every 1h")
     meanwhile(world, "before jobs.put", lambda: world.patch(description="another client's"))

@@ -60,7 +60,7 @@ def test_a_resume_fires_the_misfires_of_the_pause_that_its_mode_names(
     assert fired(world, 85_000) == due_s
 
 
-def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
+def test_the_misfires_that_a_resume_skips_are_one_record_among_the_runs() -> None:
     world = paused()
     world.resume(mode="latest")
     (skipped,) = world.runs.page(key_of(), "skipped", "", 50).items
@@ -73,7 +73,7 @@ def test_what_does_not_fire_is_one_record_among_the_runs() -> None:
     ("mode", "delivered", "skipped"),
     [("latest", 1, (40_000, 50_000, 2)), ("none", 1, (40_000, 60_000, 3)), ("none", 3, (60_000, 60_000, 1))],
 )
-def test_what_left_in_the_moment_of_the_pause_is_no_part_of_the_record(
+def test_a_trigger_that_left_at_the_instant_of_the_pause_is_not_recorded_as_skipped(
     mode: CatchUpMode, delivered: int, skipped: tuple[int, int, int]
 ) -> None:
     world = paused()
@@ -88,7 +88,7 @@ def test_what_left_in_the_moment_of_the_pause_is_no_part_of_the_record(
         assert (found.due_at, found.last_due_at, found.count) == (NOON + first, NOON + last, count)
 
 
-def test_what_left_in_the_moment_of_the_pause_is_no_part_of_a_record_that_is_made_up_for() -> None:
+def test_a_trigger_that_left_at_the_instant_of_the_pause_is_not_in_a_later_record() -> None:
     world = paused()
     one = world.runs.page(key_of(), None, "", 1).items[0]
     assert world.runs.record(replace(one, due_at=NOON + 30_000))
@@ -99,7 +99,7 @@ def test_what_left_in_the_moment_of_the_pause_is_no_part_of_a_record_that_is_mad
     assert (found.due_at, found.last_due_at, found.count) == (NOON + 40_000, NOON + 60_000, 3)
 
 
-def test_where_all_that_would_be_skipped_was_delivered_there_is_nothing_to_record() -> None:
+def test_a_resume_records_nothing_if_all_misfires_were_delivered() -> None:
     world = paused(until=35_000)
     one = world.runs.page(key_of(), None, "", 1).items[0]
     assert world.runs.record(replace(one, due_at=NOON + 30_000))
@@ -107,7 +107,7 @@ def test_where_all_that_would_be_skipped_was_delivered_there_is_nothing_to_recor
     assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
-def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
+def test_a_resume_that_was_not_committed_records_nothing_as_skipped() -> None:
     trial = paused()
     calls = calls_of(trial, lambda: trial.resume(mode="none"))
     committed = calls.index("after jobs.put")
@@ -117,7 +117,7 @@ def test_a_resume_that_did_not_come_about_records_nothing_as_skipped() -> None:
         assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
-def test_a_record_that_cannot_be_written_undoes_no_resume_and_is_made_up_for() -> None:
+def test_a_resume_stands_though_its_record_fails_and_the_record_is_written_later() -> None:
     world = paused()
     failing(world, "runs.record", times=1)
     assert world.resume(mode="none").paused_at is None
@@ -141,7 +141,7 @@ def test_the_skipped_misfires_have_one_record_wherever_a_function_is_killed() ->
     kill_everywhere(prepare, lambda world: world.resume(mode="none"), check)
 
 
-def test_what_an_uncommitted_resume_would_have_skipped_is_dropped_when_its_grace_is_over() -> None:
+def test_the_skipped_range_of_an_uncommitted_resume_is_dropped_after_its_grace() -> None:
     world = paused()
     failing(world, "jobs.put")
     with suppress(StoreError):
@@ -162,7 +162,7 @@ def test_a_resume_uses_the_mode_of_the_job_unless_it_names_one() -> None:
 
 
 @pytest.mark.parametrize("mode", ["latest", "all", "none"])
-def test_what_fell_due_before_the_pause_and_was_held_is_delivered_whatever_the_mode(
+def test_a_trigger_held_from_before_the_pause_is_delivered_whatever_the_mode(
     mode: CatchUpMode,
 ) -> None:
     world = World()
@@ -209,7 +209,7 @@ def test_a_second_resume_changes_nothing() -> None:
     assert fired(world, 75_000) == [60, 70]
 
 
-def test_a_pause_of_a_decade_is_resumed_without_a_walk_through_it() -> None:
+def test_a_pause_of_a_decade_is_resumed_without_enumerating_its_misfires() -> None:
     world = World()
     world.put(schedule="@every 1s")
     world.clock.time += 500
@@ -292,7 +292,7 @@ def test_a_paused_job_is_not_armed_by_an_update() -> None:
     assert asked == ["before jobs.get", "before changes.put", "before jobs.put"]
 
 
-def test_a_paused_one_off_whose_time_has_come_can_be_put_and_patched_and_fires_as_it_then_is() -> None:
+def test_a_paused_one_off_whose_time_has_passed_can_be_updated_and_fires_at_the_resume() -> None:
     world = paused(schedule=None, dueTime="40s", data="0")
     world.put(dueTime="40s", data="1")
     world.patch(labels={"a": "b"})

@@ -70,7 +70,7 @@ def test_an_update_that_changes_the_jitter_fires_each_time_of_the_schedule_once(
     assert len([each for each in fired(world) if each >= 0]) == 3
 
 
-def test_a_one_off_that_less_jitter_puts_before_now_fires_at_once() -> None:
+def test_a_one_off_that_a_shorter_jitter_moves_before_now_fires_at_once() -> None:
     world = World()
     world.put(dueTime="2026-11-21T12:00:00Z", jitter="1h")
     world.run_until(NOON + IN_AN_HOUR - 2_000)
@@ -93,7 +93,7 @@ def test_an_equal_jitter_changes_nothing_and_the_job_shows_what_was_written() ->
     assert not {"dst", "jitter"} & set(client.get().json)
 
 
-def test_the_next_run_shown_is_the_one_that_was_moved() -> None:
+def test_the_next_run_shown_includes_the_jitter() -> None:
     client = Client()
     client.put(job={**JOB, "schedule": "0 13 * * *", "jitter": "10m"})
     minutes, rest = divmod(IN_TEN_MINUTES, MINUTE_MS)
@@ -207,7 +207,7 @@ def test_a_cron_time_that_fired_does_not_fire_again_though_the_relative_due_time
 
 @pytest.mark.parametrize("verb", ["put", "patch"])
 @pytest.mark.parametrize("zone", [{}, {"timezone": "Atlantic/Reykjavik"}], ids=["same zone", "another zone"])
-def test_the_first_time_of_a_job_that_less_jitter_puts_before_its_beginning_fires(
+def test_the_first_time_of_a_job_that_a_shorter_jitter_moves_before_its_creation_fires(
     verb: str, zone: dict[str, Any]
 ) -> None:
     world = World(NOON + MINUTE_MS)
@@ -222,7 +222,7 @@ def test_the_first_time_of_a_job_that_less_jitter_puts_before_its_beginning_fire
 
 
 @pytest.mark.parametrize(("before", "after"), [("10m", "1h"), ("1h", "10m"), (None, "1h"), ("1h", None)])
-def test_what_falls_due_between_the_request_and_the_commit_fires_once(
+def test_a_time_that_falls_due_between_request_and_commit_fires_once(
     before: str | None, after: str | None
 ) -> None:
     world = World(NOON - HOUR_MS)

@@ -39,7 +39,7 @@ def test_a_job_is_armed_before_it_can_be_read() -> None:
     assert writes == ["before timers.put", "before queue.send", "before jobs.put"]
 
 
-def test_a_new_job_owns_what_is_due_from_its_request_on_however_late_its_commit() -> None:
+def test_a_new_job_owns_triggers_from_its_request_on_however_late_its_commit() -> None:
     world = World()
     slow(world, "jobs.put", 5_000)
     job = world.put(dueTime="0s").job
@@ -188,7 +188,7 @@ def test_preconditions_are_those_of_http() -> None:
     assert world.put(dueTime="3h", if_match="*").outcome == "replaced"
 
 
-def test_there_is_nothing_to_delete_where_nothing_is_or_all_is_over() -> None:
+def test_a_missing_or_expired_job_cannot_be_deleted() -> None:
     world = World()
     with pytest.raises(NotFoundError):
         world.delete()
@@ -283,7 +283,7 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
     assert definition(schedule="@every 100s").equals(before.definition)
 
 
-def test_a_write_whose_turn_comes_too_late_asks_the_stores_for_nothing() -> None:
+def test_a_write_whose_turn_comes_too_late_calls_no_store() -> None:
     world = World()
     world.clock.time += REQUEST_TIME_LIMIT_MS + 1
     writer = world.writer()

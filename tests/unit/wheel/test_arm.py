@@ -62,7 +62,7 @@ def test_a_series_has_messages_up_to_the_end_of_the_window_and_a_timer_for_the_f
     ]
 
 
-def test_what_is_not_after_the_beginning_is_not_armed() -> None:
+def test_an_occurrence_up_to_the_beginning_is_not_armed() -> None:
     arming = armed(armable("@every 60s"), after=NOON + 60_000)
     assert dues(arming.messages) == [120_000, 180_000, 240_000, 300_000]
 
@@ -112,7 +112,7 @@ def test_a_range_splits_into_exactly_the_triggers_it_stands_for(period_s: int, s
 
 
 @pytest.mark.parametrize("schedule", ["@every 1s", "* * * * * *"])
-def test_years_of_seconds_are_armed_and_split_without_a_walk(schedule: str) -> None:
+def test_years_of_seconds_are_armed_and_split_without_enumeration(schedule: str) -> None:
     year_ms = 365 * 86_400_000
     arming = arm(armable(schedule), after=NOON, now=NOON + year_ms)
     (span,) = arming.messages
@@ -142,7 +142,7 @@ def spread(world: World) -> None:
     world.queue.send([(span, 0)])
 
 
-def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_span() -> None:
+def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_range() -> None:
     trial = World()
     spread(trial)
     calls = calls_of(trial, lambda: trial.run_until(NOON + 300, ticking=False))
@@ -155,7 +155,7 @@ def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_sp
         assert world.consumers.dues == set(range(NOON + 10_000, NOON + 300_001, 10_000)), calls[number]
 
 
-def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivered_once() -> None:
+def test_the_delivery_function_splits_a_range_until_each_trigger_is_delivered_once() -> None:
     world = World()
     spread(world)
     world.run_until(NOON + 301_000, ticking=False)
@@ -163,7 +163,7 @@ def test_a_span_is_split_by_the_delivery_function_until_each_trigger_is_delivere
     assert len(world.consumers.ids) == 30
 
 
-def test_what_a_span_says_of_its_revision_is_in_every_part() -> None:
+def test_every_part_of_a_range_carries_the_fields_of_its_revision() -> None:
     (span,) = armed(armable("@every 1s"), singles_max=10).messages
     assert isinstance(span, RangeMessage)
     for part in split_range(span._replace(armed_at=NOON - 5)):

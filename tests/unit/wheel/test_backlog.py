@@ -48,7 +48,7 @@ def test_a_shard_moves_on_however_slow_the_stores_are(request_ms: int) -> None:
     assert "job-299" in reached[5] or reached[5] > reached[3] > reached[1] > ""
 
 
-def test_a_page_that_was_begun_in_vain_is_done_in_smaller_parts() -> None:
+def test_a_page_that_was_begun_and_not_committed_is_done_in_smaller_parts() -> None:
     world = crowded(20)
     sizes = []
 
@@ -114,7 +114,7 @@ def test_the_jobs_of_a_page_are_read_side_by_side() -> None:
     assert side_by_side(crowded(250))[0] == 3  # each request reads a hundred
 
 
-def test_all_that_is_written_and_sent_before_a_commit_goes_side_by_side() -> None:
+def test_writes_and_sends_before_a_commit_go_side_by_side() -> None:
     world = World(shards=1)
     for number in range(3):
         world.put(f"job-{number}", schedule="@every 20s", catchup={"mode": "latest", "window": "0s"})

@@ -68,7 +68,7 @@ def test_triggers_that_are_overdue_travel_together_however_long_ago_they_were_du
     assert of(0, 300_000, 600_500, 600_999, 601_000, now=late) == [[0, 300_000, 600_500, 600_999], [601_000]]
 
 
-def test_what_is_no_plain_first_attempt_travels_alone() -> None:
+def test_a_message_that_is_no_plain_first_attempt_travels_alone() -> None:
     retry = message(60_000, "retry")._replace(attempt=2)
     first, second = message(60_000), message(60_001)
     assert bundled([retry, second, first], SECOND, NOON) == [BundleMessage((first, second)), retry]

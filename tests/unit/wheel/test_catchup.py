@@ -36,14 +36,14 @@ def test_the_newest_misfire_fires_and_those_before_it_are_one_range() -> None:
     assert found.skipped.count == 5
 
 
-def test_each_fires_or_none_does_if_that_was_asked_for() -> None:
+def test_every_misfire_fires_with_all_and_no_misfire_with_none() -> None:
     span = OccurrenceRange(occurrence(1), occurrence(6))
     assert misfires_between(every(), after=NOON, through=NOON + 60_000, mode="all") == Misfires(fire=span)
     assert misfires_between(every(), after=NOON, through=NOON + 60_000, mode="none") == Misfires(skipped=span)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_where_nothing_fell_due_nothing_is_decided(mode: CatchUpMode) -> None:
+def test_nothing_is_decided_for_a_span_without_occurrences(mode: CatchUpMode) -> None:
     assert misfires_between(every(), after=NOON, through=NOON + 9_999, mode=mode) == Misfires()
     ended = every(ttl_at=NOON + 20_000)
     assert misfires_between(ended, after=NOON + 20_000, through=NOON + DAY_MS, mode=mode) == Misfires()
@@ -54,7 +54,7 @@ def test_a_single_misfire_is_the_newest() -> None:
     assert found == Misfires(fire=OccurrenceRange(occurrence(1), occurrence(1)))
 
 
-def test_what_lies_exactly_a_window_back_is_no_misfire() -> None:
+def test_an_occurrence_exactly_a_window_back_is_no_misfire() -> None:
     policy = CatchUpPolicy("none", HOUR_MS)
     judged_at = NOON + 20_000 + HOUR_MS
     found = misfires_of_timer(every(), occurrence(1), until=None, judged_at=judged_at, policy=policy)
@@ -76,7 +76,7 @@ def test_the_range_of_an_earlier_revision_ends_where_it_ceased_to_rule() -> None
     )
 
 
-def test_a_decade_of_seconds_takes_no_walk() -> None:
+def test_misfires_of_a_decade_of_seconds_are_not_enumerated() -> None:
     found = misfires_between(every("1s"), after=NOON, through=NOON + 3_650 * DAY_MS, mode="latest")
     assert found.skipped is not None
     assert found.skipped.count == 3_650 * 86_400 - 1

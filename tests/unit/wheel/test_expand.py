@@ -139,7 +139,7 @@ def test_an_earlier_revision_whose_until_lies_beyond_the_bucket_goes_on_to_it() 
     assert yielded == [25, 50, 75]
 
 
-def test_what_lies_before_a_revision_ruled_is_not_its_to_send() -> None:
+def test_an_occurrence_before_its_revision_ruled_is_not_sent() -> None:
     job = job_of(schedule="@every 10s")
     timer = timer_of(job)
     job = replace(job, current=job.current._replace(since=NOON + 30_000))
@@ -153,7 +153,7 @@ def test_a_paused_job_is_expanded_up_to_the_pause_and_gets_no_successor() -> Non
     assert not expansion.successors
 
 
-def test_timers_of_no_job_of_a_namesake_or_of_a_revision_never_written_yield_nothing() -> None:
+def test_a_timer_whose_job_uid_or_revision_is_not_stored_yields_nothing() -> None:
     job = job_of(schedule="@every 10s")
     timer = timer_of(job)
     for found in (None, replace(job, uid="another"), replace(job, current=Revision("1-lost", NOON))):
@@ -187,7 +187,7 @@ def test_an_expansion_stops_at_its_most_triggers_and_says_how_far_within_the_tim
     assert [each.first.due_at for each in rest.successors] == [NOON + MINUTE]
 
 
-def test_what_lies_within_one_timer_says_nothing_of_those_after_it() -> None:
+def test_a_position_within_one_timer_does_not_apply_to_the_timers_after_it() -> None:
     first, second = job_of("first", schedule="@every 10s"), job_of("second", schedule="@every 11s")
     timers = [timer_of(first), timer_of(second)]
     jobs = {first.key: first, second.key: second}
@@ -252,7 +252,7 @@ def swept(
         cursor = expansion.cursor
 
 
-def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_costs_its_neighbours_nothing() -> None:
+def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_affects_no_other_timer() -> None:
     job, other = job_of("broken", schedule="@every 20s"), job_of("other", schedule="@every 20s")
     broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
     sound = timer_of(other)
@@ -292,7 +292,7 @@ def test_the_newest_misfire_goes_with_the_decision_even_beyond_its_timer_s_bucke
     assert [each.first for each in expansion.successors] == [Occurrence(NOON + 100_000, 5)]
 
 
-def test_where_no_misfire_fires_the_successor_is_the_first_that_is_not_one() -> None:
+def test_if_no_misfire_fires_the_successor_is_the_first_occurrence_that_is_no_misfire() -> None:
     job = late_job("none")
     expansion = expanded(job, timer_of(job), judged_at=NOON + 4 * MINUTE)
     assert not expansion.messages

@@ -42,7 +42,7 @@ def numbered(dues: list[Instant]) -> list[tuple[Instant, int]]:
         every(17 * MINUTE_MS + 1, 239_999),
     ],
 )
-def test_all_hundred_instants_fire_once_each_under_their_numbers(dues: list[Instant]) -> None:
+def test_each_of_a_hundred_instants_fires_once_under_its_number(dues: list[Instant]) -> None:
     world = World()
     world.put(schedule=list_of(dues))
     world.run_until(dues[-1] + MINUTE_MS)
@@ -94,7 +94,7 @@ def test_an_update_amid_a_list_neither_loses_nor_doubles_an_instant(minutes: int
     assert [due_at for due_at, _ in fired(world)] == dues
 
 
-def test_what_a_replaced_list_owes_still_fires_though_the_wheel_was_late() -> None:
+def test_a_replaced_list_still_fires_the_instants_that_it_owes_though_the_wheel_was_late() -> None:
     # The wheel stands still while forty instants of one bucket fall due; then the list is replaced.
     dues = [NOON + 10 * MINUTE_MS + number * SECOND_MS for number in range(40)]
     world = World()

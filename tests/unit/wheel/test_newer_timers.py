@@ -75,7 +75,7 @@ def test_a_shard_with_a_timer_of_a_newer_version_goes_on_and_keeps_the_timer() -
     assert (newest.item, newest.due_at > world.clock.time) == (timer.item, True)
 
 
-def test_what_was_put_off_is_expanded_by_its_place_and_its_successor_has_a_key_of_its_own() -> None:
+def test_a_copy_that_was_put_off_is_expanded_at_its_place_and_its_successor_has_its_own_key() -> None:
     job = job_of(schedule="@every 50s", now=NOON)
     first = job.series.next_after(NOON)
     assert first is not None

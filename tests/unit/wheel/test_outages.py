@@ -74,7 +74,7 @@ def test_without_a_rule_the_newest_misfire_fires() -> None:
     check(world, EXPECTED["latest"])
 
 
-def test_the_window_is_the_job_s() -> None:
+def test_the_window_of_the_job_decides_which_occurrences_are_misfires() -> None:
     world = stood_still(World(shards=1), mode="none", window="5h")
     world.run_until(NOON + OUTAGE + 5 * MINUTE)
     check(world, Expected(set(range(70, 361, 10)), (10, 60, 6)))
@@ -168,7 +168,7 @@ def killed_everywhere(
 
 
 @pytest.mark.parametrize("mode", EXPECTED)
-def test_a_sweep_that_is_killed_anywhere_has_decided_or_not_but_never_half(mode: str) -> None:
+def test_a_sweep_that_is_killed_anywhere_leaves_no_half_decision(mode: str) -> None:
     assert killed_everywhere(mode, MINUTE, lambda world, _: check(world, EXPECTED[mode])) > 20
 
 

@@ -44,7 +44,7 @@ def test_a_slow_request_counts_at_once_and_stops_counting_after_quick_ones() -> 
     assert pace_of(3_000, *[10] * 7).portion(40_000, 0) == WHOLE
 
 
-def test_no_portion_is_begun_that_the_time_does_not_suffice_for() -> None:
+def test_no_portion_is_begun_if_too_little_time_is_left_for_it() -> None:
     assert Pace().has_time(1)
     assert pace_of(1_000).has_time(15_000)
     assert not pace_of(3_000).has_time(15_000)

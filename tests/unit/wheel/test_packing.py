@@ -212,7 +212,7 @@ def test_two_timers_that_lead_to_one_successor_continue_as_one() -> None:
     assert packed(places_of(4), both).packs[0].timers == tuple(each.timer for each in successors_of(2))
 
 
-def test_where_a_large_group_is_cut_the_names_say_what_each_pack_covers() -> None:
+def test_a_pack_of_a_large_group_never_replaces_one_with_other_timers() -> None:
     """A timer that dies moves the cuts. No pack may then replace another one that has other timers."""
     whole = packed(places_of(300), successors_of(300)).packs
     fewer = packed(places_of(300), [each for each in successors_of(300) if each.number != 7]).packs

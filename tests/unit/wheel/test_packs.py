@@ -165,7 +165,7 @@ def test_a_second_timer_is_passed_over_though_another_sweeper_began_the_first() 
     assert names(expanded(page, jobs, begun.cursor)) == [("job-0", 40)]
 
 
-def test_a_timer_whose_successor_is_written_gets_no_other_and_is_judged_as_that_one_was() -> None:
+def test_a_timer_whose_successor_is_written_gets_no_other_and_keeps_its_judgement() -> None:
     jobs = {
         key: job_of(key.name, schedule="@every 20s", catchup={"mode": "none", "window": "2m"})
         for key in periodic_jobs(1, 1)

@@ -35,7 +35,7 @@ def sent(world: World) -> int:
     return world.sweep().triggers
 
 
-def test_a_job_that_rules_and_is_due_is_read_once_and_cheaply(world: World) -> None:
+def test_a_job_whose_present_revision_rules_is_read_once_and_eventually_consistent(world: World) -> None:
     world.put(dueTime="10m")
     world.clock.time += 8 * MINUTE_MS
     assert sent(world) == 1
@@ -74,7 +74,7 @@ def test_a_late_timer_is_judged_by_a_strong_read(world: World) -> None:
     assert strong(world) == [key_of()]
 
 
-def test_a_deleted_job_that_a_stale_read_shows_fires_into_the_void(world: World) -> None:
+def test_triggers_of_a_deleted_job_that_a_stale_read_shows_are_dropped(world: World) -> None:
     stale(world, world.put(dueTime="10m").job)
     world.delete()
     world.clock.time += 8 * MINUTE_MS

@@ -251,7 +251,7 @@ def test_a_shard_that_fails_keeps_no_other_waiting_and_the_failure_is_raised_in_
     "call", ["leases.claim", "jobs.briefs", "queue.send", "leases.commit", "leases.release"]
 )
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
-def test_whatever_fails_once_the_next_sweeps_find_everything(call: str, *, after: bool) -> None:
+def test_if_any_call_fails_once_the_next_sweeps_find_everything(call: str, *, after: bool) -> None:
     world = World(shards=1)
     world.put(schedule="@every 31s")
     world.run_until(NOON + 4 * MINUTE, ticking=False)

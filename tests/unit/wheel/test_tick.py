@@ -36,11 +36,13 @@ def found(*numbers: int, swept_at: int = NOON) -> WheelState:
         ((TRIGGERS_PER_SWEEPER,) * 9, 5),  # no more than may run
     ],
 )
-def test_as_many_sweepers_as_the_last_sweeps_found_work_for(numbers: tuple[int, ...], sweepers: int) -> None:
+def test_a_tick_starts_as_many_sweepers_as_the_last_sweeps_found_work_for(
+    numbers: tuple[int, ...], sweepers: int
+) -> None:
     assert sweepers_needed(found(*numbers), 5, NOON) == sweepers
 
 
-def test_what_was_found_long_ago_says_nothing() -> None:
+def test_triggers_that_a_sweep_found_long_ago_start_no_sweeper() -> None:
     state = found(*(TRIGGERS_PER_SWEEPER,) * 4)
     assert sweepers_needed(state, 5, NOON + FINDINGS_AGE_MAX_MS) == 4
     assert sweepers_needed(state, 5, NOON + FINDINGS_AGE_MAX_MS + 1) == 1
@@ -97,7 +99,7 @@ def test_another_shard_comes_first_each_minute() -> None:
     assert seen == [0, 1, 2, 1, 2, 0, 2, 0, 1]
 
 
-def test_what_a_tick_has_no_time_for_gets_sweepers_at_once() -> None:
+def test_shards_that_a_tick_has_no_time_for_get_sweepers_at_once() -> None:
     world = World(shards=6)
     for number in range(60):
         world.put(f"job-{number}", dueTime="310s")
@@ -174,7 +176,7 @@ def test_several_sweepers_leave_the_next_minute_as_many() -> None:
     assert sum(lease.found for lease in world.leases.state().leases) == 40
 
 
-def test_a_tick_that_cannot_start_the_others_sweeps_by_itself_and_says_so() -> None:
+def test_a_tick_that_cannot_start_other_sweepers_sweeps_by_itself_and_reports_that() -> None:
     world = World(shards=4)
     world.put(dueTime="310s")
     world.run_until(NOON + 180_000, ticking=False)

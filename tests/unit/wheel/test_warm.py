@@ -69,7 +69,7 @@ def test_a_peak_that_grows_wakes_all_that_it_needs_since_the_warm_ones_take_wake
     assert woken == [20, 30]
 
 
-def test_a_few_are_kept_warm_though_no_peak_comes() -> None:
+def test_functions_are_kept_warm_though_no_peak_comes() -> None:
     waking, woken = warm()
     for minute in range(9):
         waking.wake(0, NOON + minute * MINUTE_MS)
@@ -133,7 +133,7 @@ def test_triggers_that_are_spread_over_seconds_are_no_peak() -> None:
     assert (ticked.swept.triggers, ticked.swept.peak, ticked.woken) == (50, 1, 1)
 
 
-def test_what_is_overdue_is_no_coming_peak() -> None:
+def test_overdue_triggers_are_no_coming_peak() -> None:
     world = World(shards=1)
     for number in range(50):
         world.put(f"job-{number}", dueTime="310s")
@@ -143,7 +143,7 @@ def test_what_is_overdue_is_no_coming_peak() -> None:
     assert (ticked.swept.triggers, ticked.swept.peak) == (50, 0)
 
 
-def test_a_tick_wakes_functions_for_what_other_sweepers_found_in_the_minute_before() -> None:
+def test_a_tick_wakes_functions_for_peaks_that_other_sweepers_found_in_the_minute_before() -> None:
     world = World(LATER, shards=2)
     for stored in world.leases.state().leases:
         held = world.leases.claim(stored, "another", LATER - 30_000, LATER)
