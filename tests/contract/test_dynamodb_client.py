@@ -238,7 +238,7 @@ def test_an_item_too_large_is_refused(strict: Dynamo) -> None:
         )
 
 
-def test_a_placeholder_that_nothing_says_is_refused(strict: Dynamo) -> None:
+def test_a_placeholder_without_a_value_is_refused(strict: Dynamo) -> None:
     with pytest.raises(REFUSED):
         strict.client.put_item(
             TableName=strict.jobs_table,

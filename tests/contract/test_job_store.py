@@ -243,7 +243,7 @@ def test_no_keys_name_no_jobs(jobs: JobStore) -> None:
     assert jobs.briefs([]) == {}
 
 
-def test_any_number_of_jobs_is_read_at_once_and_what_is_missing_is_left_out(jobs: JobStore) -> None:
+def test_any_number_of_jobs_is_read_at_once_and_missing_jobs_are_left_out(jobs: JobStore) -> None:
     written = {
         each.key: each
         for each in (

@@ -41,7 +41,7 @@ def test_a_heartbeat_is_the_last_one(stores: Stores) -> None:
     assert stores.leases.state() == WheelState((), 0, NOON + 1)
 
 
-def test_every_shard_begins_with_a_lease_that_nobody_holds(stores: Stores) -> None:
+def test_every_shard_begins_with_a_lease_that_no_sweeper_holds(stores: Stores) -> None:
     assert stores.leases.raise_shards(12) == 12
     expected = tuple(Lease(shard, Cursor()) for shard in range(12))
     assert stores.leases.state() == WheelState(expected, 12, None)
@@ -62,7 +62,7 @@ def test_raising_the_number_of_shards_touches_no_lease_that_exists(leases: Lease
     assert lease_of(leases, 0) == held
 
 
-def test_several_who_raise_the_number_of_shards_reach_the_highest(stores: Stores) -> None:
+def test_several_ticks_that_raise_the_number_of_shards_reach_the_highest(stores: Stores) -> None:
     with ThreadPoolExecutor(6) as pool:
         numbers = list(pool.map(stores.leases.raise_shards, [3, 6, 2, 5, 1, 4]))
     assert all(number >= asked for number, asked in zip(numbers, [3, 6, 2, 5, 1, 4], strict=True))
@@ -99,7 +99,7 @@ def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore)
     assert lease == Lease(0, cursor, fence=2, owner=OTHERS, lease_until=until, judged_at=NOON, tries=1)
 
 
-def test_what_decides_a_claim_is_stored_and_not_what_was_read(leases: LeaseStore) -> None:
+def test_the_stored_lease_decides_a_claim_and_not_the_one_that_was_read(leases: LeaseStore) -> None:
     stale = lease_of(leases, 0)
     first = leases.claim(stale, MINE, NOON, UNTIL)
     assert first is not None
@@ -163,7 +163,7 @@ def test_a_commit_says_by_when_the_next_page_is_judged_or_leaves_it_as_it_is(lea
     assert lease_of(leases, 0) == renewed
 
 
-def test_by_when_a_page_is_judged_outlives_the_sweeper_who_dies_and_not_one_who_gives_up_the_shard(
+def test_judged_at_outlives_a_sweeper_that_dies_and_is_removed_by_a_release(
     leases: LeaseStore,
 ) -> None:
     died = leases.commit(claimed(leases), Cursor(KEY), UNTIL, judged_at=NOON + 7)
@@ -219,14 +219,14 @@ def test_a_commit_that_is_repeated_succeeds_again(leases: LeaseStore) -> None:
     assert leases.commit(held, Cursor(KEY), UNTIL) == leases.commit(held, Cursor(KEY), UNTIL)
 
 
-def test_a_commit_after_somebody_took_over_is_refused(leases: LeaseStore) -> None:
+def test_a_commit_after_another_sweeper_took_over_is_refused(leases: LeaseStore) -> None:
     held = claimed(leases)
     taken = leases.claim(held, OTHERS, UNTIL + 1, UNTIL + 30_000)
     assert leases.commit(held, Cursor(KEY), UNTIL + 60_000) is None
     assert lease_of(leases, 0) == taken
 
 
-def test_a_commit_holds_although_the_lease_ended_if_nobody_took_over(leases: LeaseStore) -> None:
+def test_a_commit_holds_although_the_lease_ended_if_no_sweeper_took_over(leases: LeaseStore) -> None:
     held = claimed(leases)
     committed = leases.commit(held, Cursor(KEY), UNTIL + 60_000)
     assert committed is not None
@@ -244,7 +244,7 @@ def test_a_released_shard_is_free_and_says_what_was_found(leases: LeaseStore) ->
     assert leases.claim(released, OTHERS, NOON + 6, UNTIL) is not None
 
 
-def test_a_release_after_somebody_took_over_does_nothing(leases: LeaseStore) -> None:
+def test_a_release_after_another_sweeper_took_over_does_nothing(leases: LeaseStore) -> None:
     held = claimed(leases)
     taken = leases.claim(held, OTHERS, UNTIL + 1, UNTIL + 30_000)
     leases.release(held, 12, UNTIL + 2)

@@ -43,7 +43,7 @@ def test_a_discarded_payload_can_still_be_read(payloads: PayloadStore) -> None:
     assert payloads.get(UID, REF) == "[1]"
 
 
-def test_discarding_again_or_what_is_not_there_is_harmless(payloads: PayloadStore) -> None:
+def test_discarding_a_payload_again_or_a_missing_one_is_harmless(payloads: PayloadStore) -> None:
     payloads.discard(UID, REF)
     payloads.put(UID, REF, "[1]")
     payloads.discard(UID, REF)
@@ -52,7 +52,7 @@ def test_discarding_again_or_what_is_not_there_is_harmless(payloads: PayloadStor
     assert payloads.get(UID, REF + "x") is None
 
 
-def test_what_is_discarded_is_known_to_be(payloads: PayloadStore) -> None:
+def test_a_discarded_payload_is_known_to_be_discarded(payloads: PayloadStore) -> None:
     payloads.put(UID, REF, "[1]")
     assert not payloads.is_discarded(UID, REF)
     payloads.discard(UID, REF)

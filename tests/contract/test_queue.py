@@ -112,7 +112,7 @@ def test_a_message_is_shown_again_unless_it_was_acknowledged(case: Case) -> None
     assert by_due(case.receive()) == [message(5)]
 
 
-def test_a_receipt_that_means_nothing_is_no_error(case: Case) -> None:
+def test_an_unknown_receipt_is_no_error(case: Case) -> None:
     case.queue.acknowledge([])
     case.queue.acknowledge(["nothing"])
 

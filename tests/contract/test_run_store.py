@@ -100,7 +100,7 @@ def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> Non
     assert runs.page(written.key, None, "", 10).items == (written,)
 
 
-def test_runs_of_one_due_time_that_were_asked_for_are_each_their_own(runs: RunStore) -> None:
+def test_runs_on_demand_of_one_due_time_are_stored_separately(runs: RunStore) -> None:
     demands = (None, Demand("manual", "a"), Demand("manual", "b"), Demand("backfill", "a"))
     written = [succeeded(run(demand=demand)) for demand in demands]
     assert all(runs.record(each) for each in written)
@@ -148,7 +148,7 @@ def test_a_claim_of_an_attempt_that_another_holds_is_refused(runs: RunStore) -> 
     assert stored(runs, held) == held
 
 
-def test_a_claim_of_an_attempt_whose_holder_died_is_granted(runs: RunStore) -> None:
+def test_a_claim_of_an_attempt_whose_claim_has_ended_is_granted(runs: RunStore) -> None:
     runs.claim(run(attempt=2, claimed_until=NOON + MINUTE_MS), NOON)
     claim = run(attempt=2, owner=OTHERS, claimed_until=NOON + 2 * MINUTE_MS)
     assert runs.claim(claim, NOON + MINUTE_MS) is None
@@ -218,7 +218,7 @@ def test_a_record_that_needed_no_claim_is_written_over_anothers_claim_of_its_att
     assert stored(runs, before) == unclaimed
 
 
-def test_a_record_over_a_claim_that_somebody_else_has_changed_is_refused(runs: RunStore) -> None:
+def test_a_record_over_a_claim_that_another_function_has_changed_is_refused(runs: RunStore) -> None:
     claim = run(attempt=2, owner=MINE)
     runs.claim(claim, NOON)
     failing = replace(claim, ended_at=NOON, version="version000000001")
@@ -228,7 +228,7 @@ def test_a_record_over_a_claim_that_somebody_else_has_changed_is_refused(runs: R
     assert runs.record(replace(failed(claim), version="version000000001"))
 
 
-def test_a_holder_that_says_itself_that_its_attempt_has_failed_records_the_end(runs: RunStore) -> None:
+def test_a_holder_that_recorded_its_attempt_as_ending_records_the_end(runs: RunStore) -> None:
     claim = run(attempt=2, owner=MINE)
     runs.claim(claim, NOON)
     failing = replace(claim, ended_at=NOON, version="version000000001")
@@ -240,7 +240,7 @@ def test_a_holder_that_says_itself_that_its_attempt_has_failed_records_the_end(r
     assert stored(runs, claim) == end
 
 
-def test_a_claim_is_released_by_its_holder_while_nobody_has_changed_it(runs: RunStore) -> None:
+def test_a_claim_is_released_by_its_holder_while_no_function_has_changed_it(runs: RunStore) -> None:
     claim = run(owner=MINE)
     assert runs.release(claim), "nothing is there"
     runs.claim(claim, NOON)
@@ -281,7 +281,7 @@ def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> Non
         "",
     ],
 )
-def test_what_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
+def test_a_text_that_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
     runs.record(succeeded(run()))
     assert runs.get(KEY, run_id) is None
 
@@ -348,7 +348,7 @@ def test_a_job_without_runs_has_an_empty_page(runs: RunStore) -> None:
     assert (page.items, page.next) == ((), None)
 
 
-def test_a_record_of_what_was_skipped_is_written_once_and_never_over_a_run(runs: RunStore) -> None:
+def test_a_record_of_a_skipped_range_is_written_once_and_never_over_a_run(runs: RunStore) -> None:
     assert runs.record(SKIPPED)
     assert runs.record(SKIPPED)
     assert runs.get(KEY, SKIPPED.run_id) == SKIPPED
@@ -358,6 +358,6 @@ def test_a_record_of_what_was_skipped_is_written_once_and_never_over_a_run(runs:
     assert stored(runs, there) == there
 
 
-def test_what_was_skipped_is_not_delivered_afterwards(runs: RunStore) -> None:
+def test_a_skipped_trigger_is_not_delivered_afterwards(runs: RunStore) -> None:
     assert runs.record(SKIPPED)
     assert runs.claim(run(), NOON + 60_000) == SKIPPED

@@ -61,14 +61,14 @@ def after(seen: Run, attempt: int, **changed: Any) -> Run:
     return run(seen.due_at, attempt=attempt, owner=OTHERS, **changed)
 
 
-def test_the_next_attempt_is_claimed_from_what_failed_or_could_not_say_so(runs: RunStore) -> None:
+def test_the_next_attempt_is_claimed_over_a_claimed_or_retrying_run(runs: RunStore) -> None:
     seen = [bring(runs, state, number) for number, state in enumerate(STATES)]
     granted = {each.state for each in seen if claimed_from(runs, each, after(each, 3))}
     assert granted == {"claimed", "retrying"}
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_an_attempt_that_is_not_later_is_claimed_from_a_dead_holder_alone(
+def test_the_same_or_an_earlier_attempt_is_claimed_only_over_an_ended_claim(
     runs: RunStore, attempt: int
 ) -> None:
     seen = [bring(runs, state, number) for number, state in enumerate(STATES)]
@@ -76,13 +76,13 @@ def test_an_attempt_that_is_not_later_is_claimed_from_a_dead_holder_alone(
     assert granted == ({"claimed"} if attempt == 2 else set())
 
 
-def test_the_first_attempt_of_a_redrive_is_claimed_from_what_was_given_up(runs: RunStore) -> None:
+def test_the_first_attempt_of_a_redrive_is_claimed_over_a_failed_run(runs: RunStore) -> None:
     seen = [bring(runs, state, number) for number, state in enumerate(STATES)]
     granted = {each.state for each in seen if claimed_from(runs, each, after(each, 3, round_from=3))}
     assert granted == {"claimed", "retrying", "failed"}
 
 
-def test_no_other_attempt_is_claimed_from_what_was_given_up(runs: RunStore) -> None:
+def test_no_other_attempt_is_claimed_over_a_failed_run(runs: RunStore) -> None:
     seen = bring(runs, "failed")
     for attempt, round_from in ((2, 2), (4, 4), (5, 3), (3, 2), (3, 1)):
         assert not claimed_from(runs, seen, after(seen, attempt, round_from=round_from))
@@ -110,7 +110,7 @@ def test_a_record_is_written_over_its_own_claim_as_the_table_says(runs: RunStore
         assert stored(runs, seen) == (record if is_granted else seen)
 
 
-def test_a_run_begins_with_what_the_table_says(runs: RunStore) -> None:
+def test_a_run_begins_in_the_states_that_the_table_names(runs: RunStore) -> None:
     for number, state in enumerate(STATES):
         beginning = run(NOON + number, state=state)
         if "record" in {way for row in TRANSITIONS.values() for way in row.get(state, ())}:
@@ -132,7 +132,7 @@ def test_a_run_that_was_read_is_moved_once_as_the_table_says(runs: RunStore, bef
         assert stored(runs, seen) == moved
 
 
-def test_what_no_way_leads_to_is_a_mistake_of_ours(runs: RunStore) -> None:
+def test_a_transition_that_the_table_lacks_raises_an_assertion_error(runs: RunStore) -> None:
     for number, before in enumerate(STATES):
         seen = bring(runs, before, number)
         for state in STATES:
@@ -158,7 +158,7 @@ def test_a_run_that_has_changed_since_it_was_read_is_not_moved(runs: RunStore, t
     assert stored(runs, seen) == seen
 
 
-def test_what_is_not_stored_is_not_moved(runs: RunStore) -> None:
+def test_a_run_that_is_not_stored_is_not_moved(runs: RunStore) -> None:
     seen = run(state="retrying")
     assert not runs.move(replace(seen, state="cancelled", version=TOKEN), seen)
     assert stored(runs, seen) is None

@@ -64,7 +64,7 @@ def test_ten_threads_may_deliver_at_once(case: Case) -> None:
 
 
 @pytest.mark.parametrize("spec", [{}, {"type": None}, {"type": "lambda"}, {"type": ["http"]}])
-def test_a_type_that_there_is_not_is_a_failure_that_names_those_there_are(spec: dict[str, Any]) -> None:
+def test_an_unknown_target_type_is_a_failure_that_names_the_known_types(spec: dict[str, Any]) -> None:
     answer = targets(HandClock(), SqsClients(), INSECURE).deliver(attempt_of(spec))
     assert answer.error is not None
     assert answer.error.endswith("there are http and sqs.")

@@ -191,7 +191,7 @@ def test_a_timer_whose_key_begins_with_the_cursors_is_not_passed_over(timers: Ti
     assert list(timers.page(SHARD, Cursor(first.sort_key), LATER, 50)) == [tenth]
 
 
-def test_a_cursor_needs_no_timer_where_it_stands(timers: TimerStore) -> None:
+def test_a_cursor_needs_no_timer_at_its_position(timers: TimerStore) -> None:
     timers.put([timer(), timer(NOON + 2)])
     assert list(timers.page(SHARD, Cursor(timer(NOON + 1).sort_key), LATER, 50)) == [timer(NOON + 2)]
     within = Cursor(timer(NOON + 1).sort_key, Occurrence(NOON + 1, 1))
@@ -205,7 +205,7 @@ def test_a_cursor_beyond_the_bucket_that_is_named_has_no_page(timers: TimerStore
     assert list(timers.page(SHARD, within, NOON + MINUTE_MS, 50)) == []
 
 
-def test_what_is_written_behind_a_cursor_stays_behind_it(timers: TimerStore) -> None:
+def test_a_timer_that_is_written_behind_a_cursor_is_not_read(timers: TimerStore) -> None:
     timers.put([timer(NOON + 1)])
     cursor = Cursor(timer(NOON + 1).sort_key)
     timers.put([timer()])

@@ -78,7 +78,7 @@ SILENT: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("behave", SILENT.values(), ids=SILENT)
-def test_a_consumer_that_does_not_come_to_the_point_costs_its_timeout(
+def test_a_consumer_that_never_finishes_its_answer_costs_its_timeout(
     targets: HttpTargets, behave: Behaviour
 ) -> None:
     with within(2):
@@ -133,7 +133,7 @@ def test_garbage_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
     assert len(answer.error) <= 300
 
 
-def test_no_bytes_at_all_raise_or_outlast_the_timeout() -> None:
+def test_no_bytes_of_an_answer_raise_an_error_or_outlast_the_timeout() -> None:
     said = b""
 
     def speak(connection: Connection) -> None:
@@ -242,7 +242,7 @@ def test_a_connection_is_not_used_again_while_there_is_something_left_to_read(ta
         assert consumer.accepted == 3
 
 
-def test_what_a_consumer_sends_unasked_is_no_answer_to_the_next_request(targets: HttpTargets) -> None:
+def test_data_that_no_request_asked_for_is_no_answer_to_the_next_request(targets: HttpTargets) -> None:
     def early(connection: Connection) -> None:
         connection.request()
         connection.send(b"HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
@@ -254,7 +254,7 @@ def test_what_a_consumer_sends_unasked_is_no_answer_to_the_next_request(targets:
     assert "forged" not in [answer.text for answer in answers]
 
 
-def test_one_who_hangs_does_not_hold_up_the_others(targets: HttpTargets) -> None:
+def test_a_consumer_that_hangs_delays_no_other_consumer(targets: HttpTargets) -> None:
     with ThreadPoolExecutor(10) as threads:
         with Consumer(lambda connection: connection.hang()) as bad, Consumer() as good:
             hanging = [threads.submit(targets.deliver, attempt_of(bad.spec(timeout="30s"))) for _ in range(5)]

@@ -137,7 +137,7 @@ def test_an_attempt_ends_with_the_time_it_has_or_with_the_target_s_time_out(
     assert answer.error == "No answer within 0.2 s."
 
 
-def test_a_job_may_say_what_its_content_is_and_who_asks(targets: HttpTargets) -> None:
+def test_a_job_may_set_content_type_and_user_agent(targets: HttpTargets) -> None:
     headers = {"Content-Type": "application/vnd.api+json", "User-Agent": "backup/1"}
     with Consumer() as consumer:
         targets.deliver(attempt_of(consumer.spec(headers=headers)))
@@ -183,7 +183,7 @@ INTERIM = {
 
 
 @pytest.mark.parametrize("interim", INTERIM.values(), ids=INTERIM)
-def test_what_comes_before_the_final_answer_is_passed_over(targets: HttpTargets, interim: bytes) -> None:
+def test_interim_answers_are_passed_over(targets: HttpTargets, interim: bytes) -> None:
     def hinting(connection: Connection) -> None:
         while connection.request():
             connection.send(interim)
@@ -219,7 +219,7 @@ def test_a_consumer_that_switches_protocols_has_failed_and_its_connection_is_not
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "ok"),
     ],
 )
-def test_whatever_says_where_an_answer_ends_leaves_its_connection_to_use_again(
+def test_an_answer_with_a_known_end_leaves_its_connection_for_reuse(
     targets: HttpTargets, raw: bytes, text: str
 ) -> None:
     def answering(connection: Connection) -> None:

@@ -105,14 +105,14 @@ def test_a_delay_is_rounded_down_so_that_nothing_comes_late(delay_ms: int, delay
 
 
 @pytest.mark.parametrize("delay_ms", [-1, 900_001])
-def test_a_delay_that_sqs_refuses_is_our_own_mistake(delay_ms: int) -> None:
+def test_a_delay_that_sqs_refuses_raises_an_assertion_error(delay_ms: int) -> None:
     client = ScriptedSqs()
     with pytest.raises(AssertionError):
         queue_of(client).send([(message(2), 0), (message(1), delay_ms)])
     assert client.calls == []
 
 
-def test_what_is_refused_of_a_call_is_sent_again_and_nothing_else() -> None:
+def test_only_the_refused_entries_of_a_call_are_sent_again() -> None:
     client, pauses = ScriptedSqs({0, 3, 9}, {1}, ()), Pauses()
     queue_of(client, pauses).send([(message(number), 0) for number in range(10)])
     sent = [[decode(body) for body in bodies(entries)] for _, entries in client.calls]
@@ -121,7 +121,7 @@ def test_what_is_refused_of_a_call_is_sent_again_and_nothing_else() -> None:
     assert list(pauses) == [0.05, 0.1]
 
 
-def test_what_is_refused_for_ever_is_an_error() -> None:
+def test_an_entry_that_is_refused_for_ever_is_an_error() -> None:
     client, pauses = ScriptedSqs(*[{0}] * 99), Pauses()
     with pytest.raises(StoreError, match="1 messages were not accepted by the queue: InternalError"):
         queue_of(client, pauses).send([(message(1), 0), (message(2), 0)])
@@ -217,7 +217,7 @@ def test_one_jobs_bad_queue_does_not_keep_others_letters() -> None:
     assert {url: len(entries) for url, entries in client.calls} == {bad: 2, good: 1, DEAD: 3}
 
 
-def test_a_letter_that_nobody_takes_is_an_error() -> None:
+def test_a_dead_letter_that_no_queue_takes_is_an_error() -> None:
     client = ScriptedSqs(refusal("AccessDenied"), refusal("AccessDenied"))
     with pytest.raises(StoreError):
         queue_of(client).bury([(letter(), "https://sqs.eu-west-1.amazonaws.com/123456789012/mine")])

@@ -105,7 +105,7 @@ def test_preflight_comes_when_the_connection_of_a_message_stands(
     assert set(seen) == {1}
 
 
-def test_what_is_withdrawn_while_connecting_is_not_sent(
+def test_a_message_that_is_withdrawn_while_connecting_is_not_sent(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     paused = threading.Event()
@@ -144,7 +144,7 @@ def test_a_thread_whose_connection_another_one_took_asks_again_when_it_has_conne
         connection.close()
 
 
-def test_what_is_withdrawn_is_not_sent_over_a_connection_that_stood_already(
+def test_a_withdrawn_message_is_not_sent_over_an_open_connection(
     engine: Consumer, targets: SqsTargets
 ) -> None:
     assert targets.deliver(attempt_at(engine)).succeeded
@@ -153,7 +153,9 @@ def test_what_is_withdrawn_is_not_sent_over_a_connection_that_stood_already(
     assert len(engine.requests) == 2
 
 
-def test_it_is_asked_before_each_try_of_the_sdk(monkeypatch: pytest.MonkeyPatch, targets: SqsTargets) -> None:
+def test_preflight_is_asked_before_each_try_of_the_sdk(
+    monkeypatch: pytest.MonkeyPatch, targets: SqsTargets
+) -> None:
     with Consumer(hanging_up) as engine:
         _name(monkeypatch, engine)
         seen: list[int] = []
@@ -180,7 +182,7 @@ def test_a_store_that_fails_in_preflight_is_no_refusal_of_the_queue(
     assert targets.deliver(attempt_at(engine, may_send=always)).succeeded
 
 
-def test_what_the_sdk_could_not_finish_in_the_time_there_is_is_not_begun(
+def test_a_send_is_not_begun_if_the_sdk_could_not_finish_it_in_time(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)

@@ -135,7 +135,7 @@ def test_a_queue_that_is_not_there_is_a_failed_attempt_that_is_tried_again(sqs: 
         ),
     ],
 )
-def test_whatever_sqs_says_is_an_answer(raised: Exception, error: str) -> None:
+def test_every_refusal_of_sqs_is_a_failed_answer(raised: Exception, error: str) -> None:
     class Refusing:
         def send_message(self, **_: Any) -> None:
             raise raised

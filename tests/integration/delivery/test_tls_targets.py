@@ -88,7 +88,7 @@ def test_a_certificate_for_the_hosts_name_is_accepted_and_its_connection_kept(au
         assert consumer.requests[0].headers["host"] == f"hook.example:{consumer.port}"
 
 
-def test_a_certificate_for_another_name_is_not(authority: Authority) -> None:
+def test_a_certificate_for_another_name_is_refused(authority: Authority) -> None:
     with Consumer(obliging, tls=authority.server) as consumer:
         answer = deliver(targets_that_trust(authority), consumer, "other.example")
         assert consumer.requests == []
@@ -97,7 +97,7 @@ def test_a_certificate_for_another_name_is_not(authority: Authority) -> None:
     assert "certificate verify failed" in answer.error
 
 
-def test_a_certificate_that_nobody_trusts_is_not(authority: Authority) -> None:
+def test_a_certificate_of_an_untrusted_authority_is_refused(authority: Authority) -> None:
     with Consumer(obliging, tls=authority.server) as consumer:
         answer = deliver(targets_that_trust(None), consumer, "hook.example")
         assert consumer.requests == []

@@ -66,7 +66,7 @@ def test_an_item_is_written_and_read_as_pynamodb_does_it() -> None:
     assert (read.cut, read.earlier, read.pause_reason) == (NOON, [["0-v0", 1, None]], None)
 
 
-def test_what_an_item_must_have_is_missed_when_it_is_written() -> None:
+def test_an_item_without_a_required_attribute_is_refused_when_it_is_written() -> None:
     item = JobItem(pk="jobs#team#3", sk="nightly")
 
     with pytest.raises(AssertionError, match="JobItem lacks"):
@@ -225,7 +225,7 @@ def test_a_job_is_removed_when_its_last_timers_are(on_moto: Dynamo) -> None:
     assert read.expires_at == NOON + 1
 
 
-def test_what_has_no_end_has_no_time_to_live(on_moto: Dynamo) -> None:
+def test_an_item_without_an_end_has_no_time_to_live(on_moto: Dynamo) -> None:
     stores = on_moto.stores()
     stores.leases.raise_shards(1)
     stores.leases.beat(NOON)

@@ -150,7 +150,7 @@ def test_a_version_that_does_not_know_packs_stands_before_the_pack_that_a_cursor
 
 
 @pytest.mark.parametrize("key", [pack().sort_key, pack().sort_key + "#later"])
-def test_what_a_cursor_said_of_a_pack_is_void_once_a_version_that_does_not_know_packs_has_moved_it(
+def test_a_cursors_place_in_a_pack_is_void_once_an_earlier_version_has_moved_the_cursor(
     on_moto: Dynamo, key: str
 ) -> None:
     leases = on_moto.stores().leases

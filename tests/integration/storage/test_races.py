@@ -101,7 +101,7 @@ def test_a_shard_has_one_holder_for_each_fence_and_its_cursor_is_the_last_commit
     assert lease.cursor.key == max(commits)
 
 
-def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one(dynamo: Dynamo) -> None:
+def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one_function(dynamo: Dynamo) -> None:
     runs = dynamo.stores().runs
     attempts = range(1, 9)
 
