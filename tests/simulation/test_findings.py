@@ -38,7 +38,7 @@ def test_broken_code_is_found_within_few_seeds_and_its_story_told() -> None:
     assert f"make sim SEED={seed}" in replay_of(seed, mask)
 
 
-def test_shrinking_leaves_what_it_takes() -> None:
+def test_shrinking_leaves_the_troubles_that_the_complaint_needs() -> None:
     def fails(mask: Mask) -> bool:
         has_kills = "kills" not in mask.troubles
         return has_kills and 3 not in mask.actions and (mask.minutes or 9) >= 5

@@ -66,7 +66,9 @@ from tests.simulation.traces.trace import (
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_nothing_is_said_against_a_story_in_which_all_was_kept(story: Callable[[], list[Event]]) -> None:
+def test_the_oracle_complains_of_nothing_in_a_trace_that_keeps_every_promise(
+    story: Callable[[], list[Event]],
+) -> None:
     assert complaints(story()) == []
 
 
@@ -371,7 +373,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
 
 
 @pytest.mark.parametrize(("story", "mutation"), EXCUSED)
-def test_what_the_protocol_allows_is_not_complained_of(
+def test_the_oracle_does_not_complain_of_a_trace_that_the_protocol_allows(
     story: Callable[[], list[Event]], mutation: Doctoring
 ) -> None:
     calm_at = NOON - 380_000

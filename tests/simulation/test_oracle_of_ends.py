@@ -47,7 +47,9 @@ from tests.simulation.traces.trace import (
 
 
 @pytest.mark.parametrize("story", STORIES_OF_ENDS)
-def test_nothing_is_said_against_an_end_in_which_all_was_kept(story: Callable[[], list[Event]]) -> None:
+def test_the_oracle_complains_of_nothing_about_an_end_that_keeps_every_promise(
+    story: Callable[[], list[Event]],
+) -> None:
     assert complaints(story()) == []
 
 
@@ -127,7 +129,7 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
 
 
 @pytest.mark.parametrize(("story", "doctoring"), EXCUSED)
-def test_what_may_come_of_an_end_is_not_complained_of(
+def test_the_oracle_does_not_complain_of_an_allowed_sequel_of_an_end(
     story: Callable[[], list[Event]], doctoring: Doctoring
 ) -> None:
     assert complaints(doctoring(story())) == []

@@ -40,12 +40,12 @@ def test_a_record_from_before_the_timer_was_put_off_is_believed() -> None:
         (500, WINDOW_MS - 2 * SKEW_MS),
     ],
 )
-def test_any_other_record_is_not(copied_s: int, late_ms: int) -> None:
+def test_any_other_record_of_a_skipped_misfire_is_not_believed(copied_s: int, late_ms: int) -> None:
     record = misfire(300, late_ms=late_ms)
     assert not_requested(complaints(without_run(put_off(copied_s=copied_s), 300), record))
 
 
-def test_a_misfire_may_be_skipped_for_one_that_crashed_its_functions() -> None:
+def test_a_misfire_may_be_skipped_for_a_trigger_that_crashed_its_functions() -> None:
     story = changed(of(Written), definition=LATEST)(put_off(found_s=800))
     for due_s in (300, 360, 420, 660, 720):
         story = without_run(story, due_s)

@@ -10,7 +10,7 @@ PART = 20
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, PART))
-def test_whatever_goes_wrong_for_a_while_comes_right(first: int) -> None:
+def test_every_seed_recovers_from_its_troubles(first: int) -> None:
     for seed in range(first, first + PART):
         result = run(seed)
         assert not result.complaints, f"{result.complaints[:3]}\n{replay_of(seed, result.mask)}"

@@ -34,18 +34,20 @@ def test_everything_is_asked_for_by_every_filter_and_over_several_pages() -> Non
     assert any(len(each.changed) > 1 for each in answers)
 
 
-def test_what_a_call_did_that_was_never_acknowledged_is_known_too() -> None:
+def test_the_effect_of_an_unacknowledged_bulk_call_is_known_too() -> None:
     changed = {each.uid for each in EVENTS if isinstance(each, Written) and each.verb == "pause"}
     assert changed - {uid for each in EVENTS if isinstance(each, ManyAnswered) for uid in each.changed}
 
 
 @pytest.mark.parametrize("story", STORIES_OF_BULKS)
-def test_nothing_is_said_against_a_bulk_call_that_did_what_it_says(story: Callable[[], list[Event]]) -> None:
+def test_the_oracle_complains_of_no_bulk_call_that_did_as_it_reports(
+    story: Callable[[], list[Event]],
+) -> None:
     assert complaints(story()) == []
 
 
 @pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_BULKS)
-def test_a_bulk_call_that_did_not_is_named(
+def test_the_oracle_names_a_bulk_call_that_did_not_do_as_it_reports(
     story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
 ) -> None:
     found = complaints(doctoring(story()))
@@ -53,7 +55,7 @@ def test_a_bulk_call_that_did_not_is_named(
 
 
 @pytest.mark.parametrize(("story", "doctoring"), EXCUSED_BULKS)
-def test_what_a_bulk_call_is_not_to_be_blamed_for(
+def test_the_oracle_does_not_complain_of_a_bulk_call_for_effects_of_other_calls(
     story: Callable[[], list[Event]], doctoring: Doctoring
 ) -> None:
     assert complaints(doctoring(story())) == []

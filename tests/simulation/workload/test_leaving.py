@@ -37,7 +37,7 @@ def test_jobs_of_every_form_go() -> None:
     assert any("schedule" not in each for each in definitions)
 
 
-def test_they_go_after_successes_and_failures_and_others_take_their_names() -> None:
+def test_jobs_expire_after_successes_and_failures_and_other_jobs_take_their_names() -> None:
     ends = {each.state for each in EVENTS if isinstance(each, RunStored) and each.uid in GONE}
     assert {"succeeded", "failed", "retrying"} <= ends
     assert any(isinstance(each, Requested) and each.uid in GONE and each.attempt > 1 for each in EVENTS)
@@ -45,12 +45,14 @@ def test_they_go_after_successes_and_failures_and_others_take_their_names() -> N
 
 
 @pytest.mark.parametrize("story", STORIES_OF_LEAVING)
-def test_nothing_is_said_against_a_job_that_goes_with_its_last_run(story: Callable[[], list[Event]]) -> None:
+def test_the_oracle_complains_of_no_job_that_expires_with_its_last_run(
+    story: Callable[[], list[Event]],
+) -> None:
     assert complaints(story()) == []
 
 
 @pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_LEAVING)
-def test_a_job_that_goes_too_soon_or_not_at_all_is_named(
+def test_the_oracle_names_a_job_that_expires_too_soon_or_not_at_all(
     story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
 ) -> None:
     found = complaints(doctoring(story()))
@@ -58,7 +60,7 @@ def test_a_job_that_goes_too_soon_or_not_at_all_is_named(
 
 
 @pytest.mark.parametrize(("story", "doctoring"), EXCUSED_LEAVING)
-def test_what_a_job_that_goes_is_not_to_be_blamed_for(
+def test_the_oracle_does_not_complain_of_an_expiring_job_for_effects_of_other_events(
     story: Callable[[], list[Event]], doctoring: Doctoring
 ) -> None:
     assert complaints(doctoring(story())) == []

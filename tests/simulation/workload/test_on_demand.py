@@ -24,7 +24,7 @@ def test_a_seed_without_them_has_none() -> None:
     assert not [each for each in written if is_on_demand(each.definition)]
 
 
-def test_they_fire_by_hand_and_in_chains_alone_and_some_have_a_ttl() -> None:
+def test_jobs_on_demand_fire_only_by_hand_and_in_chains_and_some_have_a_ttl() -> None:
     written = [each for each in EVENTS if isinstance(each, Written)]
     on_demand = {(each.uid, each.rev) for each in written if is_on_demand(each.definition)}
     kinds = {
@@ -50,6 +50,6 @@ def test_some_jobs_lose_their_time_and_some_are_given_one() -> None:
     assert turned == {True, False}
 
 
-def test_what_the_api_refuses_of_them_is_not_asked_for() -> None:
+def test_clients_do_not_ask_of_jobs_on_demand_what_the_api_refuses() -> None:
     assert judged({"target": {}, "catchup": {}, "deleteAfterCompletion": True}) == {"target": {}}
     assert judged({"dueTime": "1h", "catchup": {}}) == {"dueTime": "1h", "catchup": {}}

@@ -74,7 +74,7 @@ def test_a_frozen_process_does_nothing_until_it_goes_on() -> None:
     assert log == [(110, "a"), (110, "b"), (120, "a"), (120, "b")]
 
 
-def test_what_is_killed_touches_nothing_any_more() -> None:
+def test_a_killed_process_changes_nothing_any_more() -> None:
     scheduler, log = Scheduler(0), Log()
     process = process_of("doomed")
 

@@ -129,7 +129,7 @@ def test_seeds_that_last_for_weeks_see_removals_and_pauses_longer_than_records_a
 
 
 @pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_REMOVAL)
-def test_what_may_not_go_is_named(
+def test_the_oracle_names_a_removal_that_may_not_happen(
     story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
 ) -> None:
     found = complaints(doctoring(story()))
@@ -137,6 +137,8 @@ def test_what_may_not_go_is_named(
 
 
 @pytest.mark.parametrize(("story", "doctoring"), EXCUSED_REMOVAL)
-def test_what_may_go_is_not_complained_of(story: Callable[[], list[Event]], doctoring: Doctoring) -> None:
+def test_the_oracle_does_not_complain_of_an_allowed_removal(
+    story: Callable[[], list[Event]], doctoring: Doctoring
+) -> None:
     tale = Tale(doctoring(story()), THROUGH, CALM_AT)
     assert not list(chain.from_iterable(check(tale) for check in OF_REMOVAL))

@@ -56,7 +56,9 @@ def left_behind(scheduler: Scheduler, task: Callable[[], int]) -> None:
     scheduler.sleep(1)
 
 
-def test_what_production_runs_at_once_runs_side_by_side_and_returns_in_order(scheduler: Scheduler) -> None:
+def test_tasks_that_production_runs_at_once_run_side_by_side_and_return_in_order(
+    scheduler: Scheduler,
+) -> None:
     returned: list[int] = []
     tasks = [sleeping(scheduler, each, []) for each in (30, 10, 20)]
     scheduler.start(process_of("many"), lambda: returned.extend(production.write_concurrently(tasks)))
@@ -90,7 +92,9 @@ def test_a_failure_is_raised_where_it_is_awaited(scheduler: Scheduler) -> None:
     assert raised == ["as the test asks"]
 
 
-def test_what_is_left_behind_is_frozen_until_its_environment_is_used_again(scheduler: Scheduler) -> None:
+def test_a_thread_that_is_left_behind_is_frozen_until_its_environment_is_used_again(
+    scheduler: Scheduler,
+) -> None:
     done: list[tuple[int, int]] = []
     task = sleeping(scheduler, 20, done)
     scheduler.start(process_of("first"), lambda: left_behind(scheduler, task))
@@ -101,7 +105,7 @@ def test_what_is_left_behind_is_frozen_until_its_environment_is_used_again(sched
     assert done == [(HOUR_MS, 20)]
 
 
-def test_what_is_left_behind_ends_with_the_invocation_that_thawed_it(scheduler: Scheduler) -> None:
+def test_a_thread_that_is_left_behind_ends_with_the_invocation_that_thawed_it(scheduler: Scheduler) -> None:
     done: list[tuple[int, int]] = []
 
     def task() -> int:
