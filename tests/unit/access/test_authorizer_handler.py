@@ -35,7 +35,7 @@ def test_a_valid_key_is_let_in_with_its_namespace_and_role(
     }
 
 
-def test_what_does_not_open_is_not_let_in(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_without_a_valid_key_is_refused(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "caller_of", lambda _: None)
     assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}
 

@@ -28,5 +28,5 @@ def test_a_token_is_read_as_it_was_made(header: str) -> None:
         f"Bearer {format_key('admin', 'x' * 43)}",
     ],
 )
-def test_what_is_no_token_is_none(header: str | None) -> None:
+def test_a_text_that_is_not_a_run_token_is_read_as_none(header: str | None) -> None:
     assert sent_run_token(header) is None

@@ -31,7 +31,7 @@ def test_all_threads_get_the_value_that_one_of_them_makes() -> None:
     assert all(value is made[0] for value in values)
 
 
-def test_an_error_is_raised_to_all_who_ask() -> None:
+def test_an_error_is_raised_to_every_thread_that_asks() -> None:
     asked: list[int] = []
 
     def make() -> int:

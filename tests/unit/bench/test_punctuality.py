@@ -8,7 +8,7 @@ def _arrival(job: str, due_at: int, arrived_at: int, sequence: int = 1) -> Arriv
     return Arrival(f"{job}-{due_at}", "ns", job, sequence, due_at, arrived_at)
 
 
-def test_what_was_owed_and_never_came_is_lost() -> None:
+def test_a_trigger_that_was_owed_and_never_came_is_lost() -> None:
     found = judge({("a", 1_000), ("b", 1_000)}, [_arrival("a", 1_000, 1_200)])
 
     assert (found.owed, found.delivered, found.lost) == (2, 1, 1)

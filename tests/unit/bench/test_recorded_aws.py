@@ -53,7 +53,7 @@ def test_a_shard_is_claimed_read_and_committed_as_on_dynamodb(aws: RecordedAws) 
     assert (released.owner, released.cursor, released.found) == (None, Cursor(due.sort_key), 1)
 
 
-def test_what_was_recorded_is_answered_again_and_nothing_else(aws: RecordedAws) -> None:
+def test_only_recorded_requests_are_answered(aws: RecordedAws) -> None:
     jobs, nightly = DynamoJobs(table("j")), job("nightly")
     assert jobs.put(nightly, None)
     asked = aws.record(lambda: jobs.get(nightly.key))

@@ -152,7 +152,7 @@ def test_items_that_were_left_are_written_again(trouble: Script, stores: Stores)
     assert list(stores.timers.page(3, Cursor(), LATER, 50)) == written
 
 
-def test_what_stays_left_is_an_error(trouble: Script, stores: Stores) -> None:
+def test_items_that_stay_unprocessed_are_an_error(trouble: Script, stores: Stores) -> None:
     trouble.script([NONE_OF_IT] * 20)
     with pytest.raises(StoreError, match="not processed"):
         stores.timers.put([timer()])
@@ -231,7 +231,7 @@ def test_a_receipt_that_is_not_accepted_is_no_error(trouble: Script) -> None:
         [{"Id": str(number), "MessageBody": "x" * 600_000} for number in range(2)],
     ],
 )
-def test_what_sqs_would_refuse_is_our_mistake(entries: list[dict[str, object]]) -> None:
+def test_a_call_that_sqs_would_refuse_raises_an_assertion_error(entries: list[dict[str, object]]) -> None:
     class Nowhere:
         def accept(self, body: str, delay_s: int) -> None:
             raise AssertionError(body, delay_s)
@@ -245,7 +245,7 @@ def test_what_sqs_would_refuse_is_our_mistake(entries: list[dict[str, object]]) 
     assert len(client.complaints) == 1
 
 
-def test_what_the_client_has_not_learnt_is_our_mistake() -> None:
+def test_a_call_that_the_client_does_not_simulate_raises_an_error() -> None:
     client = FakeDynamoDB()
     key = {"pk": {"S": "a"}, "sk": {"S": "b"}}
     for expression in ("size (#0) < :0", "#0 <> :0", "begins_with (#0, :0)", "#0[0] = :0", "#0 = :0 OR"):

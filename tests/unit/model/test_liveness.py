@@ -51,7 +51,7 @@ def test_a_trigger_is_judged_by_its_own_revision(rev: str, due_s: float, answer:
         ("4-d", 140, "unknown"),
     ],
 )
-def test_what_a_paused_job_owes_is_held_and_the_rest_judged_as_ever(
+def test_an_owed_trigger_of_a_paused_job_is_held_and_others_are_judged_as_ever(
     rev: str, due_s: int, answer: Liveness
 ) -> None:
     assert liveness_by_revision(PAUSED, uid=JOB.uid, rev=rev, due_at=NOON + due_s * 1_000) == answer
@@ -63,7 +63,7 @@ def test_a_trigger_of_a_job_that_is_not_there_is_unknown(job: Job | None) -> Non
     assert liveness_of_retry(job, uid=JOB.uid) == "unknown"
 
 
-def test_what_a_job_owes_is_owed_for_as_long_as_the_job_is_there() -> None:
+def test_a_trigger_that_is_marked_as_owed_is_owed_for_as_long_as_its_job_exists() -> None:
     expired = replace(JOB, expires_at=NOON - 1)
     assert liveness_by_revision(expired, uid=JOB.uid, rev="3-c", due_at=NOON + 200_000) == "alive"
     assert liveness_of_retry(expired, uid=JOB.uid) == "alive"

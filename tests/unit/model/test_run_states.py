@@ -52,7 +52,7 @@ def test_the_table_has_a_row_for_every_state_and_a_way_for_every_pair() -> None:
     assert all(ways for row in TRANSITIONS.values() for ways in row.values())
 
 
-def test_what_is_over_is_left_by_a_redrive_alone() -> None:
+def test_only_a_redrive_leaves_an_ended_state() -> None:
     assert {"succeeded", "failed", "skipped", "cancelled"} == OVER_STATES
     ways = {way for state in OVER_STATES for found in TRANSITIONS[state].values() for way in found}
     assert ways == {"redrive"}

@@ -257,7 +257,7 @@ def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: Message) -> No
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", "5", '"x"', "{", "{}", "not JSON", "\x00", "[" * 100_000, "💥"]
 )
-def test_what_is_no_message_is_poison(text: str) -> None:
+def test_a_text_that_is_no_message_is_poison(text: str) -> None:
     with pytest.raises(PoisonError) as caught:
         decode(text)
     assert len(str(caught.value)) < 1_000

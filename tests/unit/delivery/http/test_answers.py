@@ -16,7 +16,7 @@ def test_2xx_is_success_and_asks_for_nothing(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [400, 410, 413, 422])
-def test_what_is_wrong_with_the_request_itself_is_final(code: int) -> None:
+def test_an_answer_that_faults_the_request_itself_is_final(code: int) -> None:
     answer = answer_to(code, b"", None, NOW)
     assert (answer.succeeded, answer.is_final) == (False, True)
 
@@ -89,7 +89,7 @@ def test_a_date_in_the_past_asks_for_nothing_that_matters() -> None:
         "21 Nov 99999 12:00:30 GMT",
     ],
 )
-def test_what_is_no_retry_after_asks_for_nothing(header: str | None) -> None:
+def test_an_invalid_retry_after_asks_for_no_delay(header: str | None) -> None:
     assert retry_after_at(header, NOW) is None
 
 

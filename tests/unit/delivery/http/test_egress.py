@@ -130,7 +130,7 @@ def test_a_name_without_addresses_says_so() -> None:
         Egress(allow_loopback=False, resolver=Names([])).connect("empty.example", 443, 1)
 
 
-def test_what_is_left_of_the_time_is_the_connections_deadline() -> None:
+def test_the_connection_has_the_rest_of_the_time_as_its_deadline() -> None:
     with (
         Consumer(lambda connection: connection.hang()) as consumer,
         Egress(allow_loopback=True).connect("127.0.0.1", consumer.port, 0.1) as sock,

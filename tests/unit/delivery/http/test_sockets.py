@@ -8,7 +8,7 @@ import pytest
 from sweephand.delivery.http.sockets import BoundedSocket
 
 
-def test_a_socket_that_nobody_refers_to_is_closed_without_a_warning() -> None:
+def test_an_unreferenced_socket_is_closed_without_a_warning() -> None:
     # Among objects that refer to each other Python chooses which one it finalizes first.
     kept: dict[str, object] = {"socket": BoundedSocket()}
     kept["itself"] = kept

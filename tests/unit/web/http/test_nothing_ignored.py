@@ -23,7 +23,7 @@ WRITES = [each for each in OPERATIONS if each.method != "GET"]
 
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=lambda each: each.name)
 @pytest.mark.parametrize("text", ['{"reason": "x"}', "null", "[]", "reason=x"])
-def test_a_body_that_nobody_reads_is_refused(operation: Operation[Any, Any], text: str) -> None:
+def test_a_body_that_no_operation_reads_is_refused(operation: Operation[Any, Any], text: str) -> None:
     client = Client()
     client.put()
     refused = client.send(operation.method, url_of(operation), text=text)

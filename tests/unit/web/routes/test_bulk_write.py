@@ -40,7 +40,7 @@ def test_a_job_without_a_valid_name_does_not_stop_the_others(name: Any) -> None:
     assert [each["pointer"] for each in results[1]["problem"]["errors"]] == ["/name"]
 
 
-def test_what_is_no_job_does_not_stop_the_others() -> None:
+def test_an_item_that_is_no_job_does_not_stop_the_others() -> None:
     client = Client()
     body = {"jobs": [7, {"name": "a", **JOB}, {}, None]}
     results = client.send("POST", URL, body).json["results"]
@@ -67,7 +67,7 @@ def test_a_name_given_twice_is_written_once() -> None:
         ([], [""]),
     ],
 )
-def test_what_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointers: list[str]) -> None:
+def test_a_body_that_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointers: list[str]) -> None:
     refused = Client().send("POST", URL, body)
     assert (refused.status, refused.pointers) == (422, pointers)
 
@@ -93,7 +93,9 @@ def test_a_store_that_fails_for_one_job_does_not_stop_the_others(monkeypatch: py
     assert "secret detail" not in str(answer.text)
 
 
-def test_what_there_was_no_time_for_is_told_and_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_for_which_no_time_was_left_is_reported_and_not_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     client = Client()
     put = client.world.jobs.put
 
