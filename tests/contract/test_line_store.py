@@ -48,7 +48,7 @@ def test_a_line_reads_back_as_it_was_written(lines: LineStore, written: StoredLi
     assert lines.get(written.key) == written
 
 
-def test_there_is_no_line_before_the_first_and_each_job_has_its_own(lines: LineStore) -> None:
+def test_a_job_has_no_line_before_its_first_trigger_and_each_job_has_its_own(lines: LineStore) -> None:
     assert lines.get(KEY) is None
     assert lines.put(stored_line(), None)
     assert lines.get(JobKey("default", "back")) is None

@@ -49,7 +49,7 @@ def stored(store: RunStore, like: Run) -> Run | None:
 
 
 def claimed_from(store: RunStore, seen: Run, claim: Run) -> bool:
-    """Whether a claim is granted over what is stored; whoever is refused is told by what."""
+    """Whether a claim is granted over the stored run. A refusal returns that run."""
     refused_by = store.claim(claim, LATE)
     assert refused_by in (None, seen)
     assert stored(store, seen) == (seen if refused_by else claim)

@@ -1,4 +1,4 @@
-"""What an HTTP consumer receives, and what its answer, or the lack of one, is taken for."""
+"""The requests that an HTTP consumer receives, and how its answer, or the lack of one, is read."""
 
 import socket
 from time import monotonic, time

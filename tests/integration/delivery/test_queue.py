@@ -1,4 +1,4 @@
-"""What only SQS does: calls of ten, refused entries, other queues, and dead letters that find a place."""
+"""The behaviour of SQS alone: calls of ten, refused entries, other queues, and places for dead letters."""
 
 import json
 import threading

@@ -208,7 +208,7 @@ def taking(connection: Connection) -> None:
 
 
 def tunnelling(connection: Connection) -> None:
-    """What a proxy does for TLS: connect to whom it is told, and pass on what comes."""
+    """Act as a proxy for TLS: connect to the host that the request names, and pass on all bytes."""
     asked = connection.request()
     assert asked is not None
     host, _, port = asked.line.split(" ")[1].partition(":")

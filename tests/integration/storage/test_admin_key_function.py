@@ -71,7 +71,7 @@ def request(cloudformation: Receiver, kind: str = "Create") -> dict[str, Any]:
 
 
 def answered(cloudformation: Receiver) -> dict[str, Any]:
-    """What CloudFormation was told."""
+    """The answer that the function sent to CloudFormation."""
     [delivery] = cloudformation.deliveries()
     answer: dict[str, Any] = json.loads(delivery.body)
     return answer

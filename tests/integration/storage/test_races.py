@@ -18,7 +18,7 @@ CHANCE = random.Random(42)  # noqa: S311 (no secret: it decides which answers ge
 
 
 def at_once(rival: Callable[[int], list[str]]) -> list[str]:
-    """What all rivals together achieved, each in a thread of its own."""
+    """The results of all rivals, each of which runs in a thread of its own."""
     with ThreadPoolExecutor(RIVALS) as pool:
         return [each for achieved in pool.map(rival, range(RIVALS)) for each in achieved]
 

@@ -1,4 +1,4 @@
-"""Raising the number of shards, where somebody is faster or somebody died on the way."""
+"""Raising the number of shards, while another tick is faster or after a tick has died."""
 
 import pytest
 from tests.contract.builders import NOON

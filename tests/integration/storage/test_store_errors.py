@@ -1,4 +1,4 @@
-"""What DynamoDB or S3 cannot or will not do is a StoreError, with its cause, after the SDK's own retries."""
+"""A failed request to DynamoDB or S3 is a StoreError, with its cause, after the SDK's own retries."""
 
 from collections.abc import Callable
 

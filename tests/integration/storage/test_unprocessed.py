@@ -1,4 +1,4 @@
-"""What DynamoDB leaves unprocessed is asked for again, for a while; it is never taken for done or absent."""
+"""Items that DynamoDB leaves unprocessed are requested again for a while, never taken as done or absent."""
 
 import pytest
 from tests.contract.builders import NOON, job, timer

@@ -49,7 +49,7 @@ def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
 
 
 def only_redrives_take_up_what_failed(tale: Tale) -> Iterator[str]:
-    """A run that was given up is attempted again only if somebody redrives it."""
+    """A run that was given up is attempted again only if a caller redrives it."""
     for stored in tale.runs_of.values():
         for each in stored:
             if each.before == "failed" and each.state == "claimed" and not _is_redriven(tale, each):

@@ -52,7 +52,7 @@ def nobody_is_refused_for_his_own_write(tale: Tale) -> Iterator[str]:
 
 
 def a_deletion_removes_one_job(tale: Tale) -> Iterator[str]:
-    """A repeated deletion does not delete a job that somebody has created under the name meanwhile."""
+    """A repeated deletion does not delete a job that another client has created under the name meanwhile."""
     for answer in tale.of(Answered):
         if answer.verb == "delete" and len(set(answer.changed)) > 1:
             jobs = " and ".join(sorted(set(answer.changed)))

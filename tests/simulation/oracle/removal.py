@@ -39,7 +39,7 @@ OCCURRENCES_MAX = 5_000
 
 
 def what_is_over_does_not_come_back(tale: Tale) -> Iterator[str]:
-    """A day after its run is over no request of a trigger leaves, unless somebody redrives it.
+    """A day after its run is over no request of a trigger leaves, unless a caller redrives it.
 
     A sweeper repeats a page of the wheel with the same ids until its cursor is committed. A first attempt
     that a repetition sends again may leave until a day after that commit.
@@ -84,7 +84,7 @@ def _is_of_a_replay(tale: Tale, request: Requested) -> bool:
 
 
 def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
-    """A job that nobody deletes can be found while a trigger of it waits, runs or is to be tried again.
+    """A job that no client deletes can be found while a trigger of it waits, runs or is to be tried again.
 
     There is one exception. An occurrence of an earlier revision may begin late, after the job has gone with
     its last run. The trigger is delivered, unless somebody gives the name to another job
@@ -171,7 +171,7 @@ def _goes_on_again(stored: list[RunStored], over_at: int, at: int) -> bool:
 
 
 def _gone(tale: Tale, life: Life) -> Iterator[tuple[int, str]]:
-    """Return when a job that nobody deleted could not be found, and why."""
+    """Return when a job that no client deleted could not be found, and why."""
     deleted = {each.uid: each for each in tale.of(Deleted)}
     if life.removed_at is not None:
         yield life.removed_at, "was removed"

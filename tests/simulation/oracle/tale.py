@@ -131,7 +131,7 @@ class Tale:
 
     @cached_property
     def ended_by_hand(self) -> set[str]:
-        """The triggers whose runs somebody reported as complete without a token."""
+        """The triggers whose runs a caller reported as complete without a token."""
         by_hand = (each for each in self.run_asked if each.verb == "complete" and each.attempt is None)
         return {f"{each.uid}-{each.run_id}" for each in by_hand}
 

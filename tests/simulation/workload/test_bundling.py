@@ -10,7 +10,7 @@ SEEDS = range(200)
 
 
 def with_poison() -> tuple[Bundling, Result]:
-    """The first seed in which jobs fire together and a trigger of a bundle kills whoever tries it."""
+    """The first seed in which jobs fire together and a trigger of a bundle crashes every function."""
     for seed in SEEDS:
         bundling = Bundling.of(seed)
         if bundling.schedule is not None and bundling.poison_at is not None:

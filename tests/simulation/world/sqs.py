@@ -100,7 +100,7 @@ class Sqs:
         self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
 
     def accept_newer(self) -> None:
-        """Take a message that a newer version wrote before somebody went back to this version."""
+        """Take a message that a newer version wrote before an operator went back to this version."""
         body = f'{{"v": {VERSION + 1}, "number": {len(self._newer)}}}'
         self._newer.append(body)
         self.accept(body, 0)

@@ -1,4 +1,4 @@
-"""What opens and what does not."""
+"""Which authorization headers are accepted, and which are refused."""
 
 import pytest
 from tests.fakes.memory import MemoryKeys

@@ -1,4 +1,4 @@
-"""What a sealed text tells, and to whom."""
+"""Sealed texts: only a reader with the secret can read or make them."""
 
 import pytest
 from hypothesis import given

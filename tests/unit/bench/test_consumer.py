@@ -8,7 +8,7 @@ from infra.bench.certificate import write_certificate
 from infra.bench.consumer import Consumer, elsewhere
 
 
-def test_in_a_process_of_its_own_it_says_once_what_came() -> None:
+def test_the_consumer_in_its_own_process_reports_its_requests_once() -> None:
     with elsewhere() as consumer, urllib3.PoolManager(maxsize=1) as pool:
         for number in range(2):
             pool.request("POST", consumer.url, headers={"Webhook-Id": f"trigger-{number}"}, body=b"null")
@@ -20,7 +20,7 @@ def test_in_a_process_of_its_own_it_says_once_what_came() -> None:
     assert second == []
 
 
-def test_it_notes_each_request_of_a_connection_that_is_kept() -> None:
+def test_the_consumer_notes_each_request_of_a_kept_connection() -> None:
     headers = {
         "webhook-id": "uid-1795262417250-0",
         "sweephand-namespace": "ns",

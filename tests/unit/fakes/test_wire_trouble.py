@@ -28,7 +28,7 @@ NONE_OF_IT = Fate(served=lambda _: range(0))
 
 @dataclass
 class Script(Trouble):
-    """What becomes of one try after the other; when the script is over, all goes well."""
+    """The outcome of each try, in order. When the script is over, every try succeeds."""
 
     fates: Iterator[Fate] = field(default_factory=lambda: iter(()))
     error: Exception | None = None

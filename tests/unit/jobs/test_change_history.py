@@ -1,4 +1,4 @@
-"""What was changed of a job: each change that was committed, once, and no other."""
+"""The changes of a job: each change that was committed is listed once, and no other."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from sweephand.ports import Answer
 
 
 def whats(world: World) -> list[ChangeKind]:
-    """What was done with the job, oldest first."""
+    """The kinds of the job's changes, oldest first."""
     return [each.what for each in reversed(world.changed().items)]
 
 

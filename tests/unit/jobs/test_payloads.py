@@ -72,7 +72,7 @@ def repeated_after(world: World, between: Callable[[], object]) -> None:
 
 
 def audited(world: World) -> Audited:
-    """What a step of the audit did an hour later."""
+    """The result of a step of the audit an hour later."""
     world.clock.time += HOUR_MS
     return world.audit().step()
 

@@ -27,7 +27,7 @@ def deletion_repeated_after(world: World, between: Callable[[], object]) -> None
 
 
 def update_before_deletion(world: World) -> None:
-    """The next deletion of a job comes just after somebody else's update."""
+    """The next deletion of a job comes just after another caller's update."""
     delete = world.jobs.delete
 
     def beaten(job: Job, in_time: Callable[[], bool] = always) -> bool:

@@ -1,4 +1,4 @@
-"""Writing jobs: what is armed, committed and answered, whoever else writes at the same time."""
+"""Writing jobs: arming, commit and answer, also while other callers write the same job."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -30,7 +30,7 @@ def test_the_list_shows_every_delivery_with_its_body(inbox: Inbox) -> None:
         assert "hello" in first
 
 
-def test_what_came_next_is_shown_once(inbox: Inbox) -> None:
+def test_the_inbox_shows_each_next_delivery_once(inbox: Inbox) -> None:
     ask(inbox, "POST", "/a", b"first")
     assert "first" in ask(inbox, "GET", "/next")
     ask(inbox, "POST", "/a", b"second")

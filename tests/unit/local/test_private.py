@@ -7,7 +7,7 @@ import pytest
 from infra.local.private import write_private
 
 
-def test_nobody_but_its_owner_may_read_it(tmp_path: Path) -> None:
+def test_only_its_owner_may_read_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     write_private(path, "hush")
     assert path.read_text(encoding="utf-8") == "hush"

@@ -20,7 +20,7 @@ def test_a_started_process_is_found_by_its_file_and_ended(tmp_path: Path) -> Non
     assert not pid_file.exists()
 
 
-def test_one_that_does_not_listen_is_killed(tmp_path: Path) -> None:
+def test_a_process_that_ignores_the_signal_to_end_is_killed(tmp_path: Path) -> None:
     pid = processes.start(STUBBORN, os.environ, tmp_path / "log", tmp_path / "pid.json")
     assert processes.stop(tmp_path / "pid.json", patience_s=0.2)
     assert not processes.runs(pid)

@@ -36,7 +36,7 @@ def signed(body: bytes) -> dict[str, str]:
     return {"webhook-id": "trigger-1", "webhook-timestamp": stamp, "webhook-signature": signature}
 
 
-def test_it_remembers_what_came_and_when(receiver: Receiver) -> None:
+def test_the_receiver_remembers_its_requests_and_their_instants(receiver: Receiver) -> None:
     before = time.time_ns() // 1_000_000
     assert send(receiver, "/hook", {"X-Team": "ops"}).status == 200
     [delivery] = receiver.wait("/hook", 1, within_s=5)
@@ -45,7 +45,7 @@ def test_it_remembers_what_came_and_when(receiver: Receiver) -> None:
     assert before <= delivery.arrived_at <= time.time_ns() // 1_000_000
 
 
-def test_it_tells_a_good_signature_from_a_bad_one_and_from_none(receiver: Receiver) -> None:
+def test_the_receiver_distinguishes_a_good_a_bad_and_a_missing_signature(receiver: Receiver) -> None:
     send(receiver, "/hook", signed(BODY))
     send(receiver, "/hook", signed(BODY), b'{"n": 2}')
     send(receiver, "/hook")
@@ -53,7 +53,7 @@ def test_it_tells_a_good_signature_from_a_bad_one_and_from_none(receiver: Receiv
     assert receiver.deliveries("/hook")[0].trigger_id == "trigger-1"
 
 
-def test_it_answers_as_it_was_told_and_then_well_again(receiver: Receiver) -> None:
+def test_the_receiver_answers_as_it_is_told_and_then_with_success_again(receiver: Receiver) -> None:
     receiver.answer("/hook", Answer(503, {"retry-after": "7"}, b"later"), Answer(302, {"location": "/other"}))
     first, second, third = (send(receiver, "/hook") for _ in range(3))
     assert (first.status, first.headers["retry-after"], first.data) == (503, "7", b"later")
@@ -61,7 +61,7 @@ def test_it_answers_as_it_was_told_and_then_well_again(receiver: Receiver) -> No
     assert third.status == 200
 
 
-def test_it_hangs_resets_and_talks_nonsense(receiver: Receiver) -> None:
+def test_the_receiver_can_hang_reset_and_send_invalid_http(receiver: Receiver) -> None:
     receiver.answer("/hangs", Answer(hang_s=60))
     with urllib3.PoolManager() as pool, pytest.raises(urllib3.exceptions.ReadTimeoutError):
         pool.request("POST", receiver.url("/hangs"), retries=False, timeout=0.1)

@@ -1,4 +1,4 @@
-"""Reports on asynchronous runs: who may make them, when they count, and what they meet on the way."""
+"""Reports on asynchronous runs: which callers may make them, when they count, and which writes they meet."""
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, due_async, running

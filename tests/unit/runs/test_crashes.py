@@ -1,4 +1,4 @@
-"""Triggers that crash whoever delivers them: they are counted, and come to an end."""
+"""Triggers that crash the delivery function: their crashes are counted, and they are given up."""
 
 from contextlib import suppress
 from typing import Any

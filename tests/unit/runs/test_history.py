@@ -1,4 +1,4 @@
-"""What each setting of `history` records, and what it costs."""
+"""The runs that each setting of `history` records, and the writes that it costs."""
 
 from dataclasses import replace
 

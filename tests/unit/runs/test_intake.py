@@ -281,7 +281,7 @@ def test_a_message_that_fails_for_half_a_day_becomes_a_dead_letter_by_growing_de
 
 
 def refusing(*, is_span: bool) -> Callable[[str], None]:
-    """What lets every handling fail: the job cannot be read, or the parts of a span are not accepted."""
+    """An announcer with which every handling fails: jobs cannot be read, or the parts of a range not sent."""
     sends = 0
 
     def announce(announced: str) -> None:

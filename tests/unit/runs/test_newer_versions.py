@@ -1,4 +1,4 @@
-"""What a newer version wrote waits for it, when somebody has gone back a version."""
+"""After a rollback, a message that a newer version wrote waits for that version."""
 
 import json
 

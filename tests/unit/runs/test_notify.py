@@ -1,4 +1,4 @@
-"""Who is told of a run's end: at least once, of what was recorded, whatever came in between."""
+"""Notifications: each recorded end of a run is delivered at least once, whatever comes in between."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ FINAL = FAILED._replace(code=422, is_final=True)
 def by_target(
     world: World, delivery: Callable[[Attempt], Answer], telling: Callable[[Attempt], Answer] | None = None
 ) -> None:
-    """Have the consumer and the one who is told answer each for itself."""
+    """Have the consumer of triggers and the consumer of notifications answer differently."""
 
     def answer(attempt: Attempt) -> Answer:
         if attempt.ended_after is None:
@@ -39,7 +39,7 @@ def by_target(
 
 
 def told(world: World) -> list[dict[str, Any]]:
-    """What was told, in order."""
+    """The bodies of the notifications that were delivered, in order."""
     return [json.loads(each.body) for each in world.consumers.attempts if each.ended_after is not None]
 
 

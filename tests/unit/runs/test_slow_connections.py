@@ -20,7 +20,7 @@ FUNCTION_MS = 90 * SECOND_MS
 
 @dataclass
 class Slow:
-    """ports.Targets: connecting takes `connect_ms`, and whoever is told of it writes the job meanwhile.
+    """ports.Targets: connecting takes `connect_ms`, and `while_connecting()` writes the job meanwhile.
 
     A connection over which nothing was sent is kept, by the target's URL, unless `forgets` it.
     """
@@ -53,12 +53,12 @@ class Slow:
         return Answer(succeeded=True, code=204)
 
     def while_connecting(self) -> None:
-        """Somebody writes the job."""
+        """Another caller writes the job."""
         self.world.patch(labels={"n": str(self.connections)})
 
 
 class Moving(Slow):
-    """Somebody has the job name another consumer each time."""
+    """Another caller gives the job another consumer during each connection."""
 
     def while_connecting(self) -> None:
         target = {"type": "http", "url": f"https://consumer-{self.connections}.example/", "timeout": "60s"}
@@ -66,7 +66,7 @@ class Moving(Slow):
 
 
 class Hammering(Slow):
-    """Somebody updates the job until it has no room for the revision that is being delivered."""
+    """Another caller updates the job until it has no room for the revision that is being delivered."""
 
     def while_connecting(self) -> None:
         for number in range(EARLIER_REVISIONS_MAX + 1):

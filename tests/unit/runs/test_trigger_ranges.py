@@ -1,4 +1,4 @@
-"""Spans of triggers that nobody could deliver are not split into what would come round by the million."""
+"""Ranges: a range whose triggers cannot be delivered now is held or dropped whole, and never split."""
 
 from tests.fakes.deliveries import UNREAD
 from tests.fakes.world import NOON, World, key_of

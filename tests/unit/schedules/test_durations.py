@@ -129,7 +129,7 @@ def test_calendar_parts_and_elapsed_parts_are_kept_apart() -> None:
         ("tomorrow", "'tomorrow'"),
     ],
 )
-def test_what_is_no_duration_is_refused_with_the_part_that_is_wrong(text: str, part: str) -> None:
+def test_a_text_that_is_no_duration_is_refused_with_the_part_that_is_wrong(text: str, part: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_duration_ms(text)
     assert part in str(refusal.value)

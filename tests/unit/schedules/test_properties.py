@@ -1,4 +1,4 @@
-"""What holds of every series, whatever its schedule, zone and bounds."""
+"""Properties of every series, whatever its schedule, zone and bounds."""
 
 import datetime as dt
 import time

@@ -57,7 +57,7 @@ def test_a_relative_ttl_counts_from_the_due_time_if_there_is_one() -> None:
     assert asked("@every 1h", due_time="1h", ttl="2h").ttl_at == at("2026-11-21T10:00Z")
 
 
-def test_what_is_at_most_a_minute_past_is_now() -> None:
+def test_a_due_time_at_most_a_minute_past_counts_as_now() -> None:
     assert asked(due_time="2026-11-21T06:59:00Z").due_at == NOW
     assert asked("0 7 * * *", due_time="2026-11-21T06:59:00Z").next_after(NOW - 1) == (NOW, 1)
 
@@ -184,7 +184,7 @@ def test_a_one_off_is_calculated_without_the_notations() -> None:
 
 
 @pytest.mark.parametrize("function", ["wheel", "api"])
-def test_what_calculates_occurrences_is_imported_as_a_function_starts_that_needs_it(function: str) -> None:
+def test_a_function_that_needs_occurrences_imports_their_modules_at_its_start(function: str) -> None:
     assert (
         answer_of(f"import sweephand.runtime.{function}", _CALCULATING_LOADED)
         == "['clock.zones', 'jitter', 'notations.cron', 'notations.parsing', 'timelines']\n"
@@ -239,7 +239,7 @@ def test_a_job_without_any_time_has_a_series_without_occurrences() -> None:
     assert ending.last_at() is None
 
 
-def test_all_that_is_said_of_occurrences_that_never_come_is_refused() -> None:
+def test_every_field_about_occurrences_that_never_come_is_refused() -> None:
     with pytest.raises(InvalidError) as refusal:
         on_demand(repeats=0, dst={"gap": "skip"}, jitter="5m", ttl="soon")
     assert [each.pointer for each in refusal.value.violations] == ["/ttl", "/repeats", "/dst", "/jitter"]

@@ -189,7 +189,7 @@ def test_ten_years_of_downtime_cost_cron_a_look_per_month(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("expression", ["* * * * *", "30 2 * * SUN", "0 0 29 2 *", "0 30 2 L * *"])
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Paris", "Africa/Casablanca"])
-def test_what_the_calendar_repeats_is_counted_once_and_counted_right(expression: str, zone: str) -> None:
+def test_counts_over_whole_cycles_of_the_calendar_equal_a_full_count(expression: str, zone: str) -> None:
     timeline = timeline_of(expression, zone, NOW, None)
     assert isinstance(timeline, WallTimeline)
     for through in ("2099-06-01", "2500-01-01", "2501-06-01", "3337-03-03"):

@@ -47,7 +47,7 @@ def test_a_check_that_fails_or_crashes_says_what_was_seen_and_the_next_goes_on()
     assert [each.note for each in found[1:]] == ["two came", "seen", "seen"]
 
 
-def test_what_a_local_aws_cannot_show_is_listed_with_the_reason() -> None:
+def test_a_check_that_a_local_aws_cannot_show_is_listed_with_the_reason() -> None:
     found = list(outcomes(CHECKS, stage(is_local=True)))[2]
     assert (found.verdict, found.note) == ("not shown", "no throttling here")
 

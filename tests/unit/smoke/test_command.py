@@ -49,7 +49,7 @@ def deployment(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None
     ],
     ids=["Ctrl-C", "sam fails", "AWS refuses"],
 )
-def test_what_was_made_is_removed_whatever_ends_the_run(
+def test_every_resource_is_removed_whatever_ends_the_run(
     monkeypatch: pytest.MonkeyPatch, removed: list[str], tmp_path: Path, error: BaseException
 ) -> None:
     def fail() -> None:

@@ -1,4 +1,4 @@
-"""What the checks conclude from what arrived, what was logged and what was billed."""
+"""The conclusions of the checks from deliveries, log lines and billed time."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -86,7 +86,7 @@ def test_the_stack_goes_and_so_does_what_a_stack_keeps() -> None:
     ]
 
 
-def test_what_cannot_be_removed_is_named_and_the_rest_goes() -> None:
+def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed() -> None:
     made = Account(timers="in use")
     [left] = made.remove()
     assert left.startswith("table timers: ")
@@ -94,6 +94,6 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes() -> None:
     assert "payloads" in made.deleted
 
 
-def test_what_is_not_there_counts_as_removed() -> None:
+def test_a_missing_resource_counts_as_removed() -> None:
     made = Account(describe=f"Stack with id {STACK} does not exist", jobs="it does not exist")
     assert made.remove() == []

@@ -24,7 +24,7 @@ def pointers(spec: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("when", [{}, {"when": "succeeded"}, {"when": "failed"}, {"when": "always"}])
-def test_it_names_a_job_and_may_say_after_which_ends(when: dict[str, Any]) -> None:
+def test_a_target_job_names_a_job_and_may_say_after_which_ends(when: dict[str, Any]) -> None:
     assert pointers({"type": "job", "name": "next", **when}) == []
 
 
@@ -38,7 +38,7 @@ def test_an_end_that_there_is_not_is_refused(when: object) -> None:
     assert pointers({"type": "job", "name": "next", "when": when}) == ["/onComplete/when"]
 
 
-def test_it_follows_ends_and_takes_no_triggers_of_a_schedule() -> None:
+def test_a_target_job_follows_ends_and_takes_no_triggers_of_a_schedule() -> None:
     assert "job" in end_target_types()
     assert "job" not in target_types()
 
@@ -52,7 +52,9 @@ def test_it_follows_ends_and_takes_no_triggers_of_a_schedule() -> None:
         ({"when": "always"}, ["succeeded", "failed", "skipped", "cancelled"]),
     ],
 )
-def test_it_triggers_its_job_after_the_ends_that_it_names(when: dict[str, Any], states: list[str]) -> None:
+def test_a_target_job_is_triggered_after_the_ends_that_it_names(
+    when: dict[str, Any], states: list[str]
+) -> None:
     spec = {"type": "job", "name": "next", **when}
     assert triggers_job(spec)
     assert [state for state in ENDS if triggered_job(spec, state) == "next"] == states
@@ -65,5 +67,5 @@ def test_a_target_of_another_type_triggers_no_job(spec: dict[str, Any]) -> None:
     assert triggered_job(spec, "succeeded") is None
 
 
-def test_it_takes_no_time_since_no_request_is_made() -> None:
+def test_a_target_job_takes_no_time_since_no_request_is_made() -> None:
     assert attempt_ms_max({"type": "job", "name": "next"}) == 0

@@ -50,7 +50,7 @@ def test_the_end_of_a_run_reaches_it_too(client: Client) -> None:
     assert json.loads(notice)["state"] == "succeeded"
 
 
-def test_its_adapter_is_made_once_and_from_what_the_stack_has(stack: TargetsByType) -> None:
+def test_the_adapter_of_a_new_type_is_made_once_from_the_stacks_settings(stack: TargetsByType) -> None:
     adapter = stack.adapter("courier")
     assert isinstance(adapter, courier.Couriers)
     assert adapter.stack.reach == SECURE
@@ -103,7 +103,7 @@ def test_the_openapi_document_describes_it(client: Client) -> None:
         jsonschema.validate({"type": "courier"}, described)
 
 
-def test_its_bounds_hold(client: Client) -> None:
+def test_the_bounds_of_a_new_type_hold(client: Client) -> None:
     assert attempt_ms_max(COURIER) == 7_000
     assert client.send("GET", "/v1/limits").json["courierDataBytesMax"] == 20
 

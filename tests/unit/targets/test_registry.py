@@ -1,4 +1,4 @@
-"""What every target type has in common: which targets are accepted, and what is said of the others."""
+"""The rules of every target type: which targets are accepted, and how the others are refused."""
 
 from typing import Any
 
@@ -99,6 +99,6 @@ def test_the_secret_values_of_a_target_are_hidden_and_their_names_are_not() -> N
     assert with_hidden_values(SQS, "-") == SQS
 
 
-def test_of_a_type_that_this_version_does_not_know_every_value_in_an_object_is_hidden() -> None:
+def test_every_value_in_an_object_of_an_unknown_target_type_is_hidden() -> None:
     target = {"type": "newer", "place": "x", "tokens": {"a": "secret"}}
     assert with_hidden_values(target, "-") == {"type": "newer", "place": "x", "tokens": {"a": "-"}}

@@ -1,4 +1,4 @@
-"""What of a revision goes straight to the queue, and which timer promises the rest."""
+"""Arming: which triggers of a revision go straight to the queue, and which timer promises the rest."""
 
 from collections import Counter
 from itertools import pairwise

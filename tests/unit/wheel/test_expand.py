@@ -1,4 +1,4 @@
-"""What timers yield: it depends on them and their jobs, never on who sweeps them when."""
+"""Expanding timers: the result depends on the timers and their jobs, never on the sweeper or the time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What fires after an outage, by each rule; decided once, whoever dies where and whoever goes on when."""
+"""Misfires after an outage, by each rule: decided once, wherever a sweeper dies and whenever one goes on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ EXPECTED = {
 
 
 def stood_still(world: World, **catchup: str) -> World:
-    """A job that fires every ten minutes, and a wheel that nobody turned for six hours."""
+    """A job that fires every ten minutes, and a wheel that stood still for six hours."""
     rule: dict[str, Any] = {"catchup": catchup} if catchup else {}
     world.put(schedule="@every 10m", **rule)
     world.clock.time = NOON + OUTAGE
@@ -175,7 +175,7 @@ def test_a_sweep_that_is_killed_anywhere_leaves_no_half_decision(mode: str) -> N
 @pytest.mark.parametrize("mode", EXPECTED)
 @pytest.mark.parametrize("later_ms", [2 * MINUTE, HOUR])
 def test_a_decision_on_misfires_stands_however_much_later_it_is_repeated(mode: str, later_ms: int) -> None:
-    """The ledger says: everything was delivered or is told of in one record, and nothing was both."""
+    """The ledger checks that each occurrence was delivered or is in one record, and none is both."""
 
     def see(world: World, ledger: Ledger) -> None:
         ledger.check(world.clock.time)
@@ -184,7 +184,7 @@ def test_a_decision_on_misfires_stands_however_much_later_it_is_repeated(mode: s
 
 
 def test_a_sweep_that_is_killed_before_the_outage_judged_only_the_page_that_it_had_begun() -> None:
-    """One who dies leaves by when the page was judged: it must not stand for pages nobody could read."""
+    """A sweeper that dies leaves `judged_at`. It must not count for pages that it could not read."""
     trial = World(shards=1)
     trial.put(schedule="@every 5m", catchup={"mode": "none"})
     trial.clock.time += 4 * MINUTE

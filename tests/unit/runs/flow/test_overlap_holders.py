@@ -1,4 +1,4 @@
-"""Who holds a line: for how long it is waited for, what takes its turn from it, and who hands the line on."""
+"""The holder of a line: how long triggers wait for it, how it loses its turn, and how the line goes on."""
 
 from dataclasses import replace
 from itertools import repeat
@@ -142,7 +142,7 @@ def test_a_holder_that_a_later_revision_owes_keeps_the_line_though_an_earlier_me
 
 
 def waiting_in(world: World) -> list[int]:
-    """Who waits in the line, in seconds after noon."""
+    """The due times of the triggers that wait in the line, in seconds after noon."""
     stored_line = world.lines.get(key_of())
     return [(each.trigger.due_at - NOON) // 1_000 for each in stored_line.line.waiting] if stored_line else []
 

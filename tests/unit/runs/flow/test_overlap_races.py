@@ -62,7 +62,7 @@ def prepared(mode: str, *dues_s: int, **written: Any) -> Callable[[], World]:
 
 
 def free(mode: str) -> Callable[[], World]:
-    """A line that nobody holds."""
+    """A line that no trigger holds."""
 
     def prepare() -> World:
         world = World()
@@ -82,7 +82,7 @@ def settle(world: World) -> None:
 
 
 def check_over(world: World, mode: str, *dues_s: int) -> None:
-    """Each trigger has run, or was skipped if the rule lets it be; and nobody holds the line."""
+    """Each trigger has run, or was skipped if the mode allows that. No trigger holds the line."""
     settle(world)
     found = states(world)
     assert set(found) == set(dues_s)

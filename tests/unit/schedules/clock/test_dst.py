@@ -122,7 +122,7 @@ def test_begun_between_the_two_showings_the_last_is_still_to_come() -> None:
         ({"overlap": "both"}, BOTH),
     ],
 )
-def test_what_is_left_out_of_a_rule_is_the_default(written: dict[str, Any], rule: DstRule) -> None:
+def test_a_part_that_a_rule_leaves_out_has_the_default(written: dict[str, Any], rule: DstRule) -> None:
     assert read_dst(written) == rule
 
 
@@ -230,6 +230,6 @@ def test_only_times_within_the_series_and_the_requested_time_are_reported() -> N
 
 
 @pytest.mark.parametrize("schedule", ["30 * * * *", "*/5 2 * * *", "@every 1h", "@hourly", None])
-def test_what_follows_real_time_is_not_touched_by_clock_changes(schedule: str | None) -> None:
+def test_a_schedule_of_elapsed_time_is_not_affected_by_clock_changes(schedule: str | None) -> None:
     series = Series(schedule, "Europe/Paris", at("2027-01-01"), at("2027-03-01"))
     assert list(series.clock_effects(at("2027-01-01"), at("2028-01-01"))) == []

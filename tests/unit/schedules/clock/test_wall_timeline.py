@@ -115,7 +115,7 @@ def test_elapsed_time_knows_no_clock_changes() -> None:
     assert fires("@every 1h", "Europe/Paris", "2027-03-27T23:30", 3) == expected
 
 
-def test_what_is_made_up_is_numbered_like_any_other() -> None:
+def test_an_occurrence_moved_out_of_a_gap_is_numbered_like_any_other() -> None:
     series = Series("30 2 * * *", "Europe/Paris", at("2027-03-25"))
     numbers = {said(each.due_at): each.sequence for each in islice(series.occurrences(series.start_at), 7)}
     assert numbers["2027-03-28 01:00"] == 4

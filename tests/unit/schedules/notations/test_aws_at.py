@@ -16,7 +16,7 @@ def dues(series: Series) -> list[str]:
     ("zone", "expected"),
     [(None, "2027-07-01 09:00"), ("Europe/Dublin", "2027-07-01 08:00"), ("Asia/Kolkata", "2027-07-01 03:30")],
 )
-def test_it_fires_once_at_the_local_time_of_the_zone(zone: str | None, expected: str) -> None:
+def test_an_at_expression_fires_once_at_the_local_time_of_the_zone(zone: str | None, expected: str) -> None:
     series = asked("at(2027-07-01T09:00:00)", timezone=zone)
     assert dues(series) == [expected]
     assert series.last_at() == at(expected)
@@ -38,7 +38,7 @@ def test_an_instant_up_to_a_minute_ago_means_now() -> None:
         asked("at(2026-11-21T06:58:59)")
 
 
-def test_it_fires_at_or_after_the_due_time_or_is_refused() -> None:
+def test_an_at_expression_fires_at_or_after_the_due_time_or_is_refused() -> None:
     assert dues(asked("at(2027-07-01T09:00:00)", due_time="2027-07-01T09:00:00Z")) == ["2027-07-01 09:00"]
     with pytest.raises(InvalidError) as refusal:
         asked("at(2027-07-01T09:00:00)", due_time="2027-07-01T09:00:01Z")
@@ -61,7 +61,7 @@ def test_it_fires_at_or_after_the_due_time_or_is_refused() -> None:
         "at(0000-01-01T00:00:00)",
     ],
 )
-def test_what_is_no_local_date_and_time_is_refused_and_quoted(text: str) -> None:
+def test_a_text_that_is_no_local_date_and_time_is_refused_and_quoted(text: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(text)
     assert repr(text[3:-1]) in str(refusal.value)

@@ -55,7 +55,7 @@ YEAR = "2027-01-01T00:00:00Z"
         ("cron(59 23 31 12 ? 2199)", ["2199-12-31 23:59"]),
     ],
 )
-def test_it_matches_as_eventbridge_says(schedule: str, expected: list[str]) -> None:
+def test_an_aws_cron_expression_matches_as_eventbridge_documents(schedule: str, expected: list[str]) -> None:
     assert fires(schedule, "UTC", YEAR, len(expected)) == expected
 
 
@@ -85,7 +85,7 @@ def test_the_clock_changes_it_as_any_cron() -> None:
 
 
 @pytest.mark.parametrize("years", ["2026", "2000-2025", "1970"])
-def test_what_never_fires_again_is_refused(years: str) -> None:
+def test_an_aws_cron_expression_that_never_fires_again_is_refused(years: str) -> None:
     with pytest.raises(InvalidError, match="never fires again"):
         asked(f"cron(0 0 1 1 ? {years})")
 
@@ -130,7 +130,7 @@ def test_what_never_fires_again_is_refused(years: str) -> None:
         ("0 18 ? * 6L,MON *", "'6L'"),
     ],
 )
-def test_what_eventbridge_refuses_is_refused_and_quoted(fields: str, part: str) -> None:
+def test_a_cron_expression_that_eventbridge_refuses_is_refused_and_quoted(fields: str, part: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(f"cron({fields})")
     assert part in str(refusal.value)

@@ -71,7 +71,7 @@ def test_the_hundred_millionth_is_found_by_division() -> None:
         ("rate(999999999999 days)", "too long"),
     ],
 )
-def test_what_eventbridge_refuses_is_refused_and_quoted(text: str, part: str) -> None:
+def test_a_rate_that_eventbridge_refuses_is_refused_and_quoted(text: str, part: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(text)
     assert part in str(refusal.value)

@@ -144,7 +144,9 @@ def test_a_day_that_comes_seldom_is_found(expression: str, expected: str) -> Non
         ("99999999999999999999 * * * *", "'99999999999999999999'"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_part_that_is_wrong(expression: str, part: str) -> None:
+def test_an_invalid_cron_expression_is_refused_with_the_part_that_is_wrong(
+    expression: str, part: str
+) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_cron(expression)
     assert part in str(refusal.value)

@@ -43,7 +43,7 @@ def test_past_instants_are_skipped_and_the_present_instant_fires() -> None:
     assert series.next_after(NOW) == Occurrence(at("2026-11-22"), 2)
 
 
-def test_those_at_or_after_the_due_time_fire() -> None:
+def test_instants_at_or_after_the_due_time_fire() -> None:
     listed = ["2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z", "2026-12-03T00:00:00Z"]
     assert dues(asked(listed, due_time="2026-12-02T00:00:00Z")) == ["2026-12-02 00:00", "2026-12-03 00:00"]
     late = refusals(schedule=listed, due_time="2026-12-03T00:00:01Z")
@@ -103,7 +103,7 @@ def test_every_bad_instant_is_named() -> None:
     assert list(refusals(schedule=["x", "2027-01-01T00:00:00Z", "y"])) == ["/schedule/0", "/schedule/2"]
 
 
-def test_it_travels_as_numbers_and_comes_back_equal() -> None:
+def test_a_list_of_instants_travels_as_numbers_and_comes_back_equal() -> None:
     series = asked(["2026-12-24T14:00:00Z", "2026-12-01T00:00:00Z"])
     assert series.to_item()["schedule"] == [at("2026-12-01"), at("2026-12-24T14:00Z")]
     assert Series.from_item(series.to_item()) == series

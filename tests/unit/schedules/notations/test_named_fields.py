@@ -33,7 +33,7 @@ from sweephand.schedules.notations.named_fields import parse_fields
         ({"hour": "3", "minute": None}, "0 0 3 * * *"),
     ],
 )
-def test_it_means_the_expression_that_has_the_same_fields(fields: dict[str, Any], cron: str) -> None:
+def test_named_fields_mean_the_expression_with_the_same_fields(fields: dict[str, Any], cron: str) -> None:
     series = Series(parse_fields(fields), "Europe/Paris", at("2027-01-01T00:00:00Z"))
     plain = Series(cron, "Europe/Paris", at("2027-01-01T00:00:00Z"))
     assert list(islice(series.occurrences(0), 40)) == list(islice(plain.occurrences(0), 40))
@@ -63,7 +63,7 @@ def test_fields_that_are_left_out_decide_whether_an_expression_is_a_wildcard() -
     assert fires("0 30 2 * * *", "Europe/Paris", "2027-10-30T23:45:00Z", 1) == ["2027-10-31 00:30"]
 
 
-def test_it_travels_as_an_object_and_comes_back_equal() -> None:
+def test_named_fields_travel_as_an_object_and_come_back_equal() -> None:
     series = asked({"dayOfWeek": "MON-FRI", "hour": 3})
     item = series.to_item()
     assert item["schedule"] == {"hour": "3", "dayOfWeek": "MON-FRI"}
@@ -92,7 +92,9 @@ def test_it_travels_as_an_object_and_comes_back_equal() -> None:
         ({"hour": ",".join(["3"] * 400), "minute": ",".join(["3"] * 400)}, [""]),
     ],
 )
-def test_what_cannot_be_read_is_named_by_its_field(fields: dict[str, Any], pointers: list[str]) -> None:
+def test_an_invalid_value_of_named_fields_is_refused_by_its_field(
+    fields: dict[str, Any], pointers: list[str]
+) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_fields(fields)
     faults = getattr(refusal.value, "faults", (refusal.value,))

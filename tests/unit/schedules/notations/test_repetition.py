@@ -75,7 +75,9 @@ def test_r4_is_four_fires_in_all_the_first_at_once() -> None:
         ("R2/2027-10-31T01:30:00Z/P1D", "Europe/Paris", ["2027-10-31 01:30", "2027-11-01 01:30"]),
     ],
 )
-def test_it_fires_at_the_multiples_of_its_period(schedule: str, zone: str, expected: list[str]) -> None:
+def test_a_repetition_fires_at_the_multiples_of_its_period(
+    schedule: str, zone: str, expected: list[str]
+) -> None:
     assert dues(asked(schedule, timezone=zone), len(expected)) == expected
 
 
@@ -92,7 +94,7 @@ def test_a_due_time_is_the_first_fire_and_the_anchor() -> None:
     assert dues(moved) == ["2027-01-31 09:00", "2027-02-28 09:00"]
 
 
-def test_of_a_start_that_is_past_those_that_are_past_are_passed_over() -> None:
+def test_a_repetition_with_a_past_start_passes_over_its_past_instants() -> None:
     assert dues(asked("R/2026-11-21T06:00:00Z/PT25M"), 2) == ["2026-11-21 07:15", "2026-11-21 07:40"]
     assert dues(asked("R4/2026-11-18T09:00:00Z/P1D")) == ["2026-11-21 09:00"]
     assert dues(asked("R/2026-01-31T07:00:00Z/P1M"), 2) == ["2026-11-30 07:00", "2026-12-31 07:00"]
@@ -113,7 +115,7 @@ def test_a_repetition_that_is_over_is_refused(schedule: str) -> None:
 
 
 @pytest.mark.parametrize(("repeats", "count"), [(1, 1), (3, 3), (4, 4), (5, 4)])
-def test_of_its_own_number_and_repeats_the_smaller_holds(repeats: int, count: int) -> None:
+def test_the_smaller_one_of_a_repetitions_number_and_repeats_holds(repeats: int, count: int) -> None:
     for period in ("PT1H", "P1D"):
         series = asked(f"R4/{period}", repeats=repeats)
         occurrences = list(series.occurrences(0))
@@ -128,7 +130,7 @@ def test_a_ttl_ends_it_too() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["R/PT1S", "R/P1D", "R/P1M", "R/P1M3D", "R/2027-01-31T00:00:00/P1M"])
-def test_it_starts_anywhere_with_the_numbers_it_has_from_the_start(schedule: str) -> None:
+def test_the_occurrences_of_a_repetition_have_the_same_numbers_from_any_beginning(schedule: str) -> None:
     series = asked(schedule, timezone="Europe/Paris")
     first = list(islice(series.occurrences(0), 50))
     for at_place in (0, 1, 17, 48):
@@ -219,7 +221,7 @@ def test_the_last_of_many_is_the_one_of_that_number(period: str, overlap: str) -
         ("r4/PT3S", "'r4/PT3S'"),
     ],
 )
-def test_what_cannot_be_read_is_refused_and_quoted(text: str, part: str) -> None:
+def test_an_invalid_repetition_is_refused_and_quoted(text: str, part: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(text)
     assert part in str(refusal.value)

@@ -76,7 +76,7 @@ def test_a_slip_in_a_query_gets_the_name_that_was_meant(url: str, meant: str) ->
         {**JOB, "target": {**TARGET, "method": 5}},
     ],
 )
-def test_what_resembles_no_name_gets_no_suggestion(job: Any) -> None:
+def test_a_name_that_resembles_no_other_gets_no_suggestion(job: Any) -> None:
     refused = Client().put(job=job)
     assert refused.status == 422
     assert "Did you mean" not in str(refused.text)
@@ -105,7 +105,7 @@ def test_what_resembles_no_name_gets_no_suggestion(job: Any) -> None:
         '{"\x01": 1, "\x01": 2}',
     ],
 )
-def test_what_is_no_json_is_told_in_a_sentence_without_placeholders(text: str) -> None:
+def test_a_body_that_is_no_json_is_refused_in_a_sentence_without_placeholders(text: str) -> None:
     (detail,) = details(Client().send("PUT", PUT, text=text))
     assert detail.isprintable()
     assert detail.endswith(".")
@@ -137,7 +137,7 @@ ODD = "\x00\x1b\u202e\u2028{0}%r"
         ("A\x1bB", "/v1/limits", None),
     ],
 )
-def test_whatever_was_sent_a_message_prints_and_has_no_placeholder(method: str, url: str, body: Any) -> None:
+def test_a_message_prints_and_has_no_placeholder_whatever_was_sent(method: str, url: str, body: Any) -> None:
     refused = Client().send(method, url, body)
     assert refused.status in (404, 405, 422)
     for detail in details(refused):

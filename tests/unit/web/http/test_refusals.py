@@ -11,7 +11,7 @@ JOBS = "/v1/namespaces/ns/jobs"
 
 
 def told(job: Any, **options: Any) -> dict[str, str]:
-    """What is said of each field of a job that is refused."""
+    """The detail of each violation of a refused job, by its field."""
     refused = Client().put(job=job, **options)
     assert refused.status == 422
     return {each["pointer"]: each["detail"] for each in refused.json["errors"]}
@@ -50,7 +50,7 @@ def test_the_only_field_there_is_is_told_as_one() -> None:
     assert refused.json["errors"][0]["detail"] == "There is no such field here. The fields are: reason."
 
 
-def test_what_is_empty_and_must_not_be_is_told_so() -> None:
+def test_an_empty_value_that_must_not_be_empty_is_refused_as_empty() -> None:
     assert told({**JOB, "labels": {"": "x"}}) == {"/labels/": "Must not be empty."}
     refused = Client().send("POST", JOBS, {"jobs": []})
     assert refused.json["errors"][0]["detail"].startswith("Must not be empty. 1 to 100 jobs")

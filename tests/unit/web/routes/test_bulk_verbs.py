@@ -23,7 +23,7 @@ def names(client: Client, query: str = "") -> list[str]:
     return [each["name"] for each in client.send("GET", f"{URL}/jobs{query}").json["items"]]
 
 
-def test_many_are_paused_with_a_reason_and_resumed() -> None:
+def test_a_bulk_call_pauses_jobs_with_a_reason_and_resumes_them() -> None:
     client = client_with_jobs()
     paused = client.send("POST", f"{URL}/pause", {"labels": {"team": "ops"}, "reason": "the database moves"})
     assert (paused.status, paused.json) == (200, {"count": 2})
@@ -44,7 +44,7 @@ def test_many_are_paused_with_a_reason_and_resumed() -> None:
         ("prefix=c", ["a-1", "a-2", "b-1"]),
     ],
 )
-def test_many_are_deleted(query: str, left: list[str]) -> None:
+def test_a_bulk_call_deletes_jobs(query: str, left: list[str]) -> None:
     client = client_with_jobs()
     deleted = client.send("DELETE", f"{URL}/jobs?{query}")
     assert (deleted.status, deleted.json) == (200, {"count": 3 - len(left)})

@@ -152,12 +152,12 @@ def test_a_failure_that_cannot_be_read_is_named(body: Any, pointers: list[str]) 
         ({"maxRunTime": "31d"}, ["/maxRunTime"]),
     ],
 )
-def test_what_a_job_says_of_reports_is_checked(written: Any, pointers: list[str]) -> None:
+def test_the_fields_of_a_job_about_reports_are_checked(written: Any, pointers: list[str]) -> None:
     refused = Client().put(job={**JOB, **written})
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_what_a_job_says_of_reports_is_shown() -> None:
+def test_the_fields_of_a_job_about_reports_are_shown() -> None:
     client = Client()
     client.put(job={**JOB, "heartbeatTimeout": "1m", "maxRunTime": "2h"})
     shown = client.get(caller=ADMIN).json
@@ -205,7 +205,7 @@ def test_the_last_failure_is_shown_when_a_later_attempt_succeeds() -> None:
     assert run["lastFailure"] == {"attempt": 1, "reason": "out of paper", "responseCode": None}
 
 
-def test_of_a_completion_and_a_failure_the_first_rules_and_a_second_cancel_is_refused() -> None:
+def test_the_first_of_two_reports_rules_and_a_second_cancel_is_refused() -> None:
     client, token = client_with_a_run()
     assert report(client, token, "fail", {"reason": "no"}).status == 202
     assert report(client, token, "complete").status == 409

@@ -250,7 +250,7 @@ def test_a_precondition_that_cannot_be_read_is_refused(name: str, value: str) ->
     assert (refused.status, refused.pointers) == (422, [f"/{name}"])
 
 
-def test_of_several_revisions_none_of_which_rules_the_write_is_refused() -> None:
+def test_a_write_is_refused_if_none_of_its_several_revisions_rules() -> None:
     client = Client()
     client.put()
     assert client.put(headers={"If-Match": '"a", "b"'}).status == 412

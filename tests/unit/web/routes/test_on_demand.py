@@ -95,7 +95,7 @@ def test_a_span_without_triggers_is_backfilled_with_none() -> None:
         ("backfill", {"from": None, "to": None, "since": 1}, ["/from", "/to", "/since"]),
     ],
 )
-def test_what_cannot_be_accepted_is_named(verb: str, body: Any, pointers: list[str]) -> None:
+def test_an_invalid_request_is_refused_by_its_field(verb: str, body: Any, pointers: list[str]) -> None:
     client = Client()
     client.put(job={"schedule": "* * * * * *", "target": TARGET})
     refused = client.send("POST", f"{URL}/{verb}", body)
@@ -106,5 +106,5 @@ def test_what_cannot_be_accepted_is_named(verb: str, body: Any, pointers: list[s
     ("verb", "body"),
     [("trigger", None), ("backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T11:00:00Z"})],
 )
-def test_there_must_be_such_a_job(verb: str, body: Any) -> None:
+def test_a_missing_job_is_refused(verb: str, body: Any) -> None:
     assert Client().send("POST", f"{URL}/{verb}", body).status == 404

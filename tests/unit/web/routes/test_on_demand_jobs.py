@@ -8,7 +8,7 @@ URL = "/v1/namespaces/ns/jobs/job"
 ON_DEMAND = {"target": TARGET}
 
 
-def test_it_is_shown_as_active_and_on_demand_without_a_next_run() -> None:
+def test_a_job_on_demand_is_shown_as_active_without_a_next_run() -> None:
     client = Client()
     created = client.put(job=ON_DEMAND)
     assert created.status == 201
@@ -25,7 +25,7 @@ def test_other_jobs_do_not_say_that_they_are_on_demand() -> None:
     assert "onDemand" not in client.put(job={**ON_DEMAND, "dueTime": "10s"}).json
 
 
-def test_it_is_triggered_paused_and_resumed() -> None:
+def test_a_job_on_demand_is_triggered_paused_and_resumed() -> None:
     client = Client()
     client.put(job=ON_DEMAND)
     assert client.send("POST", f"{URL}/pause").json["state"] == "paused"
@@ -35,7 +35,7 @@ def test_it_is_triggered_paused_and_resumed() -> None:
     assert client.send("POST", f"{URL}/resume").json["state"] == "active"
 
 
-def test_it_has_no_occurrences_and_says_so_in_words() -> None:
+def test_the_description_of_a_job_on_demand_says_that_it_has_no_occurrences() -> None:
     client = Client()
     client.put(job={**ON_DEMAND, "ttl": "1h"})
     answer = client.send("GET", f"{URL}/occurrences")
@@ -56,7 +56,7 @@ def test_a_preview_still_needs_a_time() -> None:
     assert refused.status == 422
 
 
-def test_many_at_once_may_be_on_demand() -> None:
+def test_a_bulk_call_creates_jobs_on_demand() -> None:
     client = Client()
     jobs = [{"name": "a", **ON_DEMAND}, {"name": "b", **ON_DEMAND, "ttl": "1h"}]
     results = client.send("POST", "/v1/namespaces/ns/jobs", {"jobs": jobs}).json["results"]

@@ -41,7 +41,7 @@ def patched(client: Client, patch: Any, **options: Any) -> Answered:
         ({"schedule": "@every 2h"},) * 2,
     ],
 )
-def test_what_is_left_out_stays_and_some_is_replaced_whole(
+def test_a_patch_keeps_fields_that_it_leaves_out_and_replaces_some_fields_whole(
     patch: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     client = Client()
@@ -112,7 +112,9 @@ def test_numbers_of_data_stay_as_they_were_written(text: str) -> None:
         (7, [""]),
     ],
 )
-def test_what_the_job_cannot_be_is_named_and_changes_nothing(patch: Any, pointers: list[str]) -> None:
+def test_an_invalid_patch_is_refused_by_its_field_and_changes_nothing(
+    patch: Any, pointers: list[str]
+) -> None:
     client = Client()
     before = client.put(job=WHOLE)
     refused = patched(client, patch)
@@ -145,7 +147,7 @@ def test_a_patch_is_a_merge_patch_and_no_other_kind(kind: str, status: int) -> N
     assert patched(client, {"repeats": 2}, headers={"content-type": kind}).status == status
 
 
-def test_there_must_be_such_a_job_in_that_revision() -> None:
+def test_a_missing_job_or_another_revision_is_refused() -> None:
     client = Client()
     assert patched(client, {"repeats": 2}).status == 404
     first = client.put()

@@ -47,7 +47,7 @@ def test_a_second_pause_and_a_second_resume_change_nothing() -> None:
     assert client.send("POST", f"{URL}/resume", {"catchup": "all"}).etag == resumed.etag
 
 
-def test_what_is_caught_up_with_is_the_callers_choice() -> None:
+def test_a_caller_chooses_which_misfires_a_resume_fires() -> None:
     client = Client()
     client.put(job={"schedule": "@every 10s", "target": TARGET})
     client.send("POST", f"{URL}/pause")
@@ -77,7 +77,7 @@ def test_a_replaced_job_stays_paused() -> None:
         ("resume", {"reason": "x"}, ["/reason"]),
     ],
 )
-def test_what_cannot_be_accepted_is_named_and_changes_nothing(
+def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
     verb: str, body: Any, pointers: list[str]
 ) -> None:
     client = Client()
@@ -89,7 +89,7 @@ def test_what_cannot_be_accepted_is_named_and_changes_nothing(
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume"])
-def test_there_must_be_such_a_job_in_that_revision(verb: str) -> None:
+def test_a_missing_job_or_another_revision_is_refused(verb: str) -> None:
     client = Client()
     assert client.send("POST", f"{URL}/{verb}").status == 404
     created = client.put()

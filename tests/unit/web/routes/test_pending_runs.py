@@ -17,7 +17,7 @@ def run_at(client: Client, due_at: int, index: str = "0") -> Any:
     return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{due_at}-{index}")
 
 
-def test_what_is_due_later_is_scheduled() -> None:
+def test_a_run_that_is_due_later_is_scheduled() -> None:
     client = Client()
     client.put(job=JOB)
     shown = run_at(client, NOON + 20_000).json
@@ -38,7 +38,7 @@ def test_a_due_run_without_a_record_is_enqueued_under_its_later_id() -> None:
 
 
 @pytest.mark.parametrize(("reason", "told"), [("The database moves", ": The database moves"), (None, ".")])
-def test_what_a_pause_holds_back_waits_and_says_why(reason: str | None, told: str) -> None:
+def test_a_run_that_a_pause_holds_back_waits_and_says_why(reason: str | None, told: str) -> None:
     client = Client()
     client.put(job=JOB)
     job = client.world.jobs.get(key_of())
@@ -50,7 +50,7 @@ def test_what_a_pause_holds_back_waits_and_says_why(reason: str | None, told: st
     assert (shown["state"], shown["reason"]) == ("waiting", f"The job is paused{told}")
 
 
-def test_what_never_was_due_is_not_found() -> None:
+def test_a_run_that_was_never_due_is_not_found() -> None:
     client = Client()
     client.put(job=JOB)
     for due_at, index in (
@@ -65,7 +65,7 @@ def test_what_never_was_due_is_not_found() -> None:
     assert client.send("GET", f"/v1/namespaces/ns/jobs/jbo/runs/{NOON + 10_000}-0").status == 404
 
 
-def test_what_an_earlier_revision_owed_is_not_guessed_at() -> None:
+def test_a_run_that_only_an_earlier_revision_could_owe_is_not_found() -> None:
     client = Client()
     client.put(job=JOB)
     client.world.clock.time += 15_000
@@ -74,7 +74,7 @@ def test_what_an_earlier_revision_owed_is_not_guessed_at() -> None:
     assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
 
 
-def test_what_leaves_no_record_is_not_said_to_be_on_its_way() -> None:
+def test_a_run_that_leaves_no_record_is_not_shown_as_enqueued() -> None:
     client = Client()
     client.put(job={**JOB, "history": "failures"})
     client.world.clock.time += 10_000
@@ -82,7 +82,7 @@ def test_what_leaves_no_record_is_not_said_to_be_on_its_way() -> None:
     assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
 
 
-def test_what_should_have_come_long_ago_is_not_said_to_be_on_its_way() -> None:
+def test_a_run_that_was_due_long_ago_is_not_shown_as_enqueued() -> None:
     client = Client()
     client.put(job=JOB)
     client.world.clock.time = NOON + 10_000 + PENDING_MAX_MS - 1
@@ -123,7 +123,7 @@ def test_a_run_by_hand_that_cannot_exist_is_not_found() -> None:
         assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{name}").status == 404, name
 
 
-def test_what_was_asked_for_long_ago_or_leaves_no_record_is_not_said_to_be_on_its_way() -> None:
+def test_an_old_run_by_hand_or_one_without_a_record_is_not_shown_as_enqueued() -> None:
     client = Client()
     client.put(job=JOB)
     path = f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}"
@@ -168,7 +168,7 @@ def waiting(client: Client, query: str = "") -> Any:
     return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs?state=waiting{query}").json
 
 
-def test_what_waits_for_a_run_can_be_listed_newest_first() -> None:
+def test_waiting_runs_are_listed_newest_first() -> None:
     client = client_with_a_line()
     found = waiting(client)
     assert [each["sequence"] for each in found["items"]] == [4, 3, 2]
@@ -176,7 +176,7 @@ def test_what_waits_for_a_run_can_be_listed_newest_first() -> None:
     assert "nextCursor" not in found
 
 
-def test_what_waits_is_listed_page_by_page_though_the_line_moves_on_meanwhile() -> None:
+def test_waiting_runs_are_listed_page_by_page_though_the_line_moves_on_meanwhile() -> None:
     client = client_with_a_line()
     first = waiting(client, "&limit=2")
     assert [each["sequence"] for each in first["items"]] == [4, 3]
@@ -206,7 +206,7 @@ def test_a_cursor_of_another_list_of_runs_is_refused() -> None:
     assert (answer.status, answer.pointers) == (422, ["/cursor"])
 
 
-def test_what_overlap_a_job_allows_is_shown_as_it_was_written() -> None:
+def test_the_overlap_of_a_job_is_shown_as_it_was_written() -> None:
     client = Client()
     client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})
     shown = client.get().json

@@ -39,7 +39,7 @@ def test_a_run_is_redriven_and_stays_failed_until_its_next_attempt_begins() -> N
     assert (run["state"], run["attempts"]) == ("succeeded", 2)
 
 
-def test_what_is_in_another_state_is_a_conflict() -> None:
+def test_a_redrive_of_a_run_in_another_state_is_a_conflict() -> None:
     client = client_with_failures()
     client.send("POST", f"{RUN}/redrive")
     client.world.run_until(NOON + 32_000)
@@ -72,7 +72,7 @@ def test_the_runs_of_many_jobs_are_redriven_and_counted(body: Any, count: int) -
     assert (answer.status, answer.json) == (200, {"count": count})
 
 
-def test_what_is_too_much_for_one_call_goes_on_at_its_cursor() -> None:
+def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor() -> None:
     client = client_with_failures()
     client.put("two", job={"schedule": "@every 10s", "target": TARGET})
     page = client.world.runs.page

@@ -84,7 +84,7 @@ def test_the_examples_are_valid_and_are_accepted() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
-def test_what_the_gateway_refuses_by_itself_is_described_in_its_own_form(status: int) -> None:
+def test_a_refusal_of_the_gateway_is_described_in_the_gateways_own_form(status: int) -> None:
     for operation in OPERATIONS:
         responses = document()["paths"][operation.path][operation.method.lower()]["responses"]
         if operation.access == "open":

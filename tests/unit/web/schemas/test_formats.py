@@ -84,7 +84,7 @@ def test_a_time_point_may_be_a_duration_with_a_fraction(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["-0s", "-0", "-5m", "1d12h", "P", "PT", "P1WT1H", "5", "1h 30m", ""])
-def test_what_is_no_duration_fits_neither_the_reader_nor_the_pattern(text: str) -> None:
+def test_a_text_that_is_no_duration_fits_neither_the_reader_nor_the_pattern(text: str) -> None:
     assert not takes_duration(text)
     assert not re.fullmatch(DURATION_PATTERN, text)
 

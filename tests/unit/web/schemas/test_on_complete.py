@@ -23,7 +23,7 @@ JOB = {"dueTime": "10s", "target": TARGET}
         {"type": "http", "url": TARGET["url"], "method": None, "headers": {"x-a": "b"}},
     ],
 )
-def test_it_may_be_a_target_or_another_job(end: Any) -> None:
+def test_on_complete_may_be_a_target_or_another_job(end: Any) -> None:
     client = Client()
     assert client.put(job={**JOB, "onComplete": end}).status == 201
     shown = client.get().json["onComplete"]
@@ -51,7 +51,7 @@ def test_it_may_be_a_target_or_another_job(end: Any) -> None:
         ({"type": "job", "name": "a", "namespace": "b"}, ["/onComplete/namespace"]),
     ],
 )
-def test_what_it_cannot_be_is_named(end: Any, pointers: list[str]) -> None:
+def test_an_invalid_on_complete_is_refused_by_its_field(end: Any, pointers: list[str]) -> None:
     refused = Client(queues=EVERY_QUEUE._replace(own=[OWN])).put(job={**JOB, "onComplete": end})
     assert (refused.status, refused.pointers) == (422, pointers)
 

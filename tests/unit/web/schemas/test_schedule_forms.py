@@ -67,7 +67,7 @@ def test_a_form_that_fires_at_once_fires_at_once() -> None:
         ({"dueTime": "10s"}, "2026-11-21T12:00:10.000Z"),
     ],
 )
-def test_where_a_series_ends_is_told(body: dict[str, Any], end: str | None) -> None:
+def test_a_preview_names_the_end_of_a_series(body: dict[str, Any], end: str | None) -> None:
     assert Client().send("POST", "/v1/occurrences", body).json["end"] == end
 
 
@@ -76,7 +76,7 @@ def occurrences(schedule: str, after: str, **fields: Any) -> Any:
     return Client().send("POST", "/v1/occurrences", body).json
 
 
-def test_what_a_gap_drops_is_told() -> None:
+def test_a_preview_names_the_times_that_a_gap_drops() -> None:
     shown = occurrences("30 2 * * *", "2027-03-27T12:00:00Z", dst={"gap": "skip"})
     assert [each["local"] for each in shown["occurrences"]] == [
         "2027-03-29T02:30:00.000+02:00",
