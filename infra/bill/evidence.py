@@ -1,15 +1,12 @@
 """The tables of docs/cost.md that show what the bill rests on: counts, models beside measurements, prices."""
 
 import math
-from typing import Final
 
 from infra.bench import prices
 from infra.bill import memory, tables
 from infra.bill.lines import MILLION
 from infra.bill.pollers import AWS, AWS_FULL, CORE_MB, LOCAL, Platform, poll
 from infra.bill.triggers import Bill, Case, dues
-
-_CENT: Final = 0.01
 
 
 def fill(bill: Bill) -> str:
@@ -182,5 +179,6 @@ def price_list() -> str:
 
 
 def _price(amount: float) -> str:
-    """Dollars with two digits, or as many as a price below a cent has."""
-    return tables.dollars(amount) if amount >= _CENT else f"{amount:.10f}".rstrip("0")
+    """Dollars with all their digits, and at least two."""
+    digits = f"{amount:.10f}".rstrip("0")
+    return max(digits, tables.dollars(amount), key=len)

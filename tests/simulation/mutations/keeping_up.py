@@ -55,7 +55,10 @@ def writes_successors_twice() -> Iterator[None]:
         yield
 
 
-@mutation("A sweeper always takes a whole page, however slow the stores are")
+@mutation(
+    "A sweeper always takes a whole page, however slow the stores are",
+    shown_by="tests/unit/wheel/test_pace.py::test_a_portion_takes_half_of_what_is_left_at_most_or_is_a_single_timer",
+)
 def never_shrinks_a_page() -> Iterator[None]:
     def whole(*_: object) -> Portion:
         return Portion(PAGE_TIMERS_MAX, TRIGGERS_MAX)

@@ -291,7 +291,10 @@ def yields_what_was_asked_for() -> Iterator[None]:
         yield
 
 
-@mutation("A copy of an earlier attempt takes the place of the retry in its job's line", first=6_300)
+@mutation(
+    "A copy of an earlier attempt takes the place of the retry in its job's line",
+    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry",
+)
 def takes_the_place_of_a_retry() -> Iterator[None]:
     with patch.object(overlap_queue, "is_superseded", lambda *_: False):
         yield
