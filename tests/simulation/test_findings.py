@@ -25,7 +25,7 @@ def first_broken() -> int:
     return next(seed for seed in range(400) if broken(seed, Mask()).complaints)
 
 
-def test_broken_code_is_found_within_few_seeds_and_its_story_told() -> None:
+def test_the_simulator_finds_broken_code_within_few_seeds_and_tells_the_story() -> None:
     seed = first_broken()
     actions = run(seed).actions
     mask = shrunk(lambda mask: bool(broken(seed, mask).complaints), actions)
@@ -38,7 +38,7 @@ def test_broken_code_is_found_within_few_seeds_and_its_story_told() -> None:
     assert f"make sim SEED={seed}" in replay_of(seed, mask)
 
 
-def test_shrinking_leaves_the_troubles_that_the_complaint_needs() -> None:
+def test_shrinking_leaves_the_troubles_actions_and_minutes_that_the_failure_needs() -> None:
     def fails(mask: Mask) -> bool:
         has_kills = "kills" not in mask.troubles
         return has_kills and 3 not in mask.actions and (mask.minutes or 9) >= 5

@@ -68,5 +68,5 @@ def test_other_differences_between_what_a_chain_carries_are_named(doctoring: Doc
     assert any(_LEFT_WITH in each for each in found)
 
 
-def test_an_end_that_has_not_happened_is_named_though_the_attempt_left_twice() -> None:
+def test_a_notification_of_no_recorded_end_is_named_though_the_attempt_left_twice() -> None:
     assert any("it had not" in each for each in complaints(ended_twice("cancelled")))

@@ -174,7 +174,7 @@ def test_a_consumer_that_speaks_no_tls_is_a_failed_attempt(authority: Authority)
 def test_a_secure_connection_over_which_nothing_was_sent_is_used_for_the_next_attempt(
     authority: Authority,
 ) -> None:
-    # With TLS 1.3 session tickets have arrived by then, which nobody has read.
+    # With TLS 1.3, session tickets have arrived by then, and no code has read them.
     targets = targets_that_trust(authority)
     with Consumer(tls=authority.server) as consumer:
         spec = {"type": "http", "url": f"https://hook.example:{consumer.port}/"}

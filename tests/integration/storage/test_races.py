@@ -111,7 +111,7 @@ def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one_function(dynamo: 
             mine = run(attempt=attempt, owner=f"owner{rival:02d}{attempt:09d}")
             if runs.claim(mine, NOON) is None:
                 outcome: Run = replace(mine, state="succeeded" if attempt == 8 else "retrying")
-                # One who was outpaced by the next attempt in the meantime records nothing.
+                # If the next attempt was claimed in the meantime, this one records nothing.
                 handled += [mine.owner or ""] * runs.record(outcome)
         return handled
 

@@ -69,7 +69,7 @@ def test_the_sdk_does_not_repeat_a_write_that_is_not_in_time_any_more(
         pytest.raises(StoreError, match="too late"),
     ):
         jobs.put(job(), None, lambda: next(answers))
-    # The first try was applied: whoever asked cannot know, and is told so.
+    # The first try was applied. The caller cannot know that, and the error says so.
     assert not answered
     assert jobs.get(job().key) == job()
 

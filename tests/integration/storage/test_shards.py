@@ -21,7 +21,7 @@ def test_a_number_that_was_raised_further_in_between_stays(dynamo: Dynamo) -> No
 def test_a_lease_that_was_claimed_before_it_was_counted_is_not_touched(dynamo: Dynamo) -> None:
     leases = dynamo.stores().leases
     leases.raise_shards(3)
-    # As whoever dies between the last lease and the number leaves it.
+    # The state that a tick leaves if it dies between the last lease and the number.
     number = {"pk": {"S": "leases"}, "sk": {"S": "shards"}}
     dynamo.client.delete_item(TableName=dynamo.timers_table, Key=number)
     state = leases.state()

@@ -34,7 +34,7 @@ class Alone:
         with self._lock:
             self._now += 1
             self.most = max(self.most, self._now)
-        # Whoever could come in between has the time to.
+        # Another thread has time to come in between.
         threading.Event().wait(0.01)
         with self._lock:
             self._now -= 1

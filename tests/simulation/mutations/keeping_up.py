@@ -37,7 +37,10 @@ def begins_with_shard_0_and_forgets() -> Iterator[None]:
         yield
 
 
-@mutation("Tick begins with shard 0 each minute", masked_by="the sweepers that what is left gets at once")
+@mutation(
+    "Tick begins with shard 0 each minute",
+    masked_by="the sweepers that tick starts at once for the shards that are left",
+)
 def begins_with_shard_0() -> Iterator[None]:
     with patch.object(tick, "_from", _in_order):
         yield

@@ -235,7 +235,7 @@ def sends_after_handing_on() -> Iterator[None]:
 
 @mutation(
     "The line is given to the next trigger before that trigger is sent",
-    masked_by="the message of whoever waits",
+    masked_by="the message of the trigger that waits",
 )
 def hands_on_before_sending() -> Iterator[None]:
     with _written_first():

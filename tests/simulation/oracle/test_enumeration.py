@@ -146,7 +146,7 @@ def dues(definition: dict[str, Any], asked_at: str, number: int) -> list[str]:
         ),
     ],
 )
-def test_local_times_that_are_missing_or_there_twice(
+def test_missing_and_repeated_local_times_are_enumerated_by_each_rule(
     zone: str, schedule: str, dst: dict[str, str], asked_at: str, expected: list[str]
 ) -> None:
     definition = {"schedule": schedule, "timezone": zone, "dst": dst}
@@ -186,14 +186,14 @@ def test_local_times_that_are_missing_or_there_twice(
         ),
     ],
 )
-def test_first_fires_are_as_tabled(definition: dict[str, Any], expected: list[str]) -> None:
+def test_first_fires_are_those_of_the_table(definition: dict[str, Any], expected: list[str]) -> None:
     found = dues(definition, "2026-11-21T12:00:00Z", 2)
     assert found[: len(expected)] == expected
     is_bounded = "repeats" in definition or "ttl" in definition or len(expected) == 1
     assert len(found) == 2 or is_bounded
 
 
-def test_jitter_moves_all_of_it_within_the_bounds() -> None:
+def test_jitter_moves_every_time_within_the_bounds() -> None:
     hourly = begun({"schedule": "@hourly", "ttl": "2h"}, NOON + 60_000, jitter_ms=120_000)
     assert [due_at for due_at, _ in hourly.numbered()] == [NOON + 120_000 + n * HOUR_MS for n in range(2)]
     once = begun({"dueTime": "10s"}, NOON, jitter_ms=5_000)
@@ -207,13 +207,13 @@ def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_anew() -> Non
     assert list(timing.numbered()) == [(NOON + 135_000, 1), (NOON + 180_000, 2)]
 
 
-def test_a_patch_goes_on_counting() -> None:
+def test_a_patch_continues_the_count() -> None:
     first = begun({"schedule": "@every 45s", "repeats": 9}, NOON)
     timing = gone_on(first, {"schedule": "@every 45s", "repeats": 3}, NOON + 100_000)
     assert Occurrences(timing).between(NOON + 100_000, NOON + DAY_MS) == [(NOON + 135_000, 3)]
 
 
-def test_occurrences_are_found_however_they_are_asked_for() -> None:
+def test_occurrences_are_found_by_instant_by_number_and_by_range() -> None:
     occurrences = Occurrences(begun({"schedule": "@every 1s", "ttl": "5s"}, NOON))
     assert occurrences.next_after(NOON + 2_500) == NOON + 3_000
     assert occurrences.number_of(NOON + 2_000) == 2

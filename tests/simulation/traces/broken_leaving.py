@@ -131,7 +131,7 @@ _RELEASED: Final = (
 
 #: Traces without a reason to complain.
 EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] = (
-    # Somebody deleted the job, or another one took its place.
+    # A client deleted the job, or another job took its place.
     (gone_with_its_last_run, with_(replace(deleted(400), verb="delete"))),
     (gone_with_its_last_run, with_(replace(deleted(400), verb="create"))),
     # The deletion could not be written, or the job is paused.

@@ -48,7 +48,7 @@ def test_a_seed_leaves_the_same_trace_in_every_process_and_zone(hash_seed: str, 
         assert ran.stdout.decode().strip() == digest(seed)
 
 
-def test_telling_a_seed_changes_nothing_of_it() -> None:
+def test_recording_the_story_of_a_seed_does_not_change_its_trace() -> None:
     assert run(6, is_telling=True).events == run(6).events
 
 

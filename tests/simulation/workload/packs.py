@@ -50,7 +50,7 @@ class Packs:
 
     @classmethod
     def of(cls, seed: int) -> "Packs":
-        """That of a seed. One that lasts for days or asks of the margins between clocks has no crowd."""
+        """That of a seed. A seed that lasts for days or uses up the margins between clocks has no crowd."""
         random = stream(seed, "packs")
         are_written, is_drawn = random.random() < _WRITTEN, random.random() < _CROWDED
         if FIRST_CROWDED <= seed < FIRST_FOR_WEEKS:

@@ -43,7 +43,7 @@ class ShortLives:
 
     @classmethod
     def of(cls, seed: int) -> "ShortLives":
-        """Return what a seed has. One that lasts for days or uses up the margins between clocks has none."""
+        """What a seed has. A seed that lasts for days or uses up the margins between clocks has none."""
         has_none = is_at_margins(seed) or is_backlogged(seed) or Scenario.of(seed).is_sparse
         is_on = not has_none and stream(seed, "short lives").random() < _SEEDS
         return cls(seed, is_on and Troubles.of(seed, NO_MASK)["repeats"] > 0)

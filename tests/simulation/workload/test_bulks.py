@@ -16,13 +16,13 @@ SEEDS = range(120)
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Bulks.of(seed).is_on))
 
 
-def test_a_third_of_the_seeds_has_it_and_the_others_nothing_of_it() -> None:
+def test_a_third_of_the_seeds_has_bulk_calls_and_the_others_have_none() -> None:
     assert 550 < sum(Bulks.of(seed).is_on for seed in range(2_000)) < 700
     without = next(seed for seed in range(6) if not Bulks.of(seed).is_on)
     assert not [each for each in run(without).events if isinstance(each, ManyAnswered)]
 
 
-def test_everything_is_asked_for_by_every_filter_and_over_several_pages() -> None:
+def test_clients_make_every_bulk_call_with_every_filter_and_over_several_pages() -> None:
     answers = [each for each in EVENTS if isinstance(each, ManyAnswered)]
     assert {each.verb for each in answers if each.changed} == {"pause many", "resume many", "delete many"}
     assert {(bool(each.chosen.prefix), bool(each.chosen.labels)) for each in answers if each.changed} == {

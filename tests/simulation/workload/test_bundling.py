@@ -28,7 +28,7 @@ def _letters(result: Result) -> list[Buried]:
     ]
 
 
-def test_most_seeds_bundle_and_in_some_jobs_fire_together_or_have_poison() -> None:
+def test_most_seeds_write_bundles_and_some_have_jobs_that_fire_together_or_crash_functions() -> None:
     bundling = [Bundling.of(seed) for seed in range(2_000)]
     assert 1_200 < sum(each.span_ms > 0 for each in bundling) < 1_500
     assert 150 < sum(each.schedule is not None for each in bundling) < 350

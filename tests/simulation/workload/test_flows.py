@@ -23,11 +23,11 @@ SEEDS = range(72)
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Flows.of(seed).is_on))
 
 
-def test_a_third_of_the_seeds_has_it() -> None:
+def test_a_third_of_the_seeds_has_flows() -> None:
     assert 600 < sum(Flows.of(seed).is_on for seed in range(2_000)) < 730
 
 
-def test_a_seed_without_it_has_nothing_of_it() -> None:
+def test_a_seed_without_flows_has_none() -> None:
     # Where jobs deliver to a queue, their completion changes, too.
     without = [seed for seed in range(6) if not Flows.of(seed).is_on and not Modes.of(seed).is_fifo]
     assert without
@@ -35,7 +35,7 @@ def test_a_seed_without_it_has_nothing_of_it() -> None:
         assert not [each for each in run(seed).events if isinstance(each, RunAsked | Told)]
 
 
-def test_every_way_from_one_state_to_another_is_gone() -> None:
+def test_seeds_take_every_transition_from_one_state_of_a_run_to_another() -> None:
     gone = {(each.before, each.state) for each in EVENTS if isinstance(each, RunStored)}
     ways = {(before, after) for before, row in LEAVES_TO.items() for after in row}
     # No run begins as running or cancelled, and no skipped run was claimed before. A record is kept for
@@ -47,7 +47,7 @@ def test_every_way_from_one_state_to_another_is_gone() -> None:
     assert gone <= ways
 
 
-def test_everything_is_asked_for_of_runs_and_granted_and_refused() -> None:
+def test_clients_make_every_call_about_runs_and_each_is_granted_and_refused() -> None:
     asked = {each.verb for each in EVENTS if isinstance(each, RunAsked)}
     assert asked == {"heartbeat", "complete", "fail", "cancel", "redrive", "redrive many"}
     answers = [each for each in EVENTS if isinstance(each, RunAnswered)]
@@ -55,7 +55,7 @@ def test_everything_is_asked_for_of_runs_and_granted_and_refused() -> None:
     assert {each.error for each in answers} >= {"GoneError", "ConflictError", "StoreError"}
 
 
-def test_consumers_accept_silence_is_looked_for_by_the_wheel_and_ends_are_told_and_followed() -> None:
+def test_consumers_accept_runs_the_wheel_holds_deadlines_and_ends_are_notified_and_followed() -> None:
     assert {each.outcome for each in EVENTS if isinstance(each, Concluded)} >= {"accepted", "lost"}
     assert {each.kind for each in EVENTS if isinstance(each, TimerStored)} >= {"deadline", "retry"}
     assert {each.state for each in EVENTS if isinstance(each, Told)} >= {"succeeded", "failed", "cancelled"}

@@ -23,14 +23,14 @@ EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS if Leaving.
 GONE = {each.uid: each for each in EVENTS if isinstance(each, Written) and each.verb == "expire"}
 
 
-def test_a_quarter_of_the_seeds_has_it_and_the_others_nothing_of_it() -> None:
+def test_a_quarter_of_the_seeds_has_jobs_that_expire_with_their_last_run() -> None:
     assert 440 < sum(Leaving.of(seed).is_on for seed in range(2_000)) < 580
     without = next(seed for seed in range(8) if not Leaving.of(seed).is_on)
     written = [each for each in run(without).events if isinstance(each, Written)]
     assert not [each for each in written if each.verb == "expire" or FIELD in each.definition]
 
 
-def test_jobs_of_every_form_go() -> None:
+def test_jobs_of_every_form_expire_with_their_last_run() -> None:
     definitions = [each.definition for each in GONE.values()]
     assert {"repeats", "ttl", "schedule", "dueTime", "onComplete"} <= set(chain.from_iterable(definitions))
     assert {each.get("completion", "sync") for each in definitions} == {"sync", "async"}

@@ -50,7 +50,7 @@ def test_some_consumers_report_before_they_have_answered() -> None:
     assert reports >= {"complete", "fail"}
 
 
-def test_the_same_attempt_may_be_dropped_the_second_time() -> None:
+def test_a_queue_may_drop_the_second_copy_of_an_attempt() -> None:
     again = [each for each in silent() if isinstance(each, Requested) and each.attempt == 2]
     uid, _, _ = TRIGGER.partition("-")
     dropped = Dropped(NOON + 400_000, "job", uid, TRIGGER, 2)

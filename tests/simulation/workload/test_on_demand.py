@@ -13,11 +13,11 @@ SEEDS = [seed for seed in range(50) if OnDemand.of(seed).is_on and not OnDemand.
 EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS))
 
 
-def test_some_seeds_have_such_jobs() -> None:
+def test_some_seeds_have_jobs_on_demand() -> None:
     assert 250 < sum(OnDemand.of(seed).is_on for seed in range(2_000)) < 450
 
 
-def test_a_seed_without_them_has_none() -> None:
+def test_a_seed_without_jobs_on_demand_has_none() -> None:
     without = next(seed for seed in range(9) if not OnDemand.of(seed).is_on)
     written = [each for each in run(without).events if isinstance(each, Written)]
     assert written
@@ -38,7 +38,7 @@ def test_jobs_on_demand_fire_only_by_hand_and_in_chains_and_some_have_a_ttl() ->
     assert {"ttl" in each.definition for each in written if is_on_demand(each.definition)} == {True, False}
 
 
-def test_some_jobs_lose_their_time_and_some_are_given_one() -> None:
+def test_some_jobs_lose_their_schedule_and_some_jobs_on_demand_get_one() -> None:
     written = [each for each in EVENTS if isinstance(each, Written)]
     last: dict[str, bool] = {}
     turned = set()

@@ -7,13 +7,13 @@ from tests.simulation.workload.packs import FIRST_CROWDED, Packs
 CROWDED = [seed for seed in range(FIRST_CROWDED, FIRST_CROWDED + 9) if Packs.of(seed).are_crowded][:3]
 
 
-def test_most_seeds_write_packs_and_some_have_a_crowd() -> None:
+def test_most_seeds_write_packs_and_some_have_a_crowd_of_jobs() -> None:
     found = [Packs.of(seed) for seed in range(2_000)]
     assert 1_500 < sum(each.are_written for each in found) < 1_700
     assert 120 < sum(each.are_crowded for each in found) < 240
 
 
-def test_from_a_seed_on_all_have_a_crowd_that_may_have_one() -> None:
+def test_most_seeds_from_the_first_crowded_one_on_have_a_crowd_of_jobs() -> None:
     found = [Packs.of(seed) for seed in range(FIRST_CROWDED, FIRST_CROWDED + 200)]
     assert all(each.are_written for each in found)
     assert sum(each.are_crowded for each in found) > 150

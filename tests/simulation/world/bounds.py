@@ -26,7 +26,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         # work and show little.
         patience_ms = random.choice((2, 20, 20, 20)) * SECOND_MS
         stack.enter_context(patch.object(requeue, "UNKNOWN_DELAY_MS", patience_ms))
-        # With the defaults, a notification that nobody accepts would be tried for fifteen hours.
+        # With the defaults, a notification that no consumer accepts would be tried for fifteen hours.
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())

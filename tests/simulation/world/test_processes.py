@@ -38,7 +38,7 @@ def counting(scheduler: Scheduler, log: Log, name: str, every_ms: int) -> Callab
     return body
 
 
-def test_processes_overtake_each_other() -> None:
+def test_processes_may_overtake_each_other() -> None:
     scheduler, log = Scheduler(0), Log()
     scheduler.start(process_of("slow"), counting(scheduler, log, "slow", 20))
     scheduler.start(process_of("fast"), counting(scheduler, log, "fast", 15))
@@ -91,7 +91,7 @@ def test_a_killed_process_changes_nothing_any_more() -> None:
     assert log == [(10, "doomed")]
 
 
-def test_a_clock_is_its_machines_own() -> None:
+def test_each_machine_has_a_clock_of_its_own() -> None:
     scheduler = Scheduler(1_000)
     process = process_of("ahead", ahead_ms=300)
     clock = MachineClock(scheduler, process.machine)

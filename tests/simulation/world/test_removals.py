@@ -62,7 +62,7 @@ class World:
         return {"item" in self.items, bool(self.tables.keys("table", Range("pk")))}
 
 
-def test_an_item_goes_at_once_when_it_is_past_its_time_and_not_before() -> None:
+def test_an_item_may_be_removed_as_soon_as_it_has_expired_and_not_before() -> None:
     world = World("at once")
     world.put(EXPIRES_S)
     world.scheduler.run(PAST)
@@ -72,7 +72,7 @@ def test_an_item_goes_at_once_when_it_is_past_its_time_and_not_before() -> None:
     assert len(world.removed) == 2
 
 
-def test_an_item_goes_late_by_two_days_at_most() -> None:
+def test_an_item_is_removed_at_most_two_days_after_it_has_expired() -> None:
     world = World("late")
     world.put(EXPIRES_S)
     world.scheduler.run(PAST + SECOND_MS)
@@ -81,7 +81,7 @@ def test_an_item_goes_late_by_two_days_at_most() -> None:
     assert world.are_there == {False}
 
 
-def test_a_write_that_moves_its_time_on_keeps_an_item() -> None:
+def test_a_write_with_a_later_expiry_keeps_an_item() -> None:
     world = World("at once")
     world.put(EXPIRES_S)
     world.put(EXPIRES_S + 60)
@@ -91,7 +91,7 @@ def test_a_write_that_moves_its_time_on_keeps_an_item() -> None:
     assert world.are_there == {False}
 
 
-def test_an_item_that_is_past_its_time_goes_when_it_was_read() -> None:
+def test_an_expired_item_is_removed_after_it_was_read() -> None:
     world = World("when read")
     world.put(EXPIRES_S)
     world.scheduler.run(PAST)

@@ -1,4 +1,4 @@
-"""The inbox of a local stack takes deliveries, and shows each of them to whoever asks."""
+"""The inbox of a local stack takes deliveries, and shows each of them to every caller."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Only what was started here is ended here, whatever has become of its pid."""
+"""A process is ended only if it was started here, even if another process has its pid now."""
 
 import json
 import os

@@ -81,7 +81,7 @@ def prepared(prepare: Act) -> World:
 def check_end(world: World) -> None:
     """The run ends, once, whatever has happened: a later attempt of it succeeds at once."""
     world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
-    # Whoever held a message is gone; the queue shows it again.
+    # The function that held a message is gone. The queue shows the message again.
     world.clock.time += 6 * MINUTE
     world.queue.reappear()
     world.run_until(world.clock.time + 60 * MINUTE)

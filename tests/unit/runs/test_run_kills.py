@@ -48,7 +48,7 @@ def prepared(scene: str) -> Callable[[World], None]:
 def check_end(world: World, scene: str) -> None:
     """The one run has come to its end, as its scene has it, and nothing more will come."""
     written, given = SCENES[scene]
-    # Whoever held the message is gone; the queue shows it again.
+    # The function that held the message is gone. The queue shows the message again.
     world.clock.time += 6 * MINUTE
     world.queue.reappear()
     world.run_until(world.clock.time + 30 * MINUTE)

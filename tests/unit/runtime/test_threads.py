@@ -44,7 +44,7 @@ def test_no_thread_is_left_behind_when_one_job_of_a_call_fails() -> None:
 
     def end_later() -> bool:
         has_failed.wait(10)
-        # Whoever does not wait for this thread is back before this.
+        # A caller that does not wait for this thread has returned before this.
         has_answered.wait(0.05)
         has_ended.set()
         return True

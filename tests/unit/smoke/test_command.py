@@ -1,4 +1,4 @@
-"""Whatever ends a run in an account, what it made is removed, and its exit code tells."""
+"""A run in an account removes its resources, however it ends, and its exit code tells the result."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Whatever the checks made is taken away again, and what cannot be is named."""
+"""The checks remove every resource that they made, and name each one that they cannot remove."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -169,7 +169,7 @@ def test_a_retry_timer_yields_its_message_as_it_is_whatever_became_of_its_job() 
     assert expanded(job, timer).messages == [timer.message]
     assert expanded(replace(job, paused_at=NOON), timer).messages == [timer.message]
     assert expanded(replace(job, current=Revision("9-z", NOON)), timer).messages == [timer.message]
-    # Whoever receives it says that its run is over, too.
+    # The function that receives it finds that the run is over, too.
     assert expanded(None, timer).messages == [timer.message]
     assert expanded(replace(job, uid="another"), timer).messages == [timer.message]
 

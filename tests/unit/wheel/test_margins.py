@@ -34,7 +34,7 @@ def test_the_constants_leave_the_margins_that_the_protocol_rests_on() -> None:
     assert HORIZON_MS >= 3 * BUCKET_MS
     # A timer that is put off lies beyond the sweep that puts it off.
     assert PUT_OFF_MS >= HORIZON_MS
-    # What is sent directly or by a sweep fits the queue's longest delay, whoever's clock is behind.
+    # A trigger sent by arming or by a sweep fits the queue's longest delay, even if one clock is behind.
     assert max(DIRECT_WINDOW_MS, HORIZON_MS) + CLOCK_SKEW_MAX_MS <= QUEUE_DELAY_MAX_MS
     assert 2 * LEASE_RENEWAL_MS < LEASE_MS
 

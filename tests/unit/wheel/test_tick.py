@@ -73,7 +73,7 @@ def test_each_shard_that_is_behind_gets_a_sweeper_and_the_others_one(
         assert sweepers_needed(state, 2, NOON) == (2 if is_counted else 1)
 
 
-def test_a_tick_says_how_far_behind_the_wheel_is() -> None:
+def test_a_tick_reports_how_far_behind_the_wheel_is() -> None:
     world = World(shards=4)
     assert world.tick().behind_ms == 0
     for shard, left_at in ((1, NOON - 60_000), (2, NOON - 3_600_000)):
@@ -84,7 +84,7 @@ def test_a_tick_says_how_far_behind_the_wheel_is() -> None:
     assert world.tick().behind_ms == 3_660_000
 
 
-def test_another_shard_comes_first_each_minute() -> None:
+def test_a_tick_begins_with_another_shard_each_minute() -> None:
     world = World(shards=3)
     page, seen = world.timers.page, []
 

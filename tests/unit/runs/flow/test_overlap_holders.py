@@ -40,7 +40,7 @@ ASYNC: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "2m", "maxRu
 @pytest.mark.parametrize("mode", MODES)
 def test_a_trigger_does_not_wait_for_a_holder_of_which_nothing_is_seen_for_an_hour(mode: str) -> None:
     world = scene(mode, 0)
-    # Its retry went to the dead-letter queue: it crashed whoever received it.
+    # Its retry went to the dead-letter queue, because it crashed every function that received it.
     world.queue.waiting.clear()
     later = message_of(world.stored(), 1)
     run = runs_of(world)[0]
@@ -101,7 +101,7 @@ def test_a_trigger_that_is_owed_no_more_leaves_the_line_when_its_message_comes(m
 
 def test_a_holder_that_is_owed_no_more_gives_the_line_on_when_no_function_can_deliver_it() -> None:
     world = scene("wait", 0, 1, 2)
-    # The clock of whoever replaces the job is behind that of whoever had the second trigger wait.
+    # The clock that replaces the job is behind the clock that had the second trigger wait.
     take_back(world, NOON + 500, owes=2)
     world.run_until(NOON + 500 + ATTEMPT_CLAIM_MS - 1)
     assert delivered(world) == [0, 0]
@@ -331,7 +331,7 @@ def test_a_retry_of_a_run_that_was_given_up_meanwhile_delays_no_other_trigger() 
     world = scene("wait", 0)
     ((_, retry),) = waiting(world)
     (run,) = runs_of(world).values()
-    # A copy of its first attempt crashed whoever had it, after the retry had been sent.
+    # A copy of its first attempt crashed its function, after the retry had been sent.
     world.runs = MemoryRuns()
     assert world.runs.record(replace(run, state="failed", next_attempt_at=None, ended_at=NOON))
     assert world.lines.delete(slot_of(world))

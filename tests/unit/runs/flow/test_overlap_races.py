@@ -205,7 +205,7 @@ def test_if_a_function_is_killed_at_the_end_of_a_run_the_line_goes_on(mode: str,
         world.clock.time = NOON + 40_000
 
     def check(world: World) -> None:
-        # Nobody comes until the dead one's message is shown again.
+        # No function goes on until the message of the dead one is shown again.
         world.run_until(world.clock.time + 4 * MINUTE)
         world.queue.reappear()
         settle(world)
