@@ -194,7 +194,7 @@ def test_a_query_goes_on_where_it_left_off(strict: Dynamo, *, backwards: bool) -
             break
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
     assert seen == (KEYS[::-1] if backwards else KEYS)
-    # After a page with all items that there are, DynamoDB still says that there may be more.
+    # The third page has the last item, and DynamoDB still says that there may be more.
     assert shown == [3, 3, 3, 0]
 
 

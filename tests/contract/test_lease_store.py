@@ -193,7 +193,7 @@ def test_how_often_a_shard_was_claimed_is_counted_until_its_cursor_moves(leases:
     assert lease_of(leases, 0) == moved
 
 
-def test_a_release_says_what_was_left_and_forgets_how_often_it_was_claimed(leases: LeaseStore) -> None:
+def test_a_release_stores_left_at_and_resets_the_count_of_claims(leases: LeaseStore) -> None:
     leases.release(claimed(leases), 0, NOON + 1, left_at=NOON - 7)
     released = lease_of(leases, 0)
     assert (released.tries, released.left_at) == (0, NOON - 7)
@@ -233,7 +233,7 @@ def test_a_commit_holds_although_the_lease_ended_if_no_sweeper_took_over(leases:
     assert leases.claim(committed, OTHERS, UNTIL + 1, UNTIL + 30_000) is None
 
 
-def test_a_released_shard_is_free_and_says_what_was_found(leases: LeaseStore) -> None:
+def test_a_released_shard_is_free_and_stores_how_many_triggers_were_found(leases: LeaseStore) -> None:
     held = leases.commit(claimed(leases), Cursor(KEY), UNTIL)
     assert held is not None
     leases.release(held, 12, NOON + 5)

@@ -207,7 +207,9 @@ def test_a_record_of_an_attempt_that_is_not_its_own_is_refused(runs: RunStore, b
     assert stored(runs, before) == before
 
 
-def test_a_record_that_needed_no_claim_is_written_over_anothers_claim_of_its_attempt(runs: RunStore) -> None:
+def test_a_record_without_a_claim_is_written_over_another_functions_claim_of_its_attempt(
+    runs: RunStore,
+) -> None:
     before = run(owner=OTHERS)
     runs.claim(before, NOON)
     unclaimed = replace(succeeded(run(owner=MINE)), claimed_until=None)

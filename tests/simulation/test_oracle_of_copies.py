@@ -36,7 +36,7 @@ def ended_twice(state: str = "failed") -> list[Event]:
     )
 
 
-def test_both_ends_of_an_attempt_that_nobody_claimed_may_be_followed_under_one_id() -> None:
+def test_both_ends_of_an_attempt_without_a_claim_may_be_followed_under_one_id() -> None:
     assert [each for each in complaints(ended_twice()) if _LEFT_WITH in each] == []
 
 

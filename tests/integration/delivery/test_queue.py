@@ -155,7 +155,7 @@ def test_a_poison_message_of_any_size_can_be_buried() -> None:
         assert "The message was cut to 65536 characters." in json.loads(body)["reason"]
 
 
-def test_large_letters_travel_in_as_many_calls_as_they_need() -> None:
+def test_large_dead_letters_travel_in_as_many_calls_as_they_need() -> None:
     client = ScriptedSqs()
     queue_of(client).bury([(letter("x" * 400_000), None)] * 5)
     assert sorted(len(entries) for _, entries in client.calls) == [1, 2, 2]
@@ -168,7 +168,9 @@ def test_the_reason_is_an_attribute_too_bounded_and_printable() -> None:
     assert values == ["bad   " + "x" * 250, "unknown"]
 
 
-def test_a_letter_whose_own_queue_is_not_listed_any_more_goes_to_the_stacks_and_says_so(sqs: Sqs) -> None:
+def test_a_dead_letter_whose_queue_is_not_listed_any_more_goes_to_the_stacks_queue_and_says_so(
+    sqs: Sqs,
+) -> None:
     own, dead = sqs.queue("orders"), sqs.queue("dead")
     listed = JobQueues(arns=("arn:aws:sqs:*:*:sweephand-*",))
     queue = SqsQueue(sqs.clients, sqs.queue("delivery"), dead, Pauses(), allow_insecure=False, queues=listed)
@@ -181,7 +183,7 @@ def test_a_letter_whose_own_queue_is_not_listed_any_more_goes_to_the_stacks_and_
 @pytest.mark.parametrize(
     "code", ["AWS.SimpleQueueService.NonExistentQueue", "AccessDenied", "KMS.DisabledException"]
 )
-def test_a_letter_that_the_jobs_own_queue_does_not_take_goes_to_the_stacks(code: str) -> None:
+def test_a_dead_letter_that_the_jobs_queue_refuses_goes_to_the_stacks_queue(code: str) -> None:
     own = "https://sqs.eu-central-1.amazonaws.com/999999999999/mine"
     client = ScriptedSqs(refusal(code))
     queue_of(client).bury([(letter(), own)])
@@ -196,13 +198,13 @@ def test_a_letter_that_the_jobs_own_queue_does_not_take_goes_to_the_stacks(code:
 @pytest.mark.parametrize(
     "own", ["", "mine", "https://evil.example/123456789012/mine", "http://127.0.0.1/1/mine"]
 )
-def test_a_letter_whose_own_queue_is_none_goes_to_the_stacks(own: str) -> None:
+def test_a_dead_letter_whose_queue_url_is_invalid_goes_to_the_stacks_queue(own: str) -> None:
     client = ScriptedSqs()
     queue_of(client).bury([(letter(), own)])
     assert [url for url, _ in client.calls] == [DEAD]
 
 
-def test_one_jobs_bad_queue_does_not_keep_others_letters() -> None:
+def test_the_bad_queue_of_one_job_does_not_stop_the_dead_letters_of_others() -> None:
     good, bad = (f"https://sqs.eu-west-1.amazonaws.com/123456789012/{name}" for name in ("good", "bad"))
 
     class Choosy(ScriptedSqs):
@@ -256,7 +258,7 @@ def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
         yield mocked
 
 
-def test_a_fifo_dead_letter_queue_takes_a_letter_once_in_the_order_of_its_job(sqs: Sqs) -> None:
+def test_a_fifo_dead_letter_queue_takes_a_dead_letter_once_in_the_order_of_its_job(sqs: Sqs) -> None:
     own = sqs.queue("mine.fifo")
     queue = SqsQueue(
         sqs.clients,
@@ -273,7 +275,7 @@ def test_a_fifo_dead_letter_queue_takes_a_letter_once_in_the_order_of_its_job(sq
     assert (groups[:2], len(groups[2]), len(found)) == (["team/job", "poison"], 64, 3)
 
 
-def test_a_queue_that_does_not_exist_is_what_sqs_says_it_is(sqs: Sqs) -> None:
+def test_a_dead_letter_says_that_its_jobs_queue_does_not_exist(sqs: Sqs) -> None:
     dead = sqs.queue("dead")
     queue = SqsQueue(
         sqs.clients, sqs.queue("delivery"), dead, Pauses(), allow_insecure=False, queues=EVERY_QUEUE

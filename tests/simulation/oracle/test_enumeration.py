@@ -200,7 +200,7 @@ def test_jitter_moves_every_time_within_the_bounds() -> None:
     assert list(once.numbered()) == [(NOON + 15_000, 1)]
 
 
-def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_anew() -> None:
+def test_a_put_that_changes_only_bounds_keeps_the_start_and_counts_from_1() -> None:
     first = begun({"schedule": "@every 45s"}, NOON)
     second = {"schedule": "@every 45s", "repeats": 2}
     timing = counted_from(gone_on(first, second, NOON + 100_000), NOON + 100_000, 0)

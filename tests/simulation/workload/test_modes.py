@@ -35,7 +35,7 @@ def test_a_seed_without_queues_has_none() -> None:
     assert not [each for each in run(without).events if isinstance(each, Dropped)]
 
 
-def test_jobs_change_their_mode_and_queues_drop_what_they_have_had() -> None:
+def test_jobs_change_their_mode_and_queues_drop_messages_that_they_have_taken() -> None:
     targets = {each.definition["target"]["type"] for each in EVENTS if isinstance(each, Written)}
     assert targets == {"http", "sqs"}
     modes = {each.definition.get("completion") for each in EVENTS if isinstance(each, Written)}

@@ -187,7 +187,7 @@ def test_a_change_that_cannot_be_filed_keeps_the_next_write_from_being_committed
 
 
 @pytest.mark.parametrize("verb", ["put", "patch", "pause"])
-def test_a_job_is_not_changed_before_it_was_made_by_a_clock_that_is_behind(verb: str) -> None:
+def test_a_clock_that_is_behind_dates_no_update_before_the_jobs_creation(verb: str) -> None:
     world = World()
     world.put(schedule="@hourly")
     world.api_clock.ahead_ms = -60_000

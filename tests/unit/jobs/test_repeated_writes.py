@@ -99,7 +99,7 @@ def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgo
     assert (job.rev[:2], job.definition.written["description"]) == ("3-", "another client's")
 
 
-def test_a_patch_that_is_repeated_after_a_deletion_is_not_told_that_there_is_no_job() -> None:
+def test_a_patch_that_the_sdk_repeats_after_a_deletion_succeeds() -> None:
     world = World()
     world.put(schedule="@every 1h")
     put_repeated_after(world, world.delete)

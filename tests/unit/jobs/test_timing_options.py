@@ -109,7 +109,7 @@ def test_the_next_run_shown_includes_the_jitter() -> None:
         ({"overlap": "both"}, ["2026-10-25T00:30", "2026-10-25T01:30", "2026-10-26T01:30"]),
     ],
 )
-def test_a_job_fires_by_the_rule_that_it_chose(dst: dict[str, Any], expected: list[str]) -> None:
+def test_a_job_fires_by_its_own_dst_rule(dst: dict[str, Any], expected: list[str]) -> None:
     world = World(now=1_792_836_000_000)  # 2026-10-24T10:00:00Z; Paris leaves summer time in the night
     world.put(schedule="30 2 * * *", timezone="Europe/Paris", dst=dst)
     world.run_until(world.clock.time + 2 * 24 * HOUR_MS)

@@ -126,7 +126,7 @@ def test_a_failure_may_be_reported_before_the_acceptance_is_recorded() -> None:
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
 
 
-def test_an_attempt_claimed_anew_keeps_its_token_so_that_either_copy_may_report() -> None:
+def test_an_attempt_that_is_claimed_again_keeps_its_token_so_that_either_copy_may_report() -> None:
     world = World()
     worker, message = due_async(world)
     failing(world, "queue.send", times=1)

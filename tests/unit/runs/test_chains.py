@@ -174,7 +174,7 @@ def test_a_chain_comes_to_its_end_wherever_a_function_is_killed() -> None:
     kill_everywhere(prepare, act, check)
 
 
-def test_a_job_changed_in_the_middle_of_a_chain_is_delivered_as_it_is() -> None:
+def test_a_chained_trigger_is_delivered_though_its_job_is_updated_often() -> None:
     world = World()
     chain(world, "a", "b")
     world.clock.time = NOON + 10_000

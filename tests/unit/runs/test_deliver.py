@@ -50,7 +50,7 @@ def test_a_wait_that_returns_too_soon_is_continued() -> None:
     assert len(waits) == 3
 
 
-def test_an_attempt_carries_what_the_job_is_now_and_is_signed_for_its_namespace() -> None:
+def test_an_attempt_carries_the_jobs_present_definition_and_is_signed_for_its_namespace() -> None:
     world = World()
     message = due(world, data='{"a": 1}')
     world.put(dueTime="10s", data='{"a": 2}', target={"type": "http", "url": "https://consumer.example/new"})

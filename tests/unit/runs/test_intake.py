@@ -140,7 +140,7 @@ def test_a_message_of_many_receives_is_handled_alone_after_the_others_were_ackno
     assert not world.queue.in_flight
 
 
-def test_each_of_several_such_messages_is_acknowledged_before_the_next_one_is_begun() -> None:
+def test_each_message_of_many_receives_is_acknowledged_before_the_next_one_is_begun() -> None:
     world, batch = due(3)
     left: list[int] = []
 

@@ -38,7 +38,7 @@ def of(*due_ms: int, span_ms: int = SECOND, now: Instant = NOON) -> list[list[in
     return dues(bundled([message(each) for each in due_ms], span_ms, now))
 
 
-def test_triggers_that_fall_due_within_the_span_travel_together_by_their_due_times() -> None:
+def test_triggers_that_fall_due_within_the_bundle_span_travel_together_by_their_due_times() -> None:
     assert of(60_999, 60_000, 60_500, 61_000) == [[60_000, 60_500, 60_999], [61_000]]
     assert of(60_000, 61_999, 62_000, span_ms=2 * SECOND) == [[60_000, 61_999], [62_000]]
 
@@ -47,7 +47,7 @@ def test_a_trigger_that_would_be_alone_stays_a_single_message() -> None:
     assert bundled([message(60_000), message(62_000)], SECOND, NOON) == [message(60_000), message(62_000)]
 
 
-def test_a_span_of_nothing_bundles_nothing() -> None:
+def test_a_bundle_span_of_0_makes_no_bundles() -> None:
     sent: list[Message] = [message(60_000), message(60_000, "other")]
     assert bundled(sent, 0, NOON) == sent
 

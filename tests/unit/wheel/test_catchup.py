@@ -43,7 +43,7 @@ def test_every_misfire_fires_with_all_and_no_misfire_with_none() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_nothing_is_decided_for_a_span_without_occurrences(mode: CatchUpMode) -> None:
+def test_nothing_is_decided_if_no_occurrence_fell_due(mode: CatchUpMode) -> None:
     assert misfires_between(every(), after=NOON, through=NOON + 9_999, mode=mode) == Misfires()
     ended = every(ttl_at=NOON + 20_000)
     assert misfires_between(ended, after=NOON + 20_000, through=NOON + DAY_MS, mode=mode) == Misfires()

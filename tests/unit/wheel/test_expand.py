@@ -322,7 +322,7 @@ def test_a_skipped_range_takes_room_and_is_not_decided_again_behind_it() -> None
     assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]
 
 
-def test_a_timer_and_its_copy_that_was_put_off_go_on_as_one_chain() -> None:
+def test_a_timer_and_its_copy_that_was_put_off_continue_as_one_chain() -> None:
     job = job_of(schedule="@every 7m")
     (original,) = expanded(job, timer_of(job)).successors
     copy = original._replace(put_off_to=original.due_at)

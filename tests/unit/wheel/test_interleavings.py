@@ -98,7 +98,7 @@ def test_an_update_and_a_sweep_lose_nothing_of_either_revision(written: dict[str
     assert every_interleaving(scene.prepare, update, sweep, check) > 20
 
 
-def test_a_job_deleted_and_made_anew_under_a_sweep_is_the_new_one_alone() -> None:
+def test_a_job_that_is_deleted_and_created_again_under_a_sweep_fires_as_the_new_job_only() -> None:
     scene = Scene(two_jobs)
 
     def renew(world: World) -> object:
