@@ -44,21 +44,27 @@ class Platform:
     `pollers` calls run at a time at first. If messages wait, there are more, up to `pollers_max`. If it
     `shares_evenly`, messages that are visible at once are shared among all pollers that wait. Otherwise the
     first poller takes all, up to ten. A poller that finds nothing looks again after `looks_every_s`. If that
-    is 0, it finds each message as soon as it is visible.
+    is 0, it finds each message as soon as it is visible. A bundle holds at most `bundle_triggers`.
     """
 
     pollers: int = 5
     pollers_max: int = 1_000
     shares_evenly: bool = True
     looks_every_s: float = 0
+    bundle_triggers: int = BUNDLE_TRIGGERS_MAX
 
 
 #: The dearest way that AWS's documentation allows, and the cheapest.
 AWS: Final = Platform()
 AWS_FULL: Final = Platform(shares_evenly=False)
 
+#: A bundle held up to so many triggers when the local stack was measured (decision 041).
+BUNDLE_MEASURED: Final = 25
+
 #: The local AWS: one thread looks once a second, and again as long as it finds something.
-LOCAL: Final = Platform(pollers=8, pollers_max=8, shares_evenly=False, looks_every_s=1)
+LOCAL: Final = Platform(
+    pollers=8, pollers_max=8, shares_evenly=False, looks_every_s=1, bundle_triggers=BUNDLE_MEASURED
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +114,18 @@ def together(herd: int, minutes: int) -> list[float]:
     return [60.0 * minute for minute in range(minutes) for _ in range(herd)]
 
 
-def bundles(dues: Sequence[float], span_s: float) -> Iterator[Sequence[float]]:
-    """The due times in bundles, as sweephand.wheel.bundles makes them of triggers of one namespace."""
+def bundles(
+    dues: Sequence[float], span_s: float, most: int = BUNDLE_TRIGGERS_MAX
+) -> Iterator[Sequence[float]]:
+    """The due times in bundles, as sweephand.wheel.bundles makes them of triggers of one namespace.
+
+    A bundle has at most `most` triggers.
+    """
     begin = 0
     while begin < len(dues):
         end = begin + 1
         ends_at = dues[begin] + span_s
-        while end < min(len(dues), begin + BUNDLE_TRIGGERS_MAX) and dues[end] < ends_at:
+        while end < min(len(dues), begin + most) and dues[end] < ends_at:
             end += 1
         yield dues[begin:end]
         begin = end
@@ -123,7 +134,7 @@ def bundles(dues: Sequence[float], span_s: float) -> Iterator[Sequence[float]]:
 def poll(dues: Sequence[float], span_s: float, work: Work, platform: Platform = AWS, seed: int = 7) -> Polled:
     """Play the deliveries of triggers with those due times, in order. It does the same each time."""
     chance = random.Random(seed)  # noqa: S311 - it has to be the same each time
-    waiting = sorted(_messages(dues, span_s, chance))
+    waiting = sorted(_messages(dues, span_s, platform.bundle_triggers, chance))
     free_at = [0.0] * platform.pollers
     looks_at = chance.uniform(0, platform.looks_every_s)
     next_scaling_at = 0.0
@@ -162,12 +173,14 @@ def poll(dues: Sequence[float], span_s: float, work: Work, platform: Platform = 
     )
 
 
-def _messages(dues: Sequence[float], span_s: float, chance: random.Random) -> Iterator[_Message]:
+def _messages(
+    dues: Sequence[float], span_s: float, bundle_triggers: int, chance: random.Random
+) -> Iterator[_Message]:
     """The messages of sweeps that run once a minute, at any second of it, two minutes ahead.
 
     SQS delays a message by whole seconds, counted from its sending. So it is visible up to a second early.
     """
-    groups = list(bundles(dues, span_s)) if span_s else [[each] for each in dues]
+    groups = list(bundles(dues, span_s, bundle_triggers)) if span_s else [[each] for each in dues]
     minute, sent_at = -1.0, 0.0
     for group in groups:
         if group[0] // 60 != minute:

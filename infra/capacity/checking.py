@@ -6,16 +6,20 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from infra.bill import pollers
-from infra.capacity.herd import CALL_TRIGGERS, Pollers, Work, deliver
+from infra.capacity.herd import Pollers, Work, deliver
 from infra.capacity.measured import LocalPoint, Measured
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 #: The cores of the machine that the local stack was measured on. Functions that run at once share them.
 _CORES: Final = 2
 
 #: The local AWS starts all functions at once, up to the limit of its event source.
 _AT_ONCE_A_MINUTE: Final = 1_000_000
+
+#: Triggers that one call took when the points were measured.
+_CALL_TRIGGERS: Final = MESSAGES_AT_ONCE * pollers.BUNDLE_MEASURED
 
 #: Bundles span so many seconds (template.yaml, `BundleSeconds`).
 _BUNDLE_S: Final = 1
@@ -37,12 +41,13 @@ def modelled(point: LocalPoint) -> Late:
     cpu_s = point.cpu_ms / SECOND_MS
     if point.seconds:
         return _spread(point, cpu_s)
-    busy = min(point.functions, -(-point.triggers // CALL_TRIGGERS))
+    busy = min(point.functions, -(-point.triggers // _CALL_TRIGGERS))
     found = deliver(
         point.triggers,
         Work(cpu_s, min(1.0, _CORES / busy), point.answer_s),
         Pollers(point.functions, _AT_ONCE_A_MINUTE, point.functions),
         warm=point.functions,
+        call_triggers=_CALL_TRIGGERS,
     )
     return Late(found.p50_s * SECOND_MS, found.p99_s * SECOND_MS, found.last_s * SECOND_MS)
 

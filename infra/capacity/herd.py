@@ -97,8 +97,17 @@ def woken(herd: int, functions_max: int) -> int:
     return max(WARM_FUNCTIONS, needed)
 
 
-def deliver(herd: int, work: Work, pollers: Pollers, warm: int | None = None) -> Delivered:
-    """Play a herd whose triggers are of one namespace. By default, tick has woken functions for it."""
+def deliver(
+    herd: int,
+    work: Work,
+    pollers: Pollers,
+    warm: int | None = None,
+    call_triggers: int = CALL_TRIGGERS,
+) -> Delivered:
+    """Play a herd whose triggers are of one namespace. A call takes at most `call_triggers`.
+
+    By default, tick has woken functions for it.
+    """
     warm = woken(herd, pollers.most) if warm is None else warm
     left = herd
     # A call begins when its poller is there. The first call of a cold function waits for its start.
@@ -111,7 +120,7 @@ def deliver(herd: int, work: Work, pollers: Pollers, warm: int | None = None) ->
         if is_new and started < pollers.most:
             heapq.heappush(slots, (pollers.begins_at(started), started, True))
             started += 1
-        taken = min(CALL_TRIGGERS, left)
+        taken = min(call_triggers, left)
         left -= taken
         begins_at = max(0.0, at - _EARLY_S + (COLD_S if is_new and number >= warm else 0))
         rounds += _rounds(begins_at, taken, work)

@@ -9,8 +9,9 @@ from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
 from sweephand.model.trigger import BundleMessage, Message, Readable, TriggerMessage
 from sweephand.model.wire_bundles import fits_bundle
 
-#: One delivery function has a thread for each of so many triggers, and for a few more.
-BUNDLE_TRIGGERS_MAX: Final = 25
+#: A call takes up to ten bundles. So it delivers up to a hundred triggers, in four rounds of its 32 threads
+#: (decision 041).
+BUNDLE_TRIGGERS_MAX: Final = 10
 
 
 def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Readable]:
