@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from itertools import count
 from typing import Any
 from unittest.mock import patch
 
 from tests.fakes import memory
-from tests.simulation.mutations.delivering import _at_the_end
 from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import HOUR_MS, Instant
@@ -21,18 +19,14 @@ from sweephand.model.run_states import TRANSITIONS, State
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
-    NotifyMessage,
     Trigger,
     TriggerMessage,
-    end_id,
 )
 from sweephand.ports import Answer
 from sweephand.runs import (
     callbacks,
     deadlines,
     follow_up,
-    notification,
-    notify,
 )
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.deadlines import Deadlines
@@ -206,102 +200,6 @@ def changes_tokens() -> Iterator[None]:
 )
 def forgets_failures() -> Iterator[None]:
     with patch.object(Deadlines, "fail", lambda *_: Outcome("repeated")):
-        yield
-
-
-def _notifying(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:
-    """Change what delivery functions send."""
-
-    def careless(ports: Ports) -> None:
-        queue = ports["queue"]
-
-        def send(messages: Sequence[tuple[Message, int]]) -> None:
-            left = change(messages)
-            if left:
-                queue.send(left)
-
-        ports["queue"] = Instead(queue, send=send)
-
-    return built(FollowUp, careless)
-
-
-@mutation("The end of a run that was given up is not notified")
-def notifies_of_no_failure() -> Iterator[None]:
-    def passed(messages: Sequence[tuple[Message, int]]) -> Sequence[tuple[Message, int]]:
-        return [each for each in messages if getattr(each[0], "state", None) != "failed"]
-
-    with _notifying(passed):
-        yield
-
-
-@mutation("The end of a run is recorded before its notification is sent")
-def records_before_notifying() -> Iterator[None]:
-    put_off = Deferred()
-
-    def change(ports: Ports) -> None:
-        runs: Any = ports["runs"]
-        queue: Any = ports.get("queue")
-
-        def then(write: Callable[..., bool]) -> Callable[..., bool]:
-            def written(*args: Any) -> bool:
-                is_written = write(*args)
-                put_off.make()
-                return is_written
-
-            return written
-
-        def send(messages: Sequence[tuple[Message, int]]) -> None:
-            is_late = any(isinstance(message, NotifyMessage) for message, _ in messages)
-            (put_off.of(queue.send) if is_late else queue.send)(messages)
-
-        ports["runs"] = Instead(runs, record=then(runs.record), move=then(runs.move))
-        if queue is not None:
-            ports["queue"] = Instead(queue, send=send)
-
-    with built(FollowUp, change), built(Deadlines, change), built(Callbacks, change), _at_the_end(put_off):
-        yield
-
-
-@mutation("Each notification of one end has another id")
-def renames_ends() -> Iterator[None]:
-    numbers = count()
-
-    def named(*args: Any) -> str:
-        return f"{end_id(*args)}-{next(numbers)}"
-
-    with everywhere("end_id", named):
-        yield
-
-
-@mutation("A notification leaves before its end is recorded")
-def notifies_too_early() -> Iterator[None]:
-    with patch.object(notify, "is_recorded", lambda *_: True):
-        yield
-
-
-@mutation("A notification is dropped if its end is not recorded yet")
-def notifies_only_at_once() -> Iterator[None]:
-    with patch.object(notify.Notifier, "_unrecorded", lambda *_: Outcome("dropped")):
-        yield
-
-
-@mutation("A chained trigger's id is made of the instant at which it was sent")
-def names_chains_by_their_moment() -> Iterator[None]:
-    def named(key: JobKey, uid: str, rev: str, _: Instant, **fields: Any) -> Trigger:
-        return Trigger(key, uid, rev, fields["armed_at"], **fields)
-
-    with patch.object(notify, "Trigger", named):
-        yield
-
-
-@mutation(
-    "A failure without a record is notified at once, as a success is",
-    shown_by="tests/unit/runs/test_notify.py::test_no_notification_is_delivered_of_a_failure_that_was_not_recorded",
-)
-def notifies_unrecorded_failures() -> Iterator[None]:
-    with patch.object(
-        notify, "is_recorded", lambda told, run: run is None or notification.is_recorded(told, run)
-    ):
         yield
 
 

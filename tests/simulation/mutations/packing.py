@@ -1,13 +1,13 @@
 """What may be wrong with packs: how they are cut and named, and how a cursor moves through them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.packs import FIRST_CROWDED
 
-from sweephand.base.instants import MINUTE_MS
+from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.liveness import revision_of
 from sweephand.model.timer import (
     Cursor,
@@ -20,6 +20,7 @@ from sweephand.model.timer import (
 )
 from sweephand.wheel import expand, pace, packing, sweep
 from sweephand.wheel.expand import Expansion
+from sweephand.wheel.packing import Successor
 from sweephand.wheel.seen import Seen
 from sweephand.wheel.sweep import Sweeper
 
@@ -118,4 +119,32 @@ def drops_what_it_cannot_expand() -> Iterator[None]:
 @mutation("A second timer of one revision and first trigger is expanded too", first=FIRST_CROWDED)
 def expands_doubles() -> Iterator[None]:
     with patch.object(Seen, "is_double", lambda *_: False):
+        yield
+
+
+@mutation(
+    "A pack is named after the timers that it holds",
+    shown_by="tests/unit/wheel/test_packing.py::test_a_repetition_writes_the_same_packs_or_the_same_without_dead_timers",
+)
+def names_packs_by_their_timers() -> Iterator[None]:
+    pack = packing._pack
+
+    def named(bucket_at: Instant, _: str, timers: Mapping[str, Successor]) -> TimerPack:
+        return pack(bucket_at, packing._hashed(*timers), timers)
+
+    with patch.object(packing, "_pack", named):
+        yield
+
+
+@mutation(
+    "A chunk ends where the room of its first turn does",
+    shown_by="tests/unit/wheel/test_packing.py::test_a_chunk_writes_all_its_successors_at_its_first_touch_however_its_turns_are_cut",
+)
+def cuts_chunks_where_turns_end() -> Iterator[None]:
+    begin_chunk = expand._Expander.begin_chunk
+
+    def begin(self: Any, timers: Sequence[PlacedTimer]) -> None:
+        begin_chunk(self, timers[: self.triggers_max])
+
+    with patch.object(expand._Expander, "begin_chunk", begin):
         yield

@@ -1,13 +1,17 @@
 """Errors with a write that the SDK repeats after others' writes."""
 
+import sys
 from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 
+from sweephand.base.instants import Instant
 from sweephand.jobs import commit
 from sweephand.jobs.write import Writer
 from sweephand.model.job import Job
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.deliver import Deliverer
 
 
 @mutation(
@@ -35,4 +39,19 @@ def deletes_the_next_job() -> Iterator[None]:
         ports["jobs"] = Instead(jobs, delete=delete)
 
     with built(Writer, change):
+        yield
+
+
+@mutation(
+    "A first attempt whose job is gone is cancelled, though a repeated creation may bring the job back",
+    shown_by="tests/unit/runs/test_claims.py::test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made",
+)
+def cancels_what_may_come_back() -> Iterator[None]:
+    may_be_committed = Deliverer._may_be_committed
+
+    def careless(self: Deliverer, message: TriggerMessage, now: Instant) -> bool:
+        is_about_a_claim = sys._getframe(1).f_code.co_name == "_attempt"
+        return not is_about_a_claim and may_be_committed(self, message, now)
+
+    with patch.object(Deliverer, "_may_be_committed", careless):
         yield
