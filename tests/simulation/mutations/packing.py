@@ -7,6 +7,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.packs import FIRST_CROWDED
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.liveness import revision_of
 from sweephand.model.timer import (
@@ -147,4 +148,26 @@ def cuts_chunks_where_turns_end() -> Iterator[None]:
         begin_chunk(self, timers[: self.triggers_max])
 
     with patch.object(expand._Expander, "begin_chunk", begin):
+        yield
+
+
+@mutation(
+    "With a timer of a pack that cannot be expanded, the rest of its pack is put off",
+    shown_by="tests/unit/wheel/test_packs.py::test_a_timer_that_cannot_be_expanded_is_put_off_alone",
+)
+def puts_off_whole_packs() -> Iterator[None]:
+    expand_or_put_off = expand._Expander._expand_or_put_off
+    faulty: set[str] = set()
+
+    def careless(self: Any, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
+        if placed.place.entry and placed.place.key in faulty:
+            self.expansion.put_off(timer, StoreError("its pack is put off"))
+            return True
+        copies = len(self.expansion.copies)
+        is_done: bool = expand_or_put_off(self, placed, timer)
+        if len(self.expansion.copies) > copies:
+            faulty.add(placed.place.key)
+        return is_done
+
+    with patch.object(expand._Expander, "_expand_or_put_off", careless):
         yield
