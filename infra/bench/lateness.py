@@ -8,15 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-import urllib3
+from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
 from infra.bench.phases import PHASES_MS, Tick, Ticks, by_phase
 from infra.bench.punctuality import Punctuality, judge, series_owed
 from infra.bench.report import Report, against
 from infra.local import stack
-from infra.local.client import Client, RefusedError
+from infra.local.client import Client
 from infra.local.places import Place
 
+from sweephand.base.concurrency import parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.timing import DIRECT_WINDOW_MS
@@ -38,9 +39,7 @@ _WARM_UP_MS: Final = 15 * SECOND_MS
 #: A trigger that has not come this long after the last due time counts as lost.
 _PATIENCE_S: Final = 90
 _CALLS_AT_ONCE: Final = 2
-_TRIES_MAX: Final = 4
 _P99_MS: Final = 1_000
-_CREATED: Final = frozenset({200, 201})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +78,9 @@ def measure(place: Place, triggers: int) -> Report:
 
 def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float], ticks: Ticks) -> _Measured:
     every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
-    _put(client, "ticking", [_job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
+    write_jobs(client, "ticking", [_job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
     minutely = {"schedule": "* * * * *"}
-    _put(
+    write_jobs(
         client, "minutes", [_job(f"job-{number}", minutely, consumer.url) for number in range(_ON_THE_MINUTE)]
     )
     _sleep_until(_now() + _WARM_UP_MS)
@@ -135,12 +134,12 @@ def _create(client: Client, url: str, triggers: int) -> _Created:
     jobs = [_job(name, {"dueTime": rfc3339(due)}, url) for name, due in due_at.items()]
 
     def put(some: Sequence[Mapping[str, Any]]) -> int:
-        _put(client, "once", some)
+        write_jobs(client, "once", some)
         last_at = _now()
         return sum(due_at[job["name"]] - last_at > DIRECT_WINDOW_MS for job in some)
 
     with ThreadPoolExecutor(_CALLS_AT_ONCE) as threads:
-        beyond = sum(threads.map(put, _parts(jobs)))
+        beyond = sum(threads.map(put, parts(jobs, JOBS_PER_BULK_MAX)))
     seconds = time.monotonic() - began
     return _Created(due_at, triggers / seconds, seconds, beyond)
 
@@ -148,41 +147,17 @@ def _create(client: Client, url: str, triggers: int) -> _Created:
 def _lead_ms(client: Client, url: str, triggers: int) -> int:
     """How far ahead the first one-off is due. It is more on a machine that takes long to create them."""
     trial = [_job(f"job-{number}", {"dueTime": "24h"}, url) for number in range(JOBS_PER_BULK_MAX)]
-    _put(client, "trial", trial[:1])
+    write_jobs(client, "trial", trial[:1])
     began = time.monotonic()
-    _put(client, "trial", trial)
+    write_jobs(client, "trial", trial)
     # Two calls at once take a little less time than two in a row.
     expected_ms = round(0.75 * (time.monotonic() - began) * SECOND_MS * triggers / len(trial))
     # Creation may take the whole spread as well, since the last one-offs are due at its end.
     return max(_LEAD_MS, _BEYOND_MS + expected_ms - _SPREAD_MS)
 
 
-def _put(client: Client, namespace: str, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """One bulk call, repeated for the jobs that the stack had no time for.
-
-    Writing a job twice changes nothing.
-    """
-    left = list(jobs)
-    for _ in range(_TRIES_MAX):
-        try:
-            results = client.ask("POST", f"/v1/namespaces/{namespace}/jobs", {"jobs": left})["results"]
-        except (urllib3.exceptions.HTTPError, RefusedError) as error:
-            _show(f"a bulk call is made again: {error}")
-            continue
-        refused = {each["name"] for each in results if each["status"] not in _CREATED}
-        if not refused:
-            return
-        left = [job for job in left if job["name"] in refused]
-    raise RuntimeError(f"{len(left)} jobs of {namespace} were not created in {_TRIES_MAX} calls")
-
-
 def _job(name: str, times: Mapping[str, str], url: str) -> dict[str, Any]:
     return {"name": name, **times, "target": {"type": "http", "url": url}, "data": {"job": name}}
-
-
-def _parts(jobs: Sequence[Mapping[str, Any]]) -> list[Sequence[Mapping[str, Any]]]:
-    starts = range(0, len(jobs), JOBS_PER_BULK_MAX)
-    return [jobs[start : start + JOBS_PER_BULK_MAX] for start in starts]
 
 
 def _is_incomplete(arrivals: Sequence[Arrival], triggers: int) -> bool:

@@ -13,6 +13,7 @@ from infra.bench.clock import HandClock, SeededIds
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs, Sent
 
+from sweephand.base.concurrency import parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
@@ -190,12 +191,8 @@ class Wheelhouse:
 
     def create_in_bulk(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs by bulk calls of as many as a call takes, several at a time. None may be refused."""
-        named = list(_named(jobs))
-        calls = [
-            named[start : start + JOBS_PER_BULK_MAX] for start in range(0, len(named), JOBS_PER_BULK_MAX)
-        ]
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(self._put_in_bulk, calls))
+            list(threads.map(self._put_in_bulk, parts(list(_named(jobs)), JOBS_PER_BULK_MAX)))
 
     def stored_bytes(self) -> Stored:
         """The bytes of all items of each table, as DynamoDB bills their storage."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
 from infra.bill.measured import Fill
 from infra.local import stack
@@ -16,7 +17,6 @@ from infra.local.places import STACK_NAME, Place
 from infra.smoke.lateness import fill_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
-from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.timing import DIRECT_WINDOW_MS
 
 #: Seconds that the consumer takes for an answer.
@@ -97,12 +97,7 @@ def _create(client: Client, url: str, phase: _Phase) -> None:
         {"name": name, "dueTime": rfc3339(due_at), "target": target, "history": "failures"}
         for name, due_at in phase.due_at.items()
     ]
-    for start in range(0, len(jobs), JOBS_PER_BULK_MAX):
-        left: Sequence[Mapping[str, Any]] = jobs[start : start + JOBS_PER_BULK_MAX]
-        while left:
-            results = client.ask("POST", "/v1/namespaces/fill/jobs", {"jobs": left})["results"]
-            refused = {each["name"] for each in results if each["status"] not in (200, 201)}
-            left = [job for job in left if job["name"] in refused]
+    write_jobs(client, "fill", jobs)
     if _now() + DIRECT_WINDOW_MS >= min(phase.due_at.values()):
         raise TooSlowError("creating the jobs took so long that their triggers did not go by the wheel")
 

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
 from infra.bench.punctuality import judge
 from infra.capacity.measured import LocalPoint
@@ -19,7 +20,6 @@ from infra.local.deploy import session
 from infra.local.places import Place
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.timing import DIRECT_WINDOW_MS
 
 #: The delivery functions of each herd, and the triggers of a herd.
@@ -102,12 +102,7 @@ def _create(client: Client, url: str, phase: _Phase) -> None:
         {"name": name, "dueTime": rfc3339(due_at), "target": target, "history": phase.history}
         for name, due_at in phase.due_at.items()
     ]
-    for start in range(0, len(jobs), JOBS_PER_BULK_MAX):
-        left: Sequence[Mapping[str, Any]] = jobs[start : start + JOBS_PER_BULK_MAX]
-        while left:
-            results = client.ask("POST", "/v1/namespaces/capacity/jobs", {"jobs": left})["results"]
-            refused = {each["name"] for each in results if each["status"] not in (200, 201)}
-            left = [job for job in left if job["name"] in refused]
+    write_jobs(client, "capacity", jobs)
     assert _now() + DIRECT_WINDOW_MS < min(phase.due_at.values()), "the triggers go by the wheel"
 
 
