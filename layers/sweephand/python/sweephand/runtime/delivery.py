@@ -1,7 +1,7 @@
 """The delivery function: the records of an SQS event in, and what became of each message out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.registry
@@ -17,13 +17,16 @@ import sweephand.storage.timers  # noqa: F401
 from sweephand.runs.intake import Handled, Received
 from sweephand.runtime.aws_ports import app
 
+#: A tick of the version before does not say how long a wake-up holds its function. It sends two at a time.
+_HOLD_MS_DEFAULT: Final = 100
 
-def wake_up(hold_ms: int) -> None:
+
+def wake_up(hold_ms: int | None) -> None:
     """Keep this function for a moment, so that Lambda starts others for the other wake-ups.
 
     The function also makes what its first delivery needs.
     """
-    app().intake.hold(hold_ms)
+    app().intake.hold(_HOLD_MS_DEFAULT if hold_ms is None else hold_ms)
 
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:
