@@ -1,4 +1,4 @@
-"""Valid values for the suites. A test gives only the fields that it is about."""
+"""Valid values for the suites. A test passes only the fields that matter to it."""
 
 from dataclasses import replace
 from typing import Any, Final

@@ -46,13 +46,13 @@ def test_a_change_reads_back_as_it_was_filed(changes: ChangeStore, written: Chan
     assert changes.page(key, "", 10).items == (written,)
 
 
-def test_a_change_that_is_filed_again_is_there_once(changes: ChangeStore) -> None:
+def test_a_change_that_is_filed_twice_is_stored_once(changes: ChangeStore) -> None:
     changes.put(KEY, change())
     changes.put(KEY, change())
     assert changes.page(KEY, "", 10).items == (change(),)
 
 
-def test_changes_of_one_instant_are_each_there(changes: ChangeStore) -> None:
+def test_changes_of_one_instant_are_stored_separately(changes: ChangeStore) -> None:
     changes.put(KEY, change(version="a"))
     changes.put(KEY, change(version="b"))
     assert changes.page(KEY, "", 10).items == (change(version="b"), change(version="a"))

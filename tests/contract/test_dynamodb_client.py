@@ -120,7 +120,7 @@ def test_a_removal_is_refused_where_its_condition_does_not_hold(table: Table) ->
     ],
     ids=str,
 )
-def test_an_update_changes_what_it_names_and_shows_the_item(
+def test_an_update_changes_the_attributes_that_it_names_and_returns_the_item(
     table: Table, actions: Sequence[Action], after: Mapping[str, Any]
 ) -> None:
     table.put(thing(**FIVE))
@@ -173,7 +173,7 @@ def test_a_query_finds_a_range_in_order(
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_query_goes_on_where_it_left_off(strict: Dynamo, *, backwards: bool) -> None:
+def test_a_query_continues_after_the_last_key_of_the_page_before(strict: Dynamo, *, backwards: bool) -> None:
     strict.table(strict.jobs_table).put_batch([thing(key) for key in KEYS])
     request: dict[str, Any] = {
         "TableName": strict.jobs_table,
@@ -198,7 +198,7 @@ def test_a_query_goes_on_where_it_left_off(strict: Dynamo, *, backwards: bool) -
     assert shown == [3, 3, 3, 0]
 
 
-def test_a_batch_is_read_and_written_whole(table: Table) -> None:
+def test_a_batch_reads_or_writes_all_its_items(table: Table) -> None:
     table.put_batch([thing(f"{number:02d}", number=number) for number in range(60)])
     keys = [("p", f"{number:02d}") for number in range(0, 120, 2)]
     assert {each["n"]["N"] for each in table.get_batch(keys)} == {str(number) for number in range(0, 60, 2)}
@@ -211,7 +211,7 @@ def key(sk: str) -> Any:
 @pytest.mark.parametrize(
     "keys", [[], [key("a"), key("a")], [key(str(number)) for number in range(101)], [key("")]], ids=len
 )
-def test_a_batch_read_of_none_or_too_many_or_one_twice_is_refused(
+def test_a_batch_read_of_no_keys_or_too_many_keys_or_one_key_twice_is_refused(
     strict: Dynamo, keys: Sequence[Any]
 ) -> None:
     with pytest.raises(REFUSED):
@@ -221,7 +221,7 @@ def test_a_batch_read_of_none_or_too_many_or_one_twice_is_refused(
 @pytest.mark.parametrize(
     "keys", [[], [key("a"), key("a")], [key(str(number)) for number in range(26)], [key("")]], ids=len
 )
-def test_a_batch_write_of_none_or_too_many_or_one_twice_is_refused(
+def test_a_batch_write_of_no_items_or_too_many_items_or_one_item_twice_is_refused(
     strict: Dynamo, keys: Sequence[Any]
 ) -> None:
     requests: Any = [{"PutRequest": {"Item": each}} for each in keys]
@@ -248,7 +248,7 @@ def test_a_placeholder_without_a_value_is_refused(strict: Dynamo) -> None:
         )
 
 
-def test_a_range_upside_down_and_a_start_outside_of_it_are_refused(strict: Dynamo) -> None:
+def test_a_query_whose_range_is_reversed_or_whose_start_is_outside_of_it_is_refused(strict: Dynamo) -> None:
     between: dict[str, Any] = {
         "TableName": strict.jobs_table,
         "ConsistentRead": True,
@@ -265,7 +265,7 @@ def test_a_range_upside_down_and_a_start_outside_of_it_are_refused(strict: Dynam
         strict.client.query(**between)
 
 
-def test_a_page_ends_at_a_megabyte(strict: Dynamo) -> None:
+def test_a_page_of_a_query_ends_at_one_megabyte(strict: Dynamo) -> None:
     table = strict.table(strict.jobs_table)
     written = [thing(f"{number:02d}", text="x" * 300_000) for number in range(8)]
     for each in written:

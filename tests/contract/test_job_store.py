@@ -74,7 +74,7 @@ def everything_set() -> Job:
     )
 
 
-def test_a_job_that_was_never_written_is_not_there(jobs: JobStore) -> None:
+def test_a_job_that_was_never_written_is_not_found(jobs: JobStore) -> None:
     assert jobs.get(JobKey("default", "backup")) is None
 
 
@@ -95,7 +95,7 @@ def test_a_large_payload_stays_outside_of_the_job(jobs: JobStore) -> None:
 
 
 @pytest.mark.parametrize("name", [EVERY_CHARACTER, "a", "~" * 128, "...", "jobs#".replace("#", ":")])
-def test_every_name_names_a_job_of_its_own(jobs: JobStore, name: str) -> None:
+def test_jobs_of_different_names_do_not_share_items(jobs: JobStore, name: str) -> None:
     written = job(key=JobKey(name, name))
     jobs.put(written, replacing=None)
     assert jobs.get(written.key) == written
@@ -112,7 +112,7 @@ def test_a_job_is_created_only_where_there_is_none(jobs: JobStore) -> None:
     assert jobs.get(first.key) == first
 
 
-def test_a_write_that_is_not_in_time_does_not_leave(jobs: JobStore) -> None:
+def test_a_write_after_its_deadline_is_not_sent(jobs: JobStore) -> None:
     with pytest.raises(StoreError):
         jobs.put(job(), None, lambda: False)
     assert jobs.get(job().key) is None
@@ -133,7 +133,7 @@ def test_a_job_is_replaced_only_in_the_version_that_was_read(jobs: JobStore) -> 
     assert jobs.get(first.key) == second
 
 
-def test_a_job_that_is_gone_is_not_replaced(jobs: JobStore) -> None:
+def test_a_deleted_job_is_not_replaced(jobs: JobStore) -> None:
     assert not jobs.put(next_revision(job(), "version000000002"), replacing=job().version)
     assert jobs.get(job().key) is None
 
@@ -157,7 +157,9 @@ def test_a_pause_that_is_repeated_succeeds_again(jobs: JobStore) -> None:
     assert jobs.get(first.key) == resting
 
 
-def test_a_write_that_others_have_built_on_succeeds_again_and_changes_nothing(jobs: JobStore) -> None:
+def test_a_repeated_write_succeeds_and_changes_nothing_when_a_later_write_has_built_on_it(
+    jobs: JobStore,
+) -> None:
     first = job(version="version000000001")
     second = next_revision(first, "version000000002")
     third = next_revision(second, "version000000003")
@@ -171,7 +173,7 @@ def test_a_write_that_others_have_built_on_succeeds_again_and_changes_nothing(jo
     assert jobs.get(first.key) == resting
 
 
-def test_a_pause_that_lost_to_another_revision_is_refused(jobs: JobStore) -> None:
+def test_a_pause_of_a_revision_that_was_replaced_is_refused(jobs: JobStore) -> None:
     first = job(version="version000000001")
     second = next_revision(first, "version000000002")
     jobs.put(first, replacing=None)
@@ -180,7 +182,7 @@ def test_a_pause_that_lost_to_another_revision_is_refused(jobs: JobStore) -> Non
     assert jobs.get(first.key) == second
 
 
-def test_a_revision_of_a_job_of_another_uid_is_no_proof(jobs: JobStore) -> None:
+def test_a_repeated_write_is_refused_if_the_job_now_has_another_uid(jobs: JobStore) -> None:
     first = job(version="version000000001")
     mine = next_revision(first, "version000000002")
     successor = replace(next_revision(mine, "version000000003"), uid="uid0000000000002")
@@ -189,7 +191,7 @@ def test_a_revision_of_a_job_of_another_uid_is_no_proof(jobs: JobStore) -> None:
     assert jobs.get(first.key) == successor
 
 
-def test_of_several_that_replace_one_version_one_succeeds(stores: Stores) -> None:
+def test_one_of_several_threads_that_replace_one_version_succeeds(stores: Stores) -> None:
     jobs = stores.jobs
     first = job(version="version000000001")
     jobs.put(first, replacing=None)
@@ -200,14 +202,14 @@ def test_of_several_that_replace_one_version_one_succeeds(stores: Stores) -> Non
     assert jobs.get(first.key) == rivals[won.index(True)]
 
 
-def test_a_job_past_its_time_is_still_a_job_to_the_store(jobs: JobStore) -> None:
+def test_the_store_returns_a_job_after_its_expiry(jobs: JobStore) -> None:
     old = job(expires_at=1)
     assert jobs.put(old, replacing=None)
     assert jobs.get(old.key) == old
     assert not jobs.put(job(version="version000000002"), replacing=None)
 
 
-def test_a_deleted_job_is_gone(jobs: JobStore) -> None:
+def test_a_deleted_job_is_not_found(jobs: JobStore) -> None:
     jobs.put(job(), replacing=None)
     assert jobs.delete(job())
     assert jobs.get(job().key) is None
@@ -238,12 +240,12 @@ def test_a_job_can_be_created_again_after_its_deletion(jobs: JobStore) -> None:
     assert jobs.get(again.key) == again
 
 
-def test_no_keys_name_no_jobs(jobs: JobStore) -> None:
+def test_a_read_of_no_keys_returns_no_jobs(jobs: JobStore) -> None:
     assert jobs.get_many([]) == {}
     assert jobs.briefs([]) == {}
 
 
-def test_any_number_of_jobs_is_read_at_once_and_missing_jobs_are_left_out(jobs: JobStore) -> None:
+def test_a_read_of_any_number_of_keys_returns_the_jobs_that_exist(jobs: JobStore) -> None:
     written = {
         each.key: each
         for each in (

@@ -13,7 +13,7 @@ def keys(stores: Stores) -> KeyStore:
     return stores.keys
 
 
-def test_a_key_that_was_never_made_is_not_there(keys: KeyStore) -> None:
+def test_a_key_that_was_never_made_is_not_found(keys: KeyStore) -> None:
     assert keys.get("key0000000000001") is None
 
 
@@ -25,19 +25,19 @@ def test_a_key_reads_back_as_it_was_made(keys: KeyStore, written: Key) -> None:
     assert keys.get(written.id) == written
 
 
-def test_an_expired_key_is_still_a_key_to_the_store(keys: KeyStore) -> None:
+def test_the_store_returns_an_expired_key(keys: KeyStore) -> None:
     keys.put(api_key(expires_at=1))
     assert keys.get(api_key().id) == api_key(expires_at=1)
 
 
-def test_a_removed_key_is_gone(keys: KeyStore) -> None:
+def test_a_removed_key_is_not_found(keys: KeyStore) -> None:
     keys.put(api_key())
     assert keys.delete(api_key().id)
     assert keys.get(api_key().id) is None
     assert not keys.delete(api_key().id)
 
 
-def test_a_key_that_was_never_made_cannot_be_removed(keys: KeyStore) -> None:
+def test_the_removal_of_a_key_that_was_never_made_says_so(keys: KeyStore) -> None:
     assert not keys.delete("key0000000000001")
 
 
@@ -55,7 +55,7 @@ def test_pages_show_each_key_once_and_in_the_order_of_ids(keys: KeyStore) -> Non
     assert seen == ids
 
 
-def test_a_page_of_a_namespace_shows_those_among_the_keys_it_looked_at(keys: KeyStore) -> None:
+def test_a_page_of_a_namespace_shows_its_keys_among_those_that_it_read(keys: KeyStore) -> None:
     for number in range(10):
         keys.put(api_key(f"key{number:013d}", namespace="mine" if number % 5 == 0 else "others"))
     first = keys.page("mine", "", 5)
@@ -64,6 +64,6 @@ def test_a_page_of_a_namespace_shows_those_among_the_keys_it_looked_at(keys: Key
     assert [key.id for key in keys.page("mine", first.next, 5).items] == ["key0000000000005"]
 
 
-def test_where_there_are_no_keys_the_page_is_empty(keys: KeyStore) -> None:
+def test_a_page_of_a_store_without_keys_is_empty(keys: KeyStore) -> None:
     page = keys.page(None, "", 5)
     assert (page.items, page.next) == ((), None)

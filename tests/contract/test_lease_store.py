@@ -35,7 +35,7 @@ def test_before_anything_is_written_there_are_no_shards(stores: Stores) -> None:
     assert stores.leases.state() == WheelState((), 0, None)
 
 
-def test_a_heartbeat_is_the_last_one(stores: Stores) -> None:
+def test_the_store_returns_the_latest_heartbeat_of_tick(stores: Stores) -> None:
     stores.leases.beat(NOON)
     stores.leases.beat(NOON + 1)
     assert stores.leases.state() == WheelState((), 0, NOON + 1)
@@ -47,7 +47,7 @@ def test_every_shard_begins_with_a_lease_that_no_sweeper_holds(stores: Stores) -
     assert stores.leases.state() == WheelState(expected, 12, None)
 
 
-def test_the_number_of_shards_is_only_ever_raised(leases: LeaseStore) -> None:
+def test_the_number_of_shards_never_falls(leases: LeaseStore) -> None:
     assert leases.raise_shards(1) == 2
     assert leases.raise_shards(2) == 2
     assert leases.raise_shards(4) == 4
@@ -62,7 +62,7 @@ def test_raising_the_number_of_shards_touches_no_lease_that_exists(leases: Lease
     assert lease_of(leases, 0) == held
 
 
-def test_several_ticks_that_raise_the_number_of_shards_reach_the_highest(stores: Stores) -> None:
+def test_ticks_that_raise_the_number_of_shards_at_once_reach_the_highest_number(stores: Stores) -> None:
     with ThreadPoolExecutor(6) as pool:
         numbers = list(pool.map(stores.leases.raise_shards, [3, 6, 2, 5, 1, 4]))
     assert all(number >= asked for number, asked in zip(numbers, [3, 6, 2, 5, 1, 4], strict=True))
@@ -90,7 +90,7 @@ def test_a_claim_of_a_shard_that_is_repeated_is_granted_again(leases: LeaseStore
     assert lease_of(leases, 0) == held
 
 
-def test_a_shard_whose_lease_ended_is_claimed_as_it_was_left(leases: LeaseStore) -> None:
+def test_a_shard_whose_lease_has_ended_is_claimed_with_its_cursor(leases: LeaseStore) -> None:
     cursor = Cursor(KEY, Occurrence(NOON, 3))
     left = leases.commit(claimed(leases), cursor, UNTIL)
     assert left is not None
@@ -110,7 +110,7 @@ def test_the_stored_lease_decides_a_claim_and_not_the_one_that_was_read(leases: 
     )
 
 
-def test_of_several_that_claim_one_shard_one_has_it(stores: Stores) -> None:
+def test_one_of_several_sweepers_that_claim_one_shard_gets_it(stores: Stores) -> None:
     leases = stores.leases
     leases.raise_shards(1)
     lease = lease_of(leases, 0)
@@ -143,7 +143,7 @@ def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, curs
     assert lease_of(leases, 0) == committed
 
 
-def test_a_cursor_that_leaves_a_pack_forgets_where_in_it_it_stood(leases: LeaseStore) -> None:
+def test_a_cursor_that_leaves_a_pack_loses_its_place_in_the_pack(leases: LeaseStore) -> None:
     held = claimed(leases)
     within = leases.commit(held, Cursor(KEY, entry=KEY, chunk=Chunk(Place(KEY), NOON)), UNTIL)
     assert within is not None
@@ -152,7 +152,7 @@ def test_a_cursor_that_leaves_a_pack_forgets_where_in_it_it_stood(leases: LeaseS
         assert lease_of(leases, 0).cursor == cursor
 
 
-def test_a_commit_says_by_when_the_next_page_is_judged_or_leaves_it_as_it_is(leases: LeaseStore) -> None:
+def test_a_commit_stores_the_instant_of_judgement_or_leaves_it_as_it_is(leases: LeaseStore) -> None:
     held = claimed(leases)
     committed = leases.commit(held, Cursor(KEY), UNTIL, judged_at=NOON + 7)
     assert committed is not None
@@ -163,7 +163,7 @@ def test_a_commit_says_by_when_the_next_page_is_judged_or_leaves_it_as_it_is(lea
     assert lease_of(leases, 0) == renewed
 
 
-def test_judged_at_outlives_a_sweeper_that_dies_and_is_removed_by_a_release(
+def test_the_instant_of_judgement_outlives_a_crashed_sweeper_and_a_release_removes_it(
     leases: LeaseStore,
 ) -> None:
     died = leases.commit(claimed(leases), Cursor(KEY), UNTIL, judged_at=NOON + 7)
@@ -178,7 +178,7 @@ def test_judged_at_outlives_a_sweeper_that_dies_and_is_removed_by_a_release(
     assert fresh.judged_at == UNTIL + 3
 
 
-def test_how_often_a_shard_was_claimed_is_counted_until_its_cursor_moves(leases: LeaseStore) -> None:
+def test_the_claims_of_a_shard_are_counted_until_its_cursor_moves(leases: LeaseStore) -> None:
     for number in range(1, 4):
         now = NOON + number * 40_000
         lease = leases.claim(lease_of(leases, 0), MINE, now, now + 30_000)
@@ -201,7 +201,7 @@ def test_a_release_stores_left_at_and_resets_the_count_of_claims(leases: LeaseSt
     assert lease_of(leases, 0).left_at is None
 
 
-def test_a_release_says_how_many_triggers_the_fullest_second_has(leases: LeaseStore) -> None:
+def test_a_release_stores_the_number_of_triggers_in_the_fullest_second(leases: LeaseStore) -> None:
     leases.release(claimed(leases), 900, NOON + 1, peak=700)
     released = lease_of(leases, 0)
     assert (released.found, released.peak) == (900, 700)

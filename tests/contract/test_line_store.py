@@ -55,7 +55,7 @@ def test_a_job_has_no_line_before_its_first_trigger_and_each_job_has_its_own(lin
     assert lines.get(JobKey("other", "backup")) is None
 
 
-def test_a_line_is_written_over_the_version_that_was_read_and_no_other(lines: LineStore) -> None:
+def test_a_line_is_replaced_only_in_the_version_that_was_read(lines: LineStore) -> None:
     assert lines.put(stored_line(MINE), None)
     assert not lines.put(stored_line(OTHERS, waiting=1), None)
     assert not lines.put(stored_line(OTHERS, waiting=1), "version000000009")
@@ -64,7 +64,7 @@ def test_a_line_is_written_over_the_version_that_was_read_and_no_other(lines: Li
     assert lines.get(KEY) == stored_line(OTHERS, waiting=1)
 
 
-def test_a_line_that_is_gone_is_not_written_over(lines: LineStore) -> None:
+def test_a_removed_line_is_not_replaced(lines: LineStore) -> None:
     assert lines.put(stored_line(MINE), None)
     assert lines.delete(stored_line(MINE))
     assert not lines.put(stored_line(OTHERS), MINE)
@@ -78,7 +78,7 @@ def test_a_write_that_is_repeated_succeeds_again(lines: LineStore) -> None:
     assert lines.put(stored_line(OTHERS), MINE)
 
 
-def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_harm(
+def test_a_line_is_removed_only_in_the_version_that_was_read_and_a_repeated_removal_succeeds(
     lines: LineStore,
 ) -> None:
     assert lines.put(stored_line(MINE), None)
@@ -89,7 +89,7 @@ def test_a_line_is_removed_in_the_version_that_was_read_and_once_more_does_no_ha
     assert lines.get(KEY) is None
 
 
-def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
+def test_one_of_several_threads_that_create_one_line_succeeds(stores: Stores) -> None:
     rivals = [stored_line(f"version00000010{each}") for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda each: stores.lines.put(each, None), rivals))
@@ -97,7 +97,7 @@ def test_of_several_that_take_one_line_one_has_it(stores: Stores) -> None:
     assert stores.lines.get(KEY) == rivals[won.index(True)]
 
 
-def test_of_several_that_change_one_line_one_does(stores: Stores) -> None:
+def test_one_of_several_threads_that_change_one_line_succeeds(stores: Stores) -> None:
     assert stores.lines.put(stored_line(MINE), None)
     rivals = [stored_line(f"version00000010{each}", waiting=each) for each in range(8)]
     with ThreadPoolExecutor(8) as pool:

@@ -17,7 +17,7 @@ def payloads(request: pytest.FixtureRequest) -> PayloadStore:
     return on_s3
 
 
-def test_a_payload_that_was_never_kept_is_not_there(payloads: PayloadStore) -> None:
+def test_a_payload_that_was_never_kept_is_not_found(payloads: PayloadStore) -> None:
     assert payloads.get(UID, REF) is None
 
 
@@ -31,7 +31,7 @@ def test_a_payload_reads_back_to_the_byte(payloads: PayloadStore, text: str) -> 
     assert payloads.get(UID + "x", REF) is None
 
 
-def test_keeping_a_payload_again_is_harmless(payloads: PayloadStore) -> None:
+def test_a_repeated_write_of_a_payload_succeeds(payloads: PayloadStore) -> None:
     payloads.put(UID, REF, "[1]")
     payloads.put(UID, REF, "[1]")
     assert payloads.get(UID, REF) == "[1]"
@@ -43,7 +43,7 @@ def test_a_discarded_payload_can_still_be_read(payloads: PayloadStore) -> None:
     assert payloads.get(UID, REF) == "[1]"
 
 
-def test_discarding_a_payload_again_or_a_missing_one_is_harmless(payloads: PayloadStore) -> None:
+def test_discarding_a_payload_twice_or_a_missing_payload_succeeds(payloads: PayloadStore) -> None:
     payloads.discard(UID, REF)
     payloads.put(UID, REF, "[1]")
     payloads.discard(UID, REF)
@@ -52,7 +52,7 @@ def test_discarding_a_payload_again_or_a_missing_one_is_harmless(payloads: Paylo
     assert payloads.get(UID, REF + "x") is None
 
 
-def test_a_discarded_payload_is_known_to_be_discarded(payloads: PayloadStore) -> None:
+def test_the_store_says_that_a_payload_is_discarded(payloads: PayloadStore) -> None:
     payloads.put(UID, REF, "[1]")
     assert not payloads.is_discarded(UID, REF)
     payloads.discard(UID, REF)

@@ -94,7 +94,7 @@ def test_a_bundle_is_received_as_it_was_sent(case: Case) -> None:
     assert by_due(case.receive()) == sorted(sent, key=encode)
 
 
-def test_less_than_a_second_of_delay_is_none(case: Case) -> None:
+def test_a_delay_of_less_than_a_second_is_sent_as_none(case: Case) -> None:
     case.queue.send([(message(1), 999)])
     assert by_due(case.receive()) == [message(1)]
 
@@ -104,7 +104,7 @@ def test_a_delayed_message_is_not_received_before_its_time(case: Case) -> None:
     assert by_due(case.receive()) == [message(2)]
 
 
-def test_a_message_is_shown_again_unless_it_was_acknowledged(case: Case) -> None:
+def test_a_message_becomes_visible_again_unless_it_was_acknowledged(case: Case) -> None:
     case.queue.send([(message(number), 0) for number in range(12)])
     received = case.receive()
     case.queue.acknowledge([receipt for each, receipt in received if each != message(5)])
@@ -112,7 +112,7 @@ def test_a_message_is_shown_again_unless_it_was_acknowledged(case: Case) -> None
     assert by_due(case.receive()) == [message(5)]
 
 
-def test_an_unknown_receipt_is_no_error(case: Case) -> None:
+def test_the_acknowledgement_of_an_unknown_receipt_raises_no_error(case: Case) -> None:
     case.queue.acknowledge([])
     case.queue.acknowledge(["nothing"])
 

@@ -156,14 +156,14 @@ def test_a_claim_of_an_attempt_whose_claim_has_ended_is_granted(runs: RunStore) 
 
 
 @pytest.mark.parametrize("before", [run(attempt=3), retrying(run(attempt=3)), retrying(run(attempt=2))])
-def test_a_claim_of_an_attempt_that_is_behind_is_refused(runs: RunStore, before: Run) -> None:
+def test_a_claim_of_an_earlier_attempt_than_the_stored_one_is_refused(runs: RunStore, before: Run) -> None:
     runs.record(before)
     late = NOON + 10 * MINUTE_MS
     assert runs.claim(run(attempt=2, owner=OTHERS), late) == before
     assert stored(runs, before) == before
 
 
-def test_of_several_that_claim_one_attempt_one_has_it(stores: Stores) -> None:
+def test_one_of_several_functions_that_claim_one_attempt_gets_it(stores: Stores) -> None:
     runs = stores.runs
     claims = [run(owner=f"owner0000000001{number}") for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
@@ -230,7 +230,7 @@ def test_a_record_over_a_claim_that_another_function_has_changed_is_refused(runs
     assert runs.record(replace(failed(claim), version="version000000001"))
 
 
-def test_a_holder_that_recorded_its_attempt_as_ending_records_the_end(runs: RunStore) -> None:
+def test_a_holder_that_has_announced_the_end_of_its_attempt_records_the_end(runs: RunStore) -> None:
     claim = run(attempt=2, owner=MINE)
     runs.claim(claim, NOON)
     failing = replace(claim, ended_at=NOON, version="version000000001")
@@ -242,7 +242,7 @@ def test_a_holder_that_recorded_its_attempt_as_ending_records_the_end(runs: RunS
     assert stored(runs, claim) == end
 
 
-def test_a_claim_is_released_by_its_holder_while_no_function_has_changed_it(runs: RunStore) -> None:
+def test_only_the_holder_releases_a_claim_and_only_while_no_function_has_changed_it(runs: RunStore) -> None:
     claim = run(owner=MINE)
     assert runs.release(claim), "nothing is there"
     runs.claim(claim, NOON)
@@ -283,7 +283,7 @@ def test_a_record_that_would_change_an_outcome_is_refused(runs: RunStore) -> Non
         "",
     ],
 )
-def test_a_text_that_names_no_run_finds_none(runs: RunStore, run_id: str) -> None:
+def test_a_text_that_is_no_run_id_finds_no_run(runs: RunStore, run_id: str) -> None:
     runs.record(succeeded(run()))
     assert runs.get(KEY, run_id) is None
 
@@ -333,7 +333,7 @@ def test_pages_show_each_run_once_and_the_newest_due_first(runs: RunStore) -> No
     assert seen == due_times[::-1]
 
 
-def test_a_page_of_a_state_shows_those_among_the_runs_it_looked_at(runs: RunStore) -> None:
+def test_a_page_of_a_state_shows_the_runs_of_that_state_among_those_that_it_read(runs: RunStore) -> None:
     for number in range(10):
         made = run(NOON + number)
         runs.record(failed(made) if number % 5 == 0 else succeeded(made))

@@ -26,7 +26,7 @@ def test_secrets_read_back_as_they_were_written(store: SecretStore, namespace: s
     assert store.get(namespace + "x") is None
 
 
-def test_first_secrets_are_written_once(store: SecretStore) -> None:
+def test_the_first_secrets_of_a_namespace_are_written_once(store: SecretStore) -> None:
     assert store.put(secrets("version000000001"), replacing=None)
     assert not store.put(secrets("version000000002"), replacing=None)
     assert store.get("default") == secrets("version000000001")
@@ -39,7 +39,7 @@ def test_secrets_are_replaced_only_in_the_version_that_was_read(store: SecretSto
     assert store.get("default") == secrets("version000000002")
 
 
-def test_secrets_that_are_not_there_are_not_replaced(store: SecretStore) -> None:
+def test_missing_secrets_are_not_replaced(store: SecretStore) -> None:
     assert not store.put(secrets("version000000002"), replacing="version000000001")
     assert store.get("default") is None
 
@@ -51,7 +51,7 @@ def test_a_write_that_is_repeated_succeeds_again(store: SecretStore) -> None:
         assert store.put(secrets("version000000002"), replacing="version000000001")
 
 
-def test_of_several_that_make_the_first_secrets_one_succeeds(stores: Stores) -> None:
+def test_one_of_several_threads_that_make_the_first_secrets_succeeds(stores: Stores) -> None:
     store = stores.secrets
     rivals = [secrets(f"version00000000{number}") for number in range(8)]
     with ThreadPoolExecutor(8) as pool:

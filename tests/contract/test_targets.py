@@ -41,17 +41,17 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         yield Case(stack, good[request.param], absent[request.param])
 
 
-def test_an_attempt_that_the_consumer_takes_succeeds(case: Case) -> None:
+def test_an_attempt_that_the_consumer_accepts_succeeds(case: Case) -> None:
     answer = case.targets.deliver(attempt_of(case.good))
     assert (answer.succeeded, answer.error) == (True, None)
 
 
 @pytest.mark.parametrize("body", [b"null", b'""', b"{}", b'"' + b"x" * 262_142 + b'"'], ids=len)
-def test_any_data_is_taken(case: Case, body: bytes) -> None:
+def test_every_target_type_accepts_any_data(case: Case, body: bytes) -> None:
     assert case.targets.deliver(attempt_of(case.good, body)).succeeded
 
 
-def test_a_consumer_that_is_not_there_is_a_failure_with_a_sentence_and_not_final(case: Case) -> None:
+def test_a_missing_consumer_is_a_failure_with_a_reason_that_is_not_final(case: Case) -> None:
     answer = case.targets.deliver(attempt_of(case.absent))
     assert (answer.succeeded, answer.is_final, bool(answer.error)) == (False, False, True)
 

@@ -114,24 +114,24 @@ def test_a_page_begins_with_the_pack_that_the_cursor_stands_in(timers: TimerStor
     assert list(timers.page(SHARD, Cursor(written.sort_key), LATER, 50)) == [timer(NOON + 1)]
 
 
-def test_no_timers_are_written_at_no_cost(timers: TimerStore) -> None:
+def test_a_write_of_no_timers_stores_nothing(timers: TimerStore) -> None:
     timers.put([])
     assert everything(timers) == []
 
 
-def test_any_number_of_timers_is_written_at_once(timers: TimerStore) -> None:
+def test_one_call_writes_any_number_of_timers(timers: TimerStore) -> None:
     written = [timer(NOON + number * 1_000, name=f"job-{number % 7}") for number in range(130)]
     timers.put(written[::-1])
     assert everything(timers) == written
 
 
-def test_a_timer_is_written_over_itself(timers: TimerStore) -> None:
+def test_a_timer_that_is_written_twice_is_stored_once(timers: TimerStore) -> None:
     timers.put([timer(sequence=1)])
     timers.put([timer(sequence=2), timer(NOON + 1)])
     assert everything(timers) == [timer(sequence=2), timer(NOON + 1)]
 
 
-def test_two_timers_of_one_instant_are_two(timers: TimerStore) -> None:
+def test_two_timers_of_one_instant_are_stored_separately(timers: TimerStore) -> None:
     written: list[Timer] = [timer(), timer(name="other"), timer(rev="2-bbbb")]
     written += [retry_timer(), retry_timer(attempt=3)]
     written += [deadline_timer(), deadline_timer(attempt=3), deadline_timer(owner="owner00000000002")]
@@ -140,7 +140,7 @@ def test_two_timers_of_one_instant_are_two(timers: TimerStore) -> None:
     assert {each.sort_key for each in everything(timers)} == {each.sort_key for each in written}
 
 
-def test_a_page_keeps_to_its_shard(timers: TimerStore) -> None:
+def test_a_page_shows_the_timers_of_one_shard(timers: TimerStore) -> None:
     timers.put([timer(shard=shard) for shard in (2, 3, 4, 30, 300)])
     assert everything(timers) == [timer(shard=SHARD)]
 
@@ -153,7 +153,7 @@ def test_a_page_ends_with_its_bucket(timers: TimerStore) -> None:
     assert list(beyond) == [first_of_the_next]
 
 
-def test_a_page_passes_over_empty_buckets(timers: TimerStore) -> None:
+def test_a_page_skips_empty_buckets(timers: TimerStore) -> None:
     timers.put([timer(), timer(NOON + 50 * MINUTE_MS)])
     assert list(timers.page(SHARD, Cursor(timer().sort_key), LATER, 50)) == [timer(NOON + 50 * MINUTE_MS)]
 
@@ -178,7 +178,7 @@ def test_a_page_begins_after_the_cursor(timers: TimerStore) -> None:
     assert list(timers.page(SHARD, Cursor(timer().sort_key), LATER, 50)) == [timer(NOON + 1)]
 
 
-def test_a_page_begins_with_the_timer_that_the_cursor_is_within(timers: TimerStore) -> None:
+def test_a_page_begins_with_the_timer_in_which_the_cursor_stands(timers: TimerStore) -> None:
     timers.put([timer(NOON - 1), timer(), timer(NOON + 1)])
     cursor = Cursor(timer().sort_key, Occurrence(NOON + 10_000, 2))
     assert list(timers.page(SHARD, cursor, LATER, 50)) == [timer(), timer(NOON + 1)]
@@ -198,7 +198,7 @@ def test_a_cursor_needs_no_timer_at_its_position(timers: TimerStore) -> None:
     assert list(timers.page(SHARD, within, LATER, 50)) == [timer(NOON + 2)]
 
 
-def test_a_cursor_beyond_the_bucket_that_is_named_has_no_page(timers: TimerStore) -> None:
+def test_a_page_for_a_cursor_beyond_the_last_bucket_is_empty(timers: TimerStore) -> None:
     timers.put([timer()])
     assert list(timers.page(SHARD, Cursor(timer(LATER).sort_key), NOON + MINUTE_MS, 50)) == []
     within = Cursor(timer(LATER).sort_key, Occurrence(LATER, 1))

@@ -1,4 +1,4 @@
-"""What a delivery says of its trigger, and what every one of them has to be."""
+"""Reads the trigger from a delivery, and asserts what every delivery has to be."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A stack of its own that stands still for minutes, as if somebody had pulled the plug and put it back."""
+"""A separate stack whose processes stop for some minutes and then go on."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ class Outage:
 
     @property
     def left_s(self) -> float:
-        """Seconds until the stack goes on, whoever waits for it; below 0 if it does already."""
+        """Seconds until the stack runs again. The number is negative once it runs."""
         return self.dues[MISSED - 1] / SECOND_MS + CATCHUP_WINDOW_S_MIN + 1 - time.time()
 
     def wait_for_its_end(self) -> None:

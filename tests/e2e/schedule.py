@@ -1,4 +1,4 @@
-"""Jobs of one namespace of a deployed stack, and waiting for what becomes of them."""
+"""The jobs of one namespace of a deployed stack, and functions that wait for their runs."""
 
 import time
 from collections.abc import Callable

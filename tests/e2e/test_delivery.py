@@ -1,4 +1,4 @@
-"""Jobs over HTTP to signed deliveries, on the deployed template: nothing between the two is a stand-in."""
+"""The deployed template delivers jobs that were written over HTTP. No part of it is a fake."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ def test_a_replaced_job_is_delivered_by_its_present_definition(
     assert delivery.body == b'"new"'
 
 
-def test_a_job_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
+def test_a_trigger_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
     sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
     url = sqs.create_queue(QueueName=f"sweephand-{schedule.namespace}")["QueueUrl"]
     schedule.put("queued", dueTime="2s", target={"type": "sqs", "queueUrl": url}, data=[1, 2])
@@ -92,7 +92,9 @@ def test_a_job_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]
     assert (named["job"], named["attempt"]) == ("queued", 1)
 
 
-def test_a_failure_is_tried_again_under_the_same_id(schedule: Schedule, receiver: Receiver) -> None:
+def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
+    schedule: Schedule, receiver: Receiver
+) -> None:
     receiver.answer("/flaky", Answer(503), Answer(500, headers={"retry-after": "1"}))
     schedule.put(
         "flaky",
@@ -108,7 +110,7 @@ def test_a_failure_is_tried_again_under_the_same_id(schedule: Schedule, receiver
     assert runs[0]["attempts"] == 3
 
 
-def test_what_is_given_up_becomes_a_dead_letter(
+def test_a_trigger_that_is_given_up_becomes_a_dead_letter(
     schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
 ) -> None:
     receiver.answer("/refusing", Answer(422, body=b"no thanks"))
@@ -120,7 +122,7 @@ def test_what_is_given_up_becomes_a_dead_letter(
     assert (run["state"], run["responseCode"], run["answer"]) == ("failed", 422, "no thanks")
 
 
-def test_poison_is_buried_with_its_reason_and_costs_nobody_else(
+def test_a_poison_message_becomes_a_dead_letter_with_its_reason_and_delays_no_other_trigger(
     schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
 ) -> None:
     sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
@@ -143,7 +145,7 @@ def test_poison_is_buried_with_its_reason_and_costs_nobody_else(
     ],
     ids=["hangs", "resets", "redirects", "answers garbage"],
 )
-def test_a_bad_consumer_costs_its_own_attempt_and_nobody_elses(
+def test_a_bad_consumer_fails_its_own_attempt_and_delays_no_other_consumer(
     schedule: Schedule, receiver: Receiver, bad: Answer
 ) -> None:
     receiver.answer("/bad", bad)
@@ -157,7 +159,7 @@ def test_a_bad_consumer_costs_its_own_attempt_and_nobody_elses(
     assert not receiver.deliveries("/elsewhere")
 
 
-def test_bad_input_is_named_and_leaves_nothing_behind(schedule: Schedule) -> None:
+def test_an_invalid_job_is_refused_with_its_pointers_and_is_not_stored(schedule: Schedule) -> None:
     job = {"schedule": "61 * * * *", "timezone": "Mars/Olympus", "target": {"type": "http"}}
     answer = schedule.client.call("PUT", schedule.path("bad"), job)
     assert answer.status == 422
@@ -165,7 +167,7 @@ def test_bad_input_is_named_and_leaves_nothing_behind(schedule: Schedule) -> Non
     assert schedule.client.call("GET", schedule.path("bad")).status == 404
 
 
-def test_a_key_opens_its_own_namespace_for_as_long_as_it_is_there(
+def test_a_key_is_valid_for_its_own_namespace_and_its_role_alone(
     client: Client, stack: Mapping[str, Any], namespace: str
 ) -> None:
     made = client.ask("POST", "/v1/keys", {"namespace": namespace, "role": "read"})
@@ -179,7 +181,7 @@ def test_a_key_opens_its_own_namespace_for_as_long_as_it_is_there(
 
 
 @pytest.mark.comes_last
-def test_a_job_due_beyond_the_direct_window_comes_through_the_wheel(far: Receiver) -> None:
+def test_a_job_due_beyond_the_direct_window_is_delivered_through_the_wheel(far: Receiver) -> None:
     (delivery,) = far.wait("/far", 1, within_s=FAR_S + 60)
     assert_signed_and_on_time(delivery)
     assert len(far.deliveries()) == 1

@@ -1,8 +1,9 @@
 """The API of the deployed stack is what its OpenAPI document says, by schemathesis.
 
-Thousands of requests are made from the document: valid and invalid ones, alone and in sequences. Each answer
-is held to the document: status, content type, schema, methods and authentication. What is valid has to be
-accepted and what is invalid refused. Nothing may answer 5xx. described/hooks.py has what is excused, and why.
+schemathesis makes thousands of requests from the document: valid and invalid ones, alone and in sequences.
+It compares each answer with the document: status, content type, schema, methods and authentication. The API
+has to accept each valid request and to refuse each invalid one. No answer may be 5xx. described/hooks.py
+lists the exceptions, each with its reason.
 """
 
 import os
@@ -20,7 +21,7 @@ SCHEMATHESIS: Final = LOCAL / "venvs" / "schemathesis" / "bin" / "schemathesis"
 DESCRIBED: Final = Path(__file__).parent / "described"
 
 CASES_MIN: Final = 3_000
-#: Of each operation, beside those that cover each field's limits.
+#: Examples of each operation, beside those that cover the limits of each field.
 EXAMPLES: Final = 3
 #: It takes two to three minutes on two cores.
 PATIENCE_S: Final = 900
@@ -28,7 +29,7 @@ PATIENCE_S: Final = 900
 
 @pytest.fixture
 def fuzzed(client: Client, namespace: str) -> Iterator[str]:
-    """A namespace whose jobs and keys are taken away afterwards."""
+    """A namespace whose jobs and keys the fixture deletes afterwards."""
     yield namespace
     jobs = f"/v1/namespaces/{namespace}/jobs"
     while names := [each["name"] for each in client.ask("GET", jobs)["items"]]:
@@ -43,7 +44,7 @@ def fuzzed(client: Client, namespace: str) -> Iterator[str]:
         cursor = f"&cursor={page['nextCursor']}" if "nextCursor" in page else None
 
 
-def test_whatever_is_asked_is_answered_as_the_document_says(
+def test_every_request_is_answered_as_the_openapi_document_says(
     stack: Mapping[str, Any], fuzzed: str, tmp_path: Path
 ) -> None:
     if not SCHEMATHESIS.exists():
@@ -65,7 +66,7 @@ def test_whatever_is_asked_is_answered_as_the_document_says(
         "--workers=1",
         "--no-color",
     ]
-    # In a folder of its own: it keeps what it finds where it runs.
+    # schemathesis writes its findings into the folder in which it runs.
     ended = subprocess.run(  # noqa: S603 - the tests' own environment
         command, cwd=tmp_path, env=told, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

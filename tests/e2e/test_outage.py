@@ -1,4 +1,4 @@
-"""What becomes of the triggers that fell due while the whole stack stood still, in each way to catch up."""
+"""After an outage of the whole stack, each mode of catch-up fires the missed triggers that it promises."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def told_of(outage: Outage, name: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("mode", "skipped"), [("latest", MISSED - 1), ("all", 0), ("none", MISSED)], ids=MODES
 )
-def test_what_is_a_window_late_fires_as_the_job_says_and_the_rest_is_one_record(
+def test_misfires_of_an_outage_fire_as_catch_up_says_and_one_record_holds_the_skipped_ones(
     survived: Outage, mode: str, skipped: int
 ) -> None:
     told = told_of(survived, mode)
@@ -49,12 +49,12 @@ def test_what_is_a_window_late_fires_as_the_job_says_and_the_rest_is_one_record(
         assert instant(record["lastDueAt"]) == survived.dues[skipped - 1]
 
 
-def test_what_was_in_the_queue_already_is_no_misfire(survived: Outage) -> None:
+def test_a_trigger_that_was_in_the_queue_before_the_outage_is_no_misfire(survived: Outage) -> None:
     (delivery,) = survived.scene.receiver.wait("/sent", 1, within_s=60)
     assert delivery.is_signed
     assert survived.scene.schedule.state_of("sent", "succeeded")["latenessMs"] > MINUTE_MS
 
 
-def test_the_stack_goes_on_as_before(survived: Outage) -> None:
+def test_after_an_outage_the_stack_delivers_a_new_job_on_time(survived: Outage) -> None:
     survived.scene.schedule.put("after", dueTime="2s", target=survived.scene.target("after"))
     assert_signed_and_on_time(survived.scene.receiver.wait("/after", 1, within_s=30)[0])

@@ -1,4 +1,4 @@
-"""What becomes, on the deployed template, of triggers that come due while a run of their job is not over."""
+"""The deployed template obeys `overlap` for triggers that come due while a run of their job is not over."""
 
 import time
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def complete(scene: Scene, delivery: Delivery) -> None:
     consumer.ask("POST", f"{run}/complete")
 
 
-def test_what_comes_due_meanwhile_is_skipped_and_what_comes_later_is_not(
+def test_under_skip_a_trigger_due_during_a_run_is_skipped_and_a_later_one_is_delivered(
     scene: Scene, ids: Mapping[str, RunIds]
 ) -> None:
     _, *others = ids["skip"]
@@ -66,7 +66,7 @@ def test_what_comes_due_meanwhile_is_skipped_and_what_comes_later_is_not(
     assert second.headers["sweephand-run"] == later["id"]
 
 
-def test_what_comes_due_meanwhile_waits_and_goes_in_order_one_after_the_other(
+def test_under_wait_triggers_due_during_a_run_are_delivered_in_order_one_after_the_other(
     scene: Scene, ids: Mapping[str, RunIds]
 ) -> None:
     first, *others = ids["wait"]
@@ -80,7 +80,9 @@ def test_what_comes_due_meanwhile_waits_and_goes_in_order_one_after_the_other(
     assert [run["state"] for run in scene.schedule.runs("wait")] == ["succeeded"] * 3
 
 
-def test_of_those_that_wait_the_newest_alone_is_kept(scene: Scene, ids: Mapping[str, RunIds]) -> None:
+def test_under_wait_latest_only_the_newest_waiting_trigger_is_kept(
+    scene: Scene, ids: Mapping[str, RunIds]
+) -> None:
     first, older, newest = ids["waitLatest"]
     assert seen(scene, "waitLatest", older, "skipped")["reason"] == "overlap"
     assert first in seen(scene, "waitLatest", newest, "waiting")["reason"]
@@ -90,7 +92,9 @@ def test_of_those_that_wait_the_newest_alone_is_kept(scene: Scene, ids: Mapping[
     assert second.headers["sweephand-run"] == newest
 
 
-def test_no_more_wait_than_the_job_allows(scene: Scene, ids: Mapping[str, RunIds]) -> None:
+def test_no_more_triggers_wait_than_the_wait_limit_of_the_job_allows(
+    scene: Scene, ids: Mapping[str, RunIds]
+) -> None:
     first, *others = ids["one-waits"]
     runs = eventually(
         lambda: [[scene.schedule.run("one-waits", run_id) for run_id in others]],

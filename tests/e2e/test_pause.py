@@ -1,6 +1,6 @@
-"""Jobs of the deployed template that are paused with messages in the queue, and resumed.
+"""Jobs of the deployed template are paused while their triggers are in the queue, and resumed later.
 
-One story for all tests of this module: its jobs are paused and resumed together, so that they wait together.
+All tests of this module share one scenario, so that they wait for its times together.
 """
 
 import json
@@ -22,7 +22,7 @@ LABELS = {"moved": "tonight"}
 
 @dataclass(frozen=True)
 class Night:
-    """What was seen of the jobs while they were paused: each job, its deliveries, and a trigger to come."""
+    """The state during the pause: the jobs, their deliveries, a trigger that waits, and a trigger by hand."""
 
     dues: tuple[Instant, ...]
     jobs: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Night:
 
 @pytest.fixture(scope="module")
 def night(scene: Scene) -> Night:
-    """The story, when all of it has been told.
+    """The scenario, after all of its steps.
 
     `latest`, `all` and `none` fall due three times during the pause; `retrying` has failed before it, and is
     to be tried again during it. `deleted` is deleted when the others are paused.
@@ -61,7 +61,7 @@ def night(scene: Scene) -> Night:
     scene.schedule.do("all", "resume", {"catchup": "all"})
     scene.schedule.do("none", "resume", {"catchup": "none"})
     assert ask("POST", f"{whole}/resume", {"prefix": "retr"}) == {"count": 1}
-    # What is held is put back for as long as its pause has lasted: it has come round again by then.
+    # A held message is put back for as long as its pause has lasted. It has come back by then.
     paused_at = instant(seen.jobs["none"]["pausedAt"])
     now = time.time_ns() // 1_000_000
     _wait_beyond(scene, "later", now + (now - paused_at) + SECOND_MS)
@@ -86,7 +86,7 @@ def _write(scene: Scene, dues: Sequence[Instant]) -> None:
 
 
 def _wait_beyond(scene: Scene, name: str, due_at: Instant) -> None:
-    """Wait until the stack has delivered what is due then: what was due before would have come, too."""
+    """Wait until the stack has delivered a job that is due then. Earlier triggers come before it."""
     scene.schedule.put(name, dueTime=rfc3339(due_at), target=scene.target(name))
     scene.receiver.wait(f"/{name}", 1, within_s=60)
 
@@ -96,11 +96,11 @@ def records(scene: Scene, name: str) -> list[Any]:
 
 
 def of_schedule(deliveries: Sequence[Delivery]) -> list[Delivery]:
-    """Those that nobody asked for by hand."""
+    """The deliveries whose triggers were not made by hand."""
     return [each for each in deliveries if not each.headers["sweephand-run"].startswith("manual-")]
 
 
-def test_a_paused_job_is_not_delivered_though_it_is_in_the_queue(night: Night) -> None:
+def test_a_trigger_in_the_queue_is_not_delivered_while_its_job_is_paused(night: Night) -> None:
     for name, job in night.jobs.items():
         assert (job["state"], job["pauseReason"], job["nextRun"]) == ("paused", REASON, None)
         assert instant(job["pausedAt"]) < night.dues[0], "it fell due before the pause; the machine stalled"
@@ -109,7 +109,7 @@ def test_a_paused_job_is_not_delivered_though_it_is_in_the_queue(night: Night) -
     assert (night.trigger["state"], night.trigger["reason"]) == ("waiting", f"The job is paused: {REASON}")
 
 
-def test_a_resumed_job_fires_the_newest_of_what_it_has_missed(night: Night, scene: Scene) -> None:
+def test_a_resume_fires_the_newest_occurrence_that_the_pause_held_back(night: Night, scene: Scene) -> None:
     fired = of_schedule(scene.receiver.deliveries("/latest"))
     assert dues_of(fired) == [night.dues[-1]]
     (record,) = records(scene, "latest")
@@ -117,12 +117,16 @@ def test_a_resumed_job_fires_the_newest_of_what_it_has_missed(night: Night, scen
     assert (instant(record["dueAt"]), instant(record["lastDueAt"])) == night.dues[:2]
 
 
-def test_a_resumed_job_fires_all_of_what_it_has_missed_if_asked_to(night: Night, scene: Scene) -> None:
+def test_a_resume_with_catch_up_all_fires_every_occurrence_that_the_pause_held_back(
+    night: Night, scene: Scene
+) -> None:
     assert dues_of(scene.receiver.deliveries("/all")) == list(night.dues)
     assert not records(scene, "all")
 
 
-def test_a_resumed_job_fires_nothing_of_what_it_has_missed_if_asked_to(night: Night, scene: Scene) -> None:
+def test_a_resume_with_catch_up_none_fires_no_occurrence_that_the_pause_held_back(
+    night: Night, scene: Scene
+) -> None:
     assert not scene.receiver.deliveries("/none")
     (record,) = records(scene, "none")
     assert (record["reason"], record["count"]) == ("misfire", 3)
@@ -130,7 +134,7 @@ def test_a_resumed_job_fires_nothing_of_what_it_has_missed_if_asked_to(night: Ni
     assert scene.schedule.client.ask("GET", scene.schedule.path("none"))["state"] == "completed"
 
 
-def test_a_retry_that_a_pause_held_back_goes_on_after_it(night: Night, scene: Scene) -> None:
+def test_a_retry_that_a_pause_held_back_is_made_after_the_resume(night: Night, scene: Scene) -> None:
     (first,) = night.deliveries["retrying"]
     _, second = scene.receiver.wait("/retrying", 2, within_s=30)
     assert second.headers["sweephand-attempt"] == "2"
@@ -138,7 +142,7 @@ def test_a_retry_that_a_pause_held_back_goes_on_after_it(night: Night, scene: Sc
     assert scene.schedule.state_of("retrying", "succeeded")["attempts"] == 2
 
 
-def test_a_paused_job_fires_when_somebody_asks_for_it(night: Night, scene: Scene) -> None:
+def test_a_trigger_by_hand_is_delivered_while_its_job_is_paused(night: Night, scene: Scene) -> None:
     (delivery,) = night.deliveries["latest"]
     assert json.loads(delivery.body) == "by hand"
     assert delivery.headers["sweephand-run"] == night.by_hand["id"]
@@ -147,7 +151,9 @@ def test_a_paused_job_fires_when_somebody_asks_for_it(night: Night, scene: Scene
     assert run["state"] == "succeeded"
 
 
-def test_a_job_that_is_patched_stays_paused_and_goes_on_as_patched(night: Night, scene: Scene) -> None:
+def test_a_patched_job_stays_paused_and_is_delivered_as_patched_after_the_resume(
+    night: Night, scene: Scene
+) -> None:
     assert night.jobs["all"]["state"] == "paused"
     assert {each.body for each in scene.receiver.deliveries("/all")} == {b'"patched"'}
     path = f"{scene.schedule.path('all')}/changes"
@@ -156,7 +162,7 @@ def test_a_job_that_is_patched_stays_paused_and_goes_on_as_patched(night: Night,
     assert changes[2]["reason"] == REASON
 
 
-def test_a_job_that_is_deleted_with_others_is_not_delivered(night: Night, scene: Scene) -> None:
+def test_a_job_that_a_bulk_call_deletes_is_not_delivered(night: Night, scene: Scene) -> None:
     assert not night.deliveries["deleted"]
     assert not scene.receiver.deliveries("/deleted")
     assert scene.schedule.client.call("GET", scene.schedule.path("deleted")).status == 404

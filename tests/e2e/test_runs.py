@@ -1,4 +1,4 @@
-"""What becomes of runs on the deployed template: redriven, reported on, cancelled, found silent, chained."""
+"""Runs on the deployed template: redrive, callbacks, cancellation, missing heartbeats and chains."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ FOUND_MS = 11 * SECOND_MS
 
 
 def accepted(schedule: Schedule, receiver: Receiver, name: str, **job: Any) -> Delivery:
-    """A trigger whose consumer has answered 202, when the run is recorded so."""
+    """The delivery of a trigger that its consumer accepted by 202, after the run is recorded as running."""
     receiver.answer(f"/{name}", Answer(202))
     target = {"type": "http", "url": receiver.url(f"/{name}")}
     schedule.put(name, dueTime="1s", completion="async", target=target, **job)
@@ -24,7 +24,9 @@ def accepted(schedule: Schedule, receiver: Receiver, name: str, **job: Any) -> D
     return delivery
 
 
-def test_what_was_given_up_is_redriven_one_by_one_and_in_bulk(schedule: Schedule, receiver: Receiver) -> None:
+def test_a_failed_run_is_redriven_by_its_own_call_and_by_a_bulk_call(
+    schedule: Schedule, receiver: Receiver
+) -> None:
     receiver.answer("/ill", Answer(422), Answer(422))
     target = {"type": "http", "url": receiver.url("/ill")}
     schedule.put("ill", dueTime="1s", target=target, labels={"team": "ops"})
@@ -42,7 +44,7 @@ def test_what_was_given_up_is_redriven_one_by_one_and_in_bulk(schedule: Schedule
     assert schedule.client.call("POST", path).status == 409
 
 
-def test_a_consumer_that_accepts_reports_with_its_token_and_with_it_alone(
+def test_a_run_token_is_good_for_reports_on_its_own_run_and_for_nothing_else(
     schedule: Schedule, receiver: Receiver
 ) -> None:
     consumer, run = schedule.consumer_of(accepted(schedule, receiver, "slow"))
@@ -57,7 +59,9 @@ def test_a_consumer_that_accepts_reports_with_its_token_and_with_it_alone(
     assert consumer.call("POST", f"{run}/heartbeat").status == 410
 
 
-def test_a_failure_that_a_consumer_reports_is_retried(schedule: Schedule, receiver: Receiver) -> None:
+def test_an_attempt_that_the_consumer_reports_as_failed_is_retried(
+    schedule: Schedule, receiver: Receiver
+) -> None:
     delivery = accepted(schedule, receiver, "failing", retry={"initialDelay": "0s"})
     consumer, run = schedule.consumer_of(delivery)
     assert consumer.call("POST", f"{run}/fail", {"reason": "out of paper"}).status == 202
@@ -65,13 +69,15 @@ def test_a_failure_that_a_consumer_reports_is_retried(schedule: Schedule, receiv
     assert consumer.call("POST", f"{run}/complete").status == 410
 
 
-def test_a_run_that_is_cancelled_tells_its_consumer_to_stop(schedule: Schedule, receiver: Receiver) -> None:
+def test_a_heartbeat_of_a_cancelled_run_is_answered_410(schedule: Schedule, receiver: Receiver) -> None:
     consumer, run = schedule.consumer_of(accepted(schedule, receiver, "cancelled"))
     assert schedule.client.ask("POST", f"{run}/cancel")["state"] == "cancelled"
     assert consumer.call("POST", f"{run}/heartbeat").status == 410
 
 
-def test_a_chain_of_three_runs_to_its_end_and_tells_of_it(schedule: Schedule, receiver: Receiver) -> None:
+def test_a_chain_of_three_jobs_runs_in_order_and_notifies_its_last_target(
+    schedule: Schedule, receiver: Receiver
+) -> None:
     last = {"type": "http", "url": receiver.url("/told")}
     for name, after in (
         ("load", last),
@@ -91,7 +97,7 @@ def test_a_chain_of_three_runs_to_its_end_and_tells_of_it(schedule: Schedule, re
 
 
 @pytest.mark.comes_last
-def test_a_consumer_that_falls_silent_is_found_and_asked_again(silent: Receiver) -> None:
+def test_a_run_without_a_heartbeat_counts_as_failed_and_is_tried_again(silent: Receiver) -> None:
     first, second = silent.wait("/silent", 2, within_s=60)
     assert second.arrived_at - first.arrived_at < FOUND_MS + ON_TIME_MS
     assert [each.headers["sweephand-attempt"] for each in (first, second)] == ["1", "2"]

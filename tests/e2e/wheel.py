@@ -1,4 +1,4 @@
-"""What lies in the wheel of a deployed stack."""
+"""Reads the timers of a deployed stack."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -23,7 +23,7 @@ def metrics(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("function", ["Sweep", "Deliver"])
-def test_somebody_hears_of_a_function_that_fails_or_is_throttled(stack: Stack, function: str) -> None:
+def test_an_alarm_reports_a_function_that_fails_or_is_throttled(stack: Stack, function: str) -> None:
     alarm = stack.properties(f"{function}FailuresAlarm")
     assert metrics(alarm) == {
         "errors": ("AWS/Lambda.Errors", [f"{function}Function"]),
@@ -35,7 +35,7 @@ def test_somebody_hears_of_a_function_that_fails_or_is_throttled(stack: Stack, f
     assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
 
 
-def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) -> None:
+def test_an_alarm_reports_throttling_long_before_a_trigger_is_given_up(stack: Stack) -> None:
     alarm = stack.properties("DeliverFailuresAlarm")
     # Each receive that comes to nothing lasts for the queue's visibility time-out.
     queue = stack.properties("DeliveryQueue")
@@ -43,26 +43,26 @@ def test_somebody_hears_of_throttling_before_it_gives_triggers_up(stack: Stack) 
     assert alarm["EvaluationPeriods"] * 60 <= given_up_s / 10
 
 
-def test_somebody_hears_of_an_api_that_fails(stack: Stack) -> None:
+def test_an_alarm_reports_answers_5xx_of_the_gateway(stack: Stack) -> None:
     alarm = stack.properties("ApiFailuresAlarm")
     assert (alarm["Namespace"], alarm["MetricName"], alarm["Statistic"]) == ("AWS/ApiGateway", "5xx", "Sum")
     assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["HttpApi"]
 
 
 @pytest.mark.parametrize("name", ["SweepFailuresAlarm", "DeliverFailuresAlarm", "ApiFailuresAlarm"])
-def test_one_failure_that_is_made_up_for_wakes_nobody(stack: Stack, name: str) -> None:
+def test_an_alarm_needs_failures_in_three_minutes_of_five(stack: Stack, name: str) -> None:
     alarm = stack.properties(name)
     assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (5, 3)
     assert alarm["TreatMissingData"] == "notBreaching"
 
 
-def test_there_are_alarms_only_where_somebody_is_told(stack: Stack) -> None:
+def test_alarms_exist_only_where_the_operator_names_a_topic(stack: Stack) -> None:
     assert stack.parameter("AlarmTopicArn")["Default"] == ""
     assert stack.condition("HasAlarms") == {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}
     assert {alarm["Condition"] for alarm in stack.whole(ALARMS)} == {"HasAlarms"}
 
 
-def test_every_alarm_says_what_it_means_and_tells_the_topic(stack: Stack) -> None:
+def test_every_alarm_has_a_description_and_notifies_the_topic(stack: Stack) -> None:
     for alarm in stack.named(ALARMS).values():
         assert alarm["AlarmDescription"]
         assert [told(action) for action in alarm["AlarmActions"]] == ["AlarmTopicArn"]

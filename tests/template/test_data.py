@@ -7,7 +7,7 @@ from sweephand.runs.intake import CRASHES_MAX
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
-def test_what_users_wrote_survives_the_stack(stack: Stack, name: str) -> None:
+def test_the_tables_and_payloads_survive_the_deletion_of_the_stack(stack: Stack, name: str) -> None:
     assert stack.resource(name)["DeletionPolicy"].startswith("Retain")
     assert stack.resource(name)["UpdateReplacePolicy"] == "Retain"
 
@@ -25,12 +25,12 @@ def test_a_table_is_on_demand_and_recoverable(stack: Stack, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
-def test_a_table_is_encrypted_by_the_key_that_nobody_pays_for(stack: Stack, name: str) -> None:
+def test_a_table_is_encrypted_by_the_key_of_dynamodb_which_costs_nothing(stack: Stack, name: str) -> None:
     assert "SSESpecification" not in stack.properties(name)
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
-def test_a_table_lets_items_expire_by_expires_at(stack: Stack, name: str) -> None:
+def test_a_table_expires_items_by_their_attribute_expires_at(stack: Stack, name: str) -> None:
     assert stack.properties(name)["TimeToLiveSpecification"] == {
         "AttributeName": "expires_at",
         "Enabled": True,
@@ -50,19 +50,19 @@ def test_payloads_are_private_and_encrypted(stack: Stack) -> None:
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
 
 
-def test_payloads_marked_dead_go_after_two_weeks_and_no_others(stack: Stack) -> None:
+def test_payloads_marked_dead_are_removed_after_two_weeks_and_no_other_payload_is(stack: Stack) -> None:
     rules = stack.properties("PayloadBucket")["LifecycleConfiguration"]["Rules"]
     [expiring] = [rule for rule in rules if "ExpirationInDays" in rule]
     assert expiring["TagFilters"] == [{"Key": "sweephand-state", "Value": "dead"}]
     assert expiring["ExpirationInDays"] == 14
 
 
-def test_messages_wait_for_two_weeks_and_poison_goes_to_the_dead_letters(stack: Stack) -> None:
+def test_messages_are_kept_for_two_weeks_and_poison_becomes_a_dead_letter(stack: Stack) -> None:
     queues = stack.named("AWS::SQS::Queue")
     assert {queue["MessageRetentionPeriod"] for queue in queues.values()} == {14 * 24 * 3600}
     redrive = queues["DeliveryQueue"]["RedrivePolicy"]
     assert told(redrive["deadLetterTargetArn"]) == "DeadLetterQueue.Arn"
-    # Who could not be started for it received it as well, and that must give up nothing for hours.
+    # A throttled call counts as a receive too. Hours of throttling must not give a message up.
     assert redrive["maxReceiveCount"] >= 10 * CRASHES_MAX
 
 
@@ -70,7 +70,7 @@ def test_queues_are_encrypted(stack: Stack) -> None:
     assert all(queue["SqsManagedSseEnabled"] is True for queue in stack.named("AWS::SQS::Queue").values())
 
 
-def test_no_other_stack_can_write_into_the_queues_of_this_one(stack: Stack) -> None:
+def test_the_delivery_function_of_another_stack_may_not_send_to_the_queues_of_this_one(stack: Stack) -> None:
     policy = stack.properties("StackQueuesPolicy")
     assert {told(queue) for queue in policy["Queues"]} == set(stack.named("AWS::SQS::Queue"))
     [statement] = policy["PolicyDocument"]["Statement"]
@@ -83,12 +83,14 @@ def test_no_other_stack_can_write_into_the_queues_of_this_one(stack: Stack) -> N
     assert told(statement["Condition"]["ArnNotEquals"]["aws:PrincipalArn"]) == "DeliverRole.Arn"
 
 
-def test_the_gateway_s_log_is_one_that_needs_no_room_in_the_account_s_policy(stack: Stack) -> None:
+def test_the_log_group_of_the_gateway_needs_no_entry_in_the_resource_policy_of_the_account(
+    stack: Stack,
+) -> None:
     settings = stack.properties("HttpApiStage")["AccessLogSettings"]
     assert told(settings["DestinationArn"]) == "AccessLogGroup.Arn"
     assert told(stack.properties("AccessLogGroup")["LogGroupName"]).startswith("/aws/vendedlogs/")
 
 
-def test_every_log_ends_some_day(stack: Stack) -> None:
+def test_every_log_group_has_the_retention_that_the_operator_sets(stack: Stack) -> None:
     groups = stack.named("AWS::Logs::LogGroup")
     assert {told(group["RetentionInDays"]) for group in groups.values()} == {"LogRetentionDays"}

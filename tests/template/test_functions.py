@@ -12,39 +12,41 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 
-def test_the_api_ends_when_the_protocol_says(stack: Stack) -> None:
+def test_the_api_function_ends_at_the_time_limit_of_the_protocol(stack: Stack) -> None:
     assert stack.properties("ApiFunction")["Timeout"] * SECOND_MS == timing.API_LIMIT_MS
 
 
-def test_the_gateway_waits_for_the_answer_of_an_api_that_gave_up(stack: Stack) -> None:
+def test_the_gateway_waits_longer_than_the_api_function_may_run(stack: Stack) -> None:
     assert timing.API_LIMIT_MS < stack.properties("ApiIntegration")["TimeoutInMillis"] <= 30 * SECOND_MS
 
 
-def test_tick_is_over_before_the_next_one_begins(stack: Stack) -> None:
+def test_tick_ends_before_the_next_tick_begins(stack: Stack) -> None:
     assert stack.properties("TickFunction")["Timeout"] * SECOND_MS < timing.BUCKET_MS
 
 
 @pytest.mark.parametrize("function", ["Tick", "Sweep"])
-def test_a_sweeper_has_time_beyond_its_reserve(stack: Stack, function: str) -> None:
+def test_a_sweeper_may_run_for_more_than_twice_its_reserve(stack: Stack, function: str) -> None:
     assert stack.properties(f"{function}Function")["Timeout"] * SECOND_MS > 2 * timing.SWEEP_RESERVE_MS
 
 
-def test_a_delivery_function_outlives_the_slowest_target(stack: Stack) -> None:
+def test_a_delivery_function_may_run_longer_than_the_slowest_target_and_shorter_than_a_claim(
+    stack: Stack,
+) -> None:
     limit_s = stack.properties("DeliverFunction")["Timeout"]
     assert limit_s > limits.TARGET_TIMEOUT_S_MAX
     assert limit_s * SECOND_MS + timing.CLOCK_SKEW_MAX_MS <= timing.ATTEMPT_CLAIM_MS
 
 
-def test_a_message_is_shown_again_only_after_its_delivery_function_is_gone(stack: Stack) -> None:
+def test_a_message_becomes_visible_again_only_after_its_delivery_function_has_ended(stack: Stack) -> None:
     limit_s = stack.properties("DeliverFunction")["Timeout"]
     assert stack.properties("DeliveryQueue")["VisibilityTimeout"] >= 2 * limit_s
 
 
-def test_putting_a_message_back_is_no_loop_that_lambda_may_end(stack: Stack) -> None:
+def test_lambda_does_not_end_the_delivery_function_for_sending_to_its_own_queue(stack: Stack) -> None:
     assert stack.properties("DeliverFunction")["RecursiveLoop"] == "Allow"
 
 
-def test_a_function_that_waits_has_little_memory_and_one_that_works_has_a_core(stack: Stack) -> None:
+def test_the_delivery_function_has_little_memory_and_the_sweeper_has_a_whole_core(stack: Stack) -> None:
     memory_mb = {name: stack.properties(f"{name}Function")["MemorySize"] for name in FUNCTIONS}
     assert memory_mb == {
         "Api": 512,
@@ -56,7 +58,7 @@ def test_a_function_that_waits_has_little_memory_and_one_that_works_has_a_core(s
     }
 
 
-def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
+def test_the_delivery_function_reports_each_failed_message_and_receives_ten_at_most(stack: Stack) -> None:
     mapping = stack.properties("DeliveryEvents")
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping["BatchSize"] == MESSAGES_AT_ONCE
@@ -64,7 +66,7 @@ def test_a_batch_reports_its_failures_one_by_one(stack: Stack) -> None:
     assert told(mapping["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
-def test_delivery_takes_no_concurrency_from_other_functions_unless_told_to(stack: Stack) -> None:
+def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert told(at_once) == "DeliveryConcurrency"
     parameter = stack.parameter("DeliveryConcurrency")
@@ -87,7 +89,7 @@ def test_the_defaults_fit_an_account_whose_concurrency_is_ten(stack: Stack) -> N
     assert stack.parameter("ApiRequestsPerSecond")["Default"] == 50
 
 
-def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> None:
+def test_requests_without_a_key_are_throttled_so_that_functions_remain_for_deliveries(stack: Stack) -> None:
     stage = stack.properties("HttpApiStage")
     assert told(stage["DefaultRouteSettings"]["ThrottlingRateLimit"]) == "ApiRequestsPerSecond"
     assert told(stage["DefaultRouteSettings"]["ThrottlingBurstLimit"]) == "ApiRequestsPerSecond"
@@ -103,14 +105,14 @@ def test_strangers_cannot_take_the_functions_from_deliveries(stack: Stack) -> No
 
 
 @pytest.mark.parametrize("function", ["Tick", "Sweep", "Deliver"])
-def test_what_the_next_minute_makes_up_is_not_retried(stack: Stack, function: str) -> None:
+def test_lambda_does_not_retry_a_call_that_the_next_minute_repeats(stack: Stack, function: str) -> None:
     config = stack.properties(f"{function}FunctionEventInvokeConfig")
     assert config["MaximumRetryAttempts"] == 0
     assert config["MaximumEventAgeInSeconds"] == 60
     assert config["Qualifier"] == "live"
 
 
-def test_tick_is_woken_every_minute(stack: Stack) -> None:
+def test_the_schedule_invokes_tick_every_minute(stack: Stack) -> None:
     schedule = stack.properties("MinuteSchedule")
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
@@ -136,13 +138,15 @@ def test_a_function_runs_on_the_cheaper_processor_with_both_layers(stack: Stack,
 
 
 @pytest.mark.parametrize("function", ["Api", "Authorizer"])
-def test_nobody_waits_for_a_function_to_start(stack: Stack, function: str) -> None:
+def test_the_parameter_snapstart_applies_to_the_functions_that_callers_wait_for(
+    stack: Stack, function: str
+) -> None:
     assert told(stack.properties(f"{function}Function")["SnapStart"]["ApplyOn"]) == "SnapStart"
     assert stack.parameter("SnapStart")["Default"] == "None"
     assert stack.parameter("SnapStart")["AllowedValues"] == ["PublishedVersions", "None"]
 
 
-def test_a_version_goes_when_the_next_one_is_live_and_is_paid_for_no_longer(stack: Stack) -> None:
+def test_a_published_version_is_deleted_when_the_next_one_is_live(stack: Stack) -> None:
     versions = stack.whole("AWS::Lambda::Version")
     assert len(versions) == len(FUNCTIONS)
     assert all(version["DeletionPolicy"] == "Delete" for version in versions)
@@ -205,12 +209,14 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
         ),
     ],
 )
-def test_a_function_is_told_what_it_uses_and_no_more(stack: Stack, function: str, own: set[str]) -> None:
+def test_a_function_has_the_environment_variables_that_it_reads_and_no_other(
+    stack: Stack, function: str, own: set[str]
+) -> None:
     assert set(stack.variables(function)) == SHARED | own
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_parameter_s_new_value_publishes_a_version_of_the_functions_that_it_changes(
+def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it_changes(
     stack: Stack, function: str
 ) -> None:
     versions = stack.named("AWS::Lambda::Version")
@@ -222,42 +228,46 @@ def test_a_parameter_s_new_value_publishes_a_version_of_the_functions_that_it_ch
     assert sorted(meant) == sorted(stack.parameters_in(published))
 
 
-def test_another_list_of_queues_makes_another_policy_whose_name_publishes_a_version(stack: Stack) -> None:
+def test_a_new_list_of_queues_replaces_the_policy_and_publishes_a_version_of_the_functions(
+    stack: Stack,
+) -> None:
     policy = stack.properties("TargetQueuesPolicy")
     assert "ManagedPolicyName" not in policy, "a policy with a name of its own could not be replaced"
     # A policy's description cannot be changed, so that CloudFormation replaces the policy.
     assert told(policy["Description"]) == stack.variables("Deliver")["TARGET_QUEUE_ARNS"]
 
 
-def test_tick_starts_the_published_sweeper(stack: Stack) -> None:
+def test_tick_invokes_the_published_version_of_the_sweeper(stack: Stack) -> None:
     assert stack.variables("Tick")["SWEEP_FUNCTION"] == "SweepFunctionAliaslive"
 
 
-def test_tick_wakes_the_functions_that_messages_start(stack: Stack) -> None:
+def test_tick_wakes_the_version_of_the_delivery_function_that_messages_invoke(stack: Stack) -> None:
     """Lambda keeps the functions of each version apart."""
     assert stack.variables("Tick")["DELIVER_FUNCTION"] == "DeliverFunctionAliaslive"
     assert told(stack.properties("DeliveryEvents")["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
-def test_the_parameters_of_a_stack_end_where_the_capacity_model_thinks(stack: Stack) -> None:
+def test_the_parameters_have_the_maxima_that_the_capacity_model_assumes(stack: Stack) -> None:
     assert stack.parameter("MaxSweepers")["MaxValue"] == SWEEPERS_MAX
     assert stack.parameter("ShardCount")["MaxValue"] >= SWEEPERS_MAX
     assert stack.parameter("DeliveryConcurrency")["MaxValue"] == quotas.MAXIMUM_CONCURRENCY.value
 
 
-def test_tick_wakes_no_more_functions_than_messages_may_start(stack: Stack) -> None:
+def test_tick_wakes_no_more_delivery_functions_than_messages_may_start(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once)
 
 
-def test_an_account_delivers_to_secure_targets_only_unless_told_otherwise(stack: Stack) -> None:
+def test_insecure_targets_are_refused_unless_the_operator_allows_them(stack: Stack) -> None:
     assert stack.parameter("AllowInsecureTargets")["Default"] == "false"
 
 
-def test_the_stack_tells_what_a_client_needs(stack: Stack) -> None:
+def test_the_outputs_of_the_stack_name_what_a_client_needs(stack: Stack) -> None:
     assert stack.outputs() >= {"ApiUrl", "AdminKeyFunctionName", "JobsTableName", "TimersTableName"}
     assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
 
 
-def test_the_stack_tells_whom_the_owner_of_a_queue_or_key_has_to_let_in(stack: Stack) -> None:
+def test_the_outputs_of_the_stack_name_the_role_that_the_owner_of_a_queue_or_key_must_allow(
+    stack: Stack,
+) -> None:
     assert "DeliverRoleArn" in stack.outputs()

@@ -81,13 +81,13 @@ RIGHTS = {
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_may_do_what_it_does(stack: Stack, function: str) -> None:
+def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, function: str) -> None:
     assert told(stack.properties(f"{function}Function")["Role"]) == f"{function}Role.Arn"
     assert stack.grants(f"{function}Role") == RIGHTS[function] | {f"{function}LogGroup.Arn": LOGS}
 
 
 @pytest.mark.parametrize("role", [*(f"{function}Role" for function in FUNCTIONS), "MinuteScheduleRole"])
-def test_no_right_is_for_everything(stack: Stack, role: str) -> None:
+def test_no_right_names_every_resource_or_every_action_of_a_service(stack: Stack, role: str) -> None:
     grants = stack.grants(role)
     assert "*" not in grants
     # Batches are one right with single messages on AWS and two on the local stack, which enforces the roles.
@@ -105,13 +105,15 @@ def test_deliveries_reach_only_the_queues_that_the_operator_names(stack: Stack) 
 
 
 @pytest.mark.parametrize("function", ["Api", "Deliver"])
-def test_the_code_is_told_the_very_queues_that_the_role_allows(stack: Stack, function: str) -> None:
+def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(
+    stack: Stack, function: str
+) -> None:
     assert stack.variables(function)["TARGET_QUEUE_ARNS"] == (
         f"if NamesTargetQueues: TargetQueueArns joined by ',' else {DEFAULT_QUEUES}"
     )
 
 
-def test_the_api_reads_and_raises_the_number_of_shards_and_arms_but_reads_no_timer(stack: Stack) -> None:
+def test_the_api_reads_and_writes_leases_and_writes_timers_but_reads_no_timer(stack: Stack) -> None:
     assert stack.partitions("ApiRole", "TimersTable.Arn") == {
         "dynamodb:GetItem": {leases._PARTITION},
         "dynamodb:Query": {leases._PARTITION},
@@ -155,12 +157,12 @@ def test_a_function_s_role_is_for_lambda_alone(stack: Stack, function: str) -> N
     assert trusted["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 
-def test_the_schedule_may_wake_tick_and_nothing_else(stack: Stack) -> None:
+def test_the_schedule_may_invoke_tick_and_nothing_else(stack: Stack) -> None:
     assert stack.grants("MinuteScheduleRole") == {"TickFunctionAliaslive": {"lambda:InvokeFunction"}}
     assert told(stack.properties("MinuteSchedule")["Target"]["RoleArn"]) == "MinuteScheduleRole.Arn"
 
 
-def test_only_this_api_may_call_the_api_and_its_authorizer(stack: Stack) -> None:
+def test_only_the_gateway_of_this_stack_may_invoke_the_api_and_its_authorizer(stack: Stack) -> None:
     callers = {
         told(permission["FunctionName"]): (permission["Principal"], told(permission["SourceArn"]))
         for permission in stack.named("AWS::Lambda::Permission").values()
@@ -172,7 +174,7 @@ def test_only_this_api_may_call_the_api_and_its_authorizer(stack: Stack) -> None
     }
 
 
-def test_every_route_asks_for_a_key_but_health_and_the_documents(stack: Stack) -> None:
+def test_every_route_needs_a_key_except_health_and_the_documents(stack: Stack) -> None:
     routes = stack.named("AWS::ApiGatewayV2::Route").values()
     opened = {route["RouteKey"] for route in routes if route["AuthorizationType"] == "NONE"}
     guarded = {route["RouteKey"]: told(route["AuthorizerId"]) for route in routes if "AuthorizerId" in route}
@@ -180,7 +182,7 @@ def test_every_route_asks_for_a_key_but_health_and_the_documents(stack: Stack) -
     assert guarded == {"ANY /v1/{proxy+}": "ApiAuthorizer"}
 
 
-def test_a_request_without_a_key_wakes_no_function(stack: Stack) -> None:
+def test_a_request_without_a_key_invokes_no_function(stack: Stack) -> None:
     authorizer = stack.properties("ApiAuthorizer")
     assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
     assert authorizer["EnableSimpleResponses"] is True

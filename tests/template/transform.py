@@ -1,4 +1,4 @@
-"""Prints as JSON what AWS makes of the template: run by the interpreter that has SAM, not by the tests'.
+"""Prints the template as JSON, after the transform of AWS. The interpreter that has SAM runs this file.
 
 python transform.py template.yaml
 """

@@ -1,4 +1,4 @@
-"""What schemathesis is told of the API beyond its OpenAPI document. It runs in schemathesis's environment.
+"""What the tests tell schemathesis about the API beyond its OpenAPI document. schemathesis imports this file.
 
 Each request is made from the document, so it can be valid for the document and still be refused: JSON Schema
 cannot say that an instant has to lie ahead. Such refusals are in EXCUSED, each with its reason. Every other

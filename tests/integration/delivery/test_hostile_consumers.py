@@ -123,7 +123,7 @@ def test_a_consumer_out_of_reach_costs_its_timeout() -> None:
     ],
     ids=lambda raw: repr(raw[:24]),
 )
-def test_garbage_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
+def test_an_answer_that_is_no_http_is_a_failed_attempt(targets: HttpTargets, raw: bytes) -> None:
     with within(2):
         answer = answer_of(targets, saying(raw), timeout="400ms")
     assert (answer.succeeded, answer.code) == (False, None)
@@ -173,21 +173,23 @@ def test_no_bytes_of_an_answer_raise_an_error_or_outlast_the_timeout() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"HTTP/1.1 200 OK\r\nx-a: b"], ids=["silence", "half an answer"])
-def test_an_early_end_is_a_failed_attempt_or_the_answer_it_can_be_read_as(
+def test_an_answer_that_ends_early_is_a_failed_attempt_or_is_read_as_far_as_it_came(
     targets: HttpTargets, raw: bytes
 ) -> None:
     with within(2):
         assert answer_of(targets, saying(raw)).succeeded == bool(raw)
 
 
-def test_a_consumer_does_not_write_our_log(targets: HttpTargets, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_answer_of_a_consumer_writes_no_log_line(
+    targets: HttpTargets, caplog: pytest.LogCaptureFixture
+) -> None:
     raw = b"HTTP/1.1 200 OK\r\nno header this\r\ncontent-length: 0\r\ntransfer-encoding: chunked\r\n\r\n"
     answer_of(targets, saying(raw))
     assert caplog.records == []
 
 
 @pytest.mark.parametrize("status", ["100 Continue", "102 Processing", "103 Early Hints", "199 Whatever"])
-def test_interim_answers_without_end_stop_at_their_number(targets: HttpTargets, status: str) -> None:
+def test_an_endless_row_of_interim_answers_is_cut_off_at_its_limit(targets: HttpTargets, status: str) -> None:
     def endless(connection: Connection) -> None:
         connection.request()
         while True:
@@ -198,7 +200,7 @@ def test_interim_answers_without_end_stop_at_their_number(targets: HttpTargets, 
     assert answer.error == "The response is not valid HTTP: more than 32 interim answers"
 
 
-def test_headers_without_end_stop_at_the_limit_of_what_is_read(targets: HttpTargets) -> None:
+def test_endless_headers_are_cut_off_at_the_limit_of_what_is_read(targets: HttpTargets) -> None:
     def endless(connection: Connection) -> None:
         connection.request()
         while True:
@@ -223,7 +225,7 @@ BODIES: dict[str, Behaviour] = {
 
 
 @pytest.mark.parametrize("behave", BODIES.values(), ids=BODIES)
-def test_a_bad_body_after_a_good_status_is_an_answer_of_which_the_beginning_is_kept(
+def test_a_good_status_with_a_damaged_body_is_an_answer_whose_beginning_is_kept(
     targets: HttpTargets, behave: Behaviour
 ) -> None:
     with within(2):

@@ -24,7 +24,9 @@ def targets() -> HttpTargets:
     return HttpTargets(HandClock(), allow_insecure=True)
 
 
-def test_head_and_body_leave_together(targets: HttpTargets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_head_and_the_body_of_a_request_are_sent_in_one_call(
+    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[bytes] = []
     send = BoundedSocket.sendall
 
@@ -80,7 +82,7 @@ def test_an_attempt_that_preflight_refuses_once_connected_sends_nothing(targets:
     assert (answer.was_withdrawn, answer.succeeded) == (True, False)
 
 
-def test_preflight_comes_when_the_connection_of_an_attempt_stands() -> None:
+def test_preflight_runs_after_the_connection_is_made() -> None:
     connected: list[tuple[str, int]] = []
 
     class Watched(Egress):
@@ -113,7 +115,7 @@ def test_a_connection_over_which_nothing_was_sent_is_used_for_the_next_attempt(t
         assert (consumer.accepted, len(consumer.requests)) == (1, 1)
 
 
-def test_a_kept_connection_over_which_nothing_was_sent_may_have_ended(
+def test_an_attempt_succeeds_although_the_consumer_has_closed_the_unused_connection(
     targets: HttpTargets,
 ) -> None:
     def impatient(connection: Connection) -> None:
@@ -183,7 +185,7 @@ INTERIM = {
 
 
 @pytest.mark.parametrize("interim", INTERIM.values(), ids=INTERIM)
-def test_interim_answers_are_passed_over(targets: HttpTargets, interim: bytes) -> None:
+def test_interim_answers_are_ignored(targets: HttpTargets, interim: bytes) -> None:
     def hinting(connection: Connection) -> None:
         while connection.request():
             connection.send(interim)
@@ -266,7 +268,7 @@ def test_a_connection_that_a_frozen_function_kept_is_not_used_again(
 
 
 @pytest.mark.parametrize("limit", ["HOSTS_MAX", "IDLE_CONNECTIONS_MAX"])
-def test_a_host_not_asked_for_longest_gives_its_connections_up(
+def test_the_host_unused_for_longest_loses_its_connections_first(
     targets: HttpTargets, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     monkeypatch.setattr(f"sweephand.delivery.http.connections.{limit}", 2)
@@ -289,7 +291,7 @@ def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(targets: H
         assert all(answer.succeeded for answer in answers)
 
 
-def test_a_new_connection_that_is_closed_is_a_failed_attempt_and_one_only(targets: HttpTargets) -> None:
+def test_an_attempt_over_a_new_connection_that_closes_fails_and_is_not_repeated(targets: HttpTargets) -> None:
     with Consumer(hanging_up) as consumer:
         answer = targets.deliver(attempt_of(consumer.spec()))
         assert consumer.accepted == 1
@@ -329,7 +331,7 @@ def test_a_failure_shows_its_status_and_a_redirect_is_not_followed(
     )
 
 
-def test_a_refused_connection_says_so(targets: HttpTargets) -> None:
+def test_a_refused_connection_is_named_in_the_answer(targets: HttpTargets) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -337,7 +339,7 @@ def test_a_refused_connection_says_so(targets: HttpTargets) -> None:
     assert answer.error == f"No connection to localhost, port {port}: [Errno 111] Connection refused"
 
 
-def test_a_stack_that_no_longer_allows_http_says_so() -> None:
+def test_a_stored_http_target_is_refused_with_a_reason_when_the_stack_no_longer_allows_http() -> None:
     targets = HttpTargets(HandClock(), allow_insecure=False)
     answer = targets.deliver(attempt_of({"type": "http", "url": "http://example.com/"}))
     assert answer.error == ("The target's URL cannot be called: Use https: this stack does not allow http.")

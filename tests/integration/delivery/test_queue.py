@@ -80,7 +80,7 @@ def bodies(entries: Sequence[dict[str, Any]]) -> list[str]:
     return [entry["MessageBody"] for entry in entries]
 
 
-def test_messages_travel_ten_to_a_call_and_all_of_them() -> None:
+def test_every_message_is_sent_and_ten_share_a_call() -> None:
     client = ScriptedSqs()
     queue_of(client).send([(message(number), 0) for number in range(1_005)])
     assert sorted(len(entries) for _, entries in client.calls) == [5] + [10] * 100
@@ -88,7 +88,7 @@ def test_messages_travel_ten_to_a_call_and_all_of_them() -> None:
     assert sent == {encode(message(number)) for number in range(1_005)}
 
 
-def test_nothing_to_send_asks_nothing() -> None:
+def test_sending_no_messages_makes_no_call() -> None:
     client = ScriptedSqs()
     queue_of(client).send([])
     queue_of(client).bury([])
@@ -146,7 +146,7 @@ def test_a_call_that_fails_is_an_error_after_all_others_were_made() -> None:
     assert len(client.calls) == 20
 
 
-def test_a_poison_message_of_any_size_can_be_buried() -> None:
+def test_a_poison_message_of_any_size_becomes_a_dead_letter() -> None:
     client = ScriptedSqs()
     queue_of(client).bury([(letter("💥" * 262_144), None), (letter("x" * 1_048_576), None)])
     assert [len(entries) for _, entries in client.calls] == [2]
@@ -155,7 +155,7 @@ def test_a_poison_message_of_any_size_can_be_buried() -> None:
         assert "The message was cut to 65536 characters." in json.loads(body)["reason"]
 
 
-def test_large_dead_letters_travel_in_as_many_calls_as_they_need() -> None:
+def test_large_dead_letters_are_sent_in_as_many_calls_as_they_need() -> None:
     client = ScriptedSqs()
     queue_of(client).bury([(letter("x" * 400_000), None)] * 5)
     assert sorted(len(entries) for _, entries in client.calls) == [1, 2, 2]
@@ -239,7 +239,7 @@ def test_each_queue_is_asked_in_its_own_region() -> None:
     assert asked == [None, "eu-central-1"]
 
 
-def test_calls_go_out_several_at_a_time() -> None:
+def test_several_calls_are_made_at_the_same_time() -> None:
     together = threading.Barrier(CALLS_MAX)
 
     class Meeting(ScriptedSqs):

@@ -1,4 +1,4 @@
-"""Whether a message to a queue is still wanted is asked once connected, before every try of the SDK."""
+"""The adapter for SQS runs preflight after connecting, and before every try of the SDK."""
 
 import json
 import threading
@@ -91,7 +91,7 @@ def test_a_message_that_preflight_allows_is_sent_and_its_connection_used_again(
     assert (len(engine.requests), connecting.made) == (3, 1)
 
 
-def test_preflight_comes_when_the_connection_of_a_message_stands(
+def test_preflight_runs_after_the_connection_to_the_queue_is_made(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)
@@ -105,7 +105,7 @@ def test_preflight_comes_when_the_connection_of_a_message_stands(
     assert set(seen) == {1}
 
 
-def test_a_message_that_is_withdrawn_while_connecting_is_not_sent(
+def test_a_message_that_preflight_refuses_after_connecting_is_not_sent(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, targets: SqsTargets
 ) -> None:
     paused = threading.Event()
@@ -124,7 +124,7 @@ def test_a_connection_over_which_nothing_was_sent_is_kept_for_the_next_attempt(
     assert (len(engine.requests), connecting.made) == (1, 1)
 
 
-def test_a_thread_whose_connection_another_one_took_asks_again_when_it_has_connected(
+def test_a_thread_whose_connection_another_thread_took_runs_preflight_again_after_connecting(
     monkeypatch: pytest.MonkeyPatch, engine: Consumer, clients: SqsClients, targets: SqsTargets
 ) -> None:
     connecting = Connecting(monkeypatch)
@@ -144,7 +144,7 @@ def test_a_thread_whose_connection_another_one_took_asks_again_when_it_has_conne
         connection.close()
 
 
-def test_a_withdrawn_message_is_not_sent_over_an_open_connection(
+def test_a_message_that_preflight_refuses_is_not_sent_over_an_open_connection(
     engine: Consumer, targets: SqsTargets
 ) -> None:
     assert targets.deliver(attempt_at(engine)).succeeded
@@ -153,7 +153,7 @@ def test_a_withdrawn_message_is_not_sent_over_an_open_connection(
     assert len(engine.requests) == 2
 
 
-def test_preflight_is_asked_before_each_try_of_the_sdk(
+def test_preflight_runs_before_each_try_of_the_sdk(
     monkeypatch: pytest.MonkeyPatch, targets: SqsTargets
 ) -> None:
     with Consumer(hanging_up) as engine:

@@ -91,7 +91,7 @@ def test_a_fifo_queue_takes_each_attempt_that_must_be_a_message_of_its_own(sqs: 
     assert len({each["id"] for each in names}) == 1
 
 
-def test_a_job_may_name_its_group_and_a_key_too_long_for_one_is_digested(sqs: Sqs) -> None:
+def test_a_job_may_name_its_message_group_and_a_key_that_is_too_long_for_one_is_hashed(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
     targets = SqsTargets(sqs.clients, allow_insecure=False)
     targets.deliver(attempt_of(spec_of(url, messageGroupId="mine")))
@@ -103,7 +103,7 @@ def test_a_job_may_name_its_group_and_a_key_too_long_for_one_is_digested(sqs: Sq
     assert len(received["Attributes"]["MessageGroupId"]) == 64
 
 
-def test_characters_that_json_allows_and_sqs_refuses_arrive_as_equal_json(sqs: Sqs) -> None:
+def test_characters_that_sqs_refuses_are_sent_escaped_and_arrive_as_equal_json(sqs: Sqs) -> None:
     url = sqs.queue("work")
     data = {"\ufffe": "\uffff and 💥"}
     body = json.dumps(data, ensure_ascii=False).encode()
@@ -113,7 +113,7 @@ def test_characters_that_json_allows_and_sqs_refuses_arrive_as_equal_json(sqs: S
     assert not {"\ufffe", "\uffff"} & set(received["Body"])
 
 
-def test_a_queue_that_is_not_there_is_a_failed_attempt_that_is_tried_again(sqs: Sqs) -> None:
+def test_a_missing_queue_is_a_failed_attempt_that_is_tried_again(sqs: Sqs) -> None:
     answer = SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
     assert (answer.succeeded, answer.is_final, answer.code) == (False, False, None)
     assert answer.error is not None
@@ -170,7 +170,7 @@ def test_a_queue_that_is_not_listed_any_more_is_refused_for_good_and_nothing_is_
     assert "TargetQueueArns" in answer.error
 
 
-def test_the_attribute_of_the_longest_names_leaves_room_for_the_data_that_may_be_written() -> None:
+def test_data_of_the_maximal_size_fits_into_a_message_beside_the_longest_names() -> None:
     class Taking:
         def send_message(self, **sent: Any) -> None:
             (name, attribute), *others = sent["MessageAttributes"].items()
@@ -193,7 +193,7 @@ def test_the_attribute_of_the_longest_names_leaves_room_for_the_data_that_may_be
     assert max(sizes) <= 262_144
 
 
-def test_a_queue_that_the_stack_no_longer_allows_says_so() -> None:
+def test_a_queue_that_the_stack_no_longer_allows_is_refused_with_the_reason() -> None:
     clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
     spec = spec_of("http://127.0.0.1:4566/000000000000/work")
     answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec))

@@ -186,7 +186,7 @@ def test_a_secure_connection_over_which_nothing_was_sent_is_used_for_the_next_at
         assert (consumer.accepted, len(consumer.requests)) == (1, 2)
 
 
-def test_a_secure_connection_that_has_ended_unused_is_not_used(authority: Authority) -> None:
+def test_a_secure_connection_that_its_other_end_has_closed_is_not_used_again(authority: Authority) -> None:
     def impatient(connection: Connection) -> None:
         if connection.number > 1:
             obliging(connection)
@@ -237,7 +237,7 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("credentials")
 @pytest.mark.parametrize("is_trusted", [True, False])
-def test_a_queue_counts_by_its_certificate_and_is_asked_about_once_connected(
+def test_preflight_of_a_message_runs_only_after_the_certificate_of_the_queue_is_verified(
     monkeypatch: pytest.MonkeyPatch, authority: Authority, *, is_trusted: bool
 ) -> None:
     if is_trusted:
@@ -253,7 +253,7 @@ def test_a_queue_counts_by_its_certificate_and_is_asked_about_once_connected(
 
 
 @pytest.mark.usefixtures("credentials")
-def test_a_queue_behind_a_proxy_is_asked_about_once_connected_too(
+def test_preflight_of_a_message_through_a_proxy_runs_after_the_certificate_is_verified(
     monkeypatch: pytest.MonkeyPatch, authority: Authority
 ) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", authority.file)

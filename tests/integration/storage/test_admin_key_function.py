@@ -90,7 +90,7 @@ def has_secret(aws: dict[str, Stubber], secret: str) -> None:
     aws["secretsmanager"].add_response("get_secret_value", {"SecretString": secret}, {"SecretId": SECRET})
 
 
-def test_an_operator_gets_a_key_that_opens(module: ModuleType, keys: DynamoKeys) -> None:
+def test_an_operator_gets_a_valid_admin_key(module: ModuleType, keys: DynamoKeys) -> None:
     made = module.handler({}, None)
     assert (made["namespace"], made["role"]) == ("*", "admin")
     assert authorize(f"Bearer {made['key']}", keys=keys, now=0) == Caller(made["id"], "*", "admin")
@@ -103,7 +103,9 @@ def test_the_log_does_not_show_the_key(module: ModuleType, caplog: pytest.LogCap
     assert made["key"].rpartition("_")[2] not in logged
 
 
-def test_a_digest_is_kept_and_no_key_is_shown(module: ModuleType, keys: DynamoKeys) -> None:
+def test_a_key_that_the_operator_made_is_stored_as_a_digest_and_not_shown(
+    module: ModuleType, keys: DynamoKeys
+) -> None:
     answer = module.handler({"secretSha256": "0" * 64}, None)
     assert answer == {"id": "admin", "namespace": "*", "role": "admin"}
     stored = keys.get("admin")

@@ -1,4 +1,4 @@
-"""Where the audit of payloads keeps how far it has come."""
+"""The store of the position that the audit of payloads has reached."""
 
 from tests.fakes.engines import Dynamo
 
@@ -6,7 +6,7 @@ from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payload_audits import DynamoAudits
 
 
-def test_the_position_reads_back_and_is_none_of_the_leases(dynamo: Dynamo) -> None:
+def test_the_position_of_the_audit_reads_back_and_is_not_listed_as_a_lease(dynamo: Dynamo) -> None:
     table = dynamo.table(dynamo.timers_table)
     audits, leases = DynamoAudits(table), DynamoLeases(table)
     assert audits.position() == ""

@@ -1,4 +1,4 @@
-"""Items of the wheel that are damaged: a page says so of each, and its copy is the same item."""
+"""Damaged timers: a page reports each of them, and the copy that is put off is the same item."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ DAMAGED_MESSAGES: tuple[Mapping[str, Any], ...] = (
     ],
     ids=str,
 )
-def test_a_damaged_item_is_said_to_be_so_and_read_again_when_it_is_mended(
+def test_a_damaged_item_is_reported_and_reads_back_once_it_is_repaired(
     on_moto: Dynamo, written: Timer, damage: Mapping[str, Any]
 ) -> None:
     store, client, table = on_moto.stores().timers, on_moto.client, on_moto.timers_table

@@ -1,4 +1,4 @@
-"""Timers that were stored in a form which is no longer written: they are read all the same."""
+"""The store reads timers in a form that earlier versions wrote."""
 
 from dataclasses import replace
 from typing import Any
@@ -63,7 +63,7 @@ def test_a_timer_of_version_1_is_read(on_moto: Dynamo, item: dict[str, Any], exp
 
 
 @pytest.mark.parametrize("name", ["n", "j", "u", "r", "d", "q", "a", "i", "b", "t", "x"])
-def test_a_damaged_timer_of_version_1_is_said_to_be_so(on_moto: Dynamo, name: str) -> None:
+def test_a_damaged_timer_of_version_1_is_reported(on_moto: Dynamo, name: str) -> None:
     damaged = {**RETRY, "sk": {"S": retry_timer().sort_key}}
     del damaged[name]
     on_moto.client.put_item(TableName=on_moto.timers_table, Item=damaged)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 OWNER = "owner00000000001"
 
 
-def test_an_item_is_written_and_read_as_pynamodb_does_it() -> None:
+def test_an_item_is_written_and_read_in_the_form_of_pynamodb() -> None:
     values: dict[str, Any] = {
         "pk": "jobs#team#3",
         "sk": "nightly",
@@ -140,7 +140,7 @@ def test_a_job_with_all_its_earlier_revisions_is_read_for_one_unit(on_moto: Dyna
     assert size(item) < 4_096
 
 
-def test_the_largest_job_fits(dynamo: Dynamo) -> None:
+def test_the_largest_job_fits_into_an_item(dynamo: Dynamo) -> None:
     headers = {f"x-{number}": "h" * 270 for number in range(30)}
     labels = {f"{number:0>128}": "ü" * 128 for number in range(20)}
     written = {
@@ -184,7 +184,7 @@ def test_a_timer_lies_in_its_shard_by_its_sort_key_and_expires_two_weeks_after_i
     assert item["expires_at"] == {"N": str((NOON + TIMER_RETENTION_MS) // 1_000 + 1)}
 
 
-def test_leases_lie_in_one_partition(on_moto: Dynamo) -> None:
+def test_all_leases_are_in_one_partition(on_moto: Dynamo) -> None:
     leases = on_moto.stores().leases
     leases.raise_shards(2)
     leases.beat(NOON)
@@ -234,7 +234,7 @@ def test_an_item_without_an_end_has_no_time_to_live(on_moto: Dynamo) -> None:
     assert not any("expires_at" in item for table in tables for item in items(on_moto.client, table))
 
 
-def test_several_stores_live_beside_each_other(on_moto: Dynamo) -> None:
+def test_two_stores_on_different_tables_do_not_share_items(on_moto: Dynamo) -> None:
     other = Dynamo(on_moto.client, on_moto.timers_table, on_moto.jobs_table)
     on_moto.stores().jobs.put(job(), replacing=None)
     other.stores().jobs.put(replaced(), replacing=None)
@@ -274,7 +274,7 @@ def test_a_payload_that_is_kept_again_loses_the_tag(aws_payloads: S3Payloads) ->
     assert connect.s3().get_object_tagging(Bucket=BUCKET, Key="uid/ref")["TagSet"] == []
 
 
-def test_keys_of_one_timer_after_another_follow_each_other(on_moto: Dynamo) -> None:
+def test_timers_are_read_in_the_order_of_their_due_times(on_moto: Dynamo) -> None:
     store = on_moto.stores().timers
     due_times = [NOON + step for step in (0, 1, 999, 1_000, 59_999, 60_000, 3_600_000, 86_400_000)]
     store.put([timer(due_at) for due_at in due_times])

@@ -24,7 +24,7 @@ def item(dynamo: Dynamo) -> dict[str, Any]:
     return dict(dynamo.client.get_item(TableName=dynamo.timers_table, Key=key)["Item"])
 
 
-def test_a_peak_is_void_once_a_version_that_does_not_know_peaks_has_swept(on_moto: Dynamo) -> None:
+def test_a_peak_is_ignored_after_an_earlier_version_has_swept_the_shard(on_moto: Dynamo) -> None:
     leases = DynamoLeases(on_moto.table(on_moto.timers_table))
     assert released(leases, 700).peak == 700
     swept = {**item(on_moto), "swept": {"N": str(NOON + MINUTE_MS)}}

@@ -45,7 +45,9 @@ def written_by_newer(dynamo: Dynamo, written: Timer) -> UnreadTimer:
 
 
 @pytest.mark.parametrize("written", EVERY)
-def test_a_copy_is_the_item_itself_elsewhere_and_lives_as_long(on_moto: Dynamo, written: Timer) -> None:
+def test_the_copy_of_a_newer_timer_has_all_its_attributes_and_its_own_expiry(
+    on_moto: Dynamo, written: Timer
+) -> None:
     unread = written_by_newer(on_moto, written)
     copy = unread.put_off(PUT_OFF_MS)
     for _ in range(2):  # whoever repeats the page writes the same
@@ -60,7 +62,7 @@ def test_a_copy_is_the_item_itself_elsewhere_and_lives_as_long(on_moto: Dynamo, 
 
 
 @pytest.mark.parametrize("written", EVERY)
-def test_the_newer_version_reads_a_copy_at_its_place_and_passes_it(
+def test_the_newer_version_reads_a_copy_at_its_new_place_and_moves_past_it(
     on_moto: Dynamo, written: Timer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = written_by_newer(on_moto, written).put_off(PUT_OFF_MS)

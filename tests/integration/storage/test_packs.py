@@ -84,7 +84,9 @@ def ordinary(number: int) -> OccurrenceTimer:
 
 
 @pytest.mark.parametrize(("count", "bytes_max"), [(10, 70), (30, 50), (100, 45)])
-def test_a_timer_in_a_pack_takes_a_fraction_of_what_it_takes_alone(count: int, bytes_max: int) -> None:
+def test_a_timer_in_a_pack_takes_a_fraction_of_the_bytes_of_a_single_timer(
+    count: int, bytes_max: int
+) -> None:
     dynamo = FakeDynamoDB()
     stores = on_fake(dynamo).stores()
     stores.timers.put([pack(*map(ordinary, range(count)))])
@@ -101,7 +103,7 @@ def test_a_pack_has_a_version_of_its_own_and_lives_as_long_as_its_last_timer(on_
     assert item["expires_at"] == {"N": str(expires_s)}
 
 
-def test_a_version_that_does_not_know_packs_puts_one_off_and_this_one_reads_it_there(
+def test_an_earlier_version_puts_off_a_pack_and_this_version_reads_the_copy(
     on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = on_moto.stores().timers
@@ -135,7 +137,7 @@ CHUNK = Chunk(Place(pack().sort_key + "~"), NOON)
 
 
 @pytest.mark.parametrize("within", [None, Occurrence(NOON + 5, 1)])
-def test_a_version_that_does_not_know_packs_stands_before_the_pack_that_a_cursor_is_in(
+def test_a_cursor_within_a_pack_is_before_the_pack_for_an_earlier_version(
     on_moto: Dynamo, within: Occurrence | None
 ) -> None:
     """Such a version knows `cursor` and `within`, and passes an item only if `within` is absent."""
@@ -150,7 +152,7 @@ def test_a_version_that_does_not_know_packs_stands_before_the_pack_that_a_cursor
 
 
 @pytest.mark.parametrize("key", [pack().sort_key, pack().sort_key + "#later"])
-def test_a_cursors_place_in_a_pack_is_void_once_an_earlier_version_has_moved_the_cursor(
+def test_the_place_of_a_cursor_in_a_pack_is_ignored_after_an_earlier_version_has_moved_the_cursor(
     on_moto: Dynamo, key: str
 ) -> None:
     leases = on_moto.stores().leases

@@ -1,4 +1,4 @@
-"""Several at one item, with answers that get lost: what was acknowledged happened, and happened once."""
+"""Several threads write one item while answers get lost. Each acknowledged write is made exactly once."""
 
 import random
 from collections.abc import Callable
@@ -125,7 +125,7 @@ def test_every_attempt_of_a_run_is_claimed_and_recorded_by_one_function(dynamo: 
     assert (stored.state, stored.owner in handled) == ("succeeded", True)
 
 
-def test_a_run_that_its_consumer_works_on_has_one_end(dynamo: Dynamo) -> None:
+def test_a_running_run_ends_once(dynamo: Dynamo) -> None:
     runs = dynamo.stores().runs
     claimed = run(token="shr_1")
     running = replace(claimed, state="running", heartbeat_by=NOON, run_until=NOON)
@@ -155,7 +155,7 @@ def test_a_run_that_its_consumer_works_on_has_one_end(dynamo: Dynamo) -> None:
     assert stored.state == ends[int(winner[5:7])]
 
 
-def test_of_many_redrives_of_one_failure_one_round_is_claimed(dynamo: Dynamo) -> None:
+def test_of_many_redrives_of_one_failed_run_one_is_claimed(dynamo: Dynamo) -> None:
     runs = dynamo.stores().runs
     assert runs.record(run(state="failed"))
 

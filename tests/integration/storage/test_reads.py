@@ -64,7 +64,9 @@ COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
 
 @pytest.mark.dynamodb_local
 @pytest.mark.parametrize(("call", "units"), COSTS.values(), ids=COSTS.keys())
-def test_the_price_of(on_dynamodb_local: Dynamo, call: Callable[[Stores], object], units: float) -> None:
+def test_a_call_consumes_the_tabled_capacity_units(
+    on_dynamodb_local: Dynamo, call: Callable[[Stores], object], units: float
+) -> None:
     stores = on_dynamodb_local.stores()
     fill(stores)
     with capacity_counted(on_dynamodb_local.client) as consumed:
@@ -73,7 +75,9 @@ def test_the_price_of(on_dynamodb_local: Dynamo, call: Callable[[Stores], object
 
 
 @pytest.mark.dynamodb_local
-def test_a_page_of_timers_costs_by_its_size_however_many_are_stored(on_dynamodb_local: Dynamo) -> None:
+def test_the_cost_of_a_page_of_timers_depends_on_its_size_and_not_on_the_number_stored(
+    on_dynamodb_local: Dynamo,
+) -> None:
     stores = on_dynamodb_local.stores()
     stores.timers.put([timer(NOON + number * 100) for number in range(300)])
     stores.timers.put([timer(NOON + HOUR_MS + number) for number in range(200)])
@@ -98,7 +102,7 @@ def test_a_page_of_jobs_reads_little_more_than_it_shows(on_moto: Dynamo) -> None
         assert 16 <= len(answers) <= 32
 
 
-def test_a_page_of_few_jobs_asks_each_partition_once(on_moto: Dynamo) -> None:
+def test_a_page_of_few_jobs_queries_each_partition_once(on_moto: Dynamo) -> None:
     stores = on_moto.stores()
     for number in range(4):
         with watched(on_moto.client, "Query") as answers:
@@ -107,7 +111,7 @@ def test_a_page_of_few_jobs_asks_each_partition_once(on_moto: Dynamo) -> None:
         stores.jobs.put(job(f"job-{number}"), replacing=None)
 
 
-def test_a_cursor_beyond_the_horizon_asks_nothing(on_moto: Dynamo) -> None:
+def test_a_page_for_a_cursor_beyond_the_horizon_makes_no_query(on_moto: Dynamo) -> None:
     with watched(on_moto.client, "Query") as answers:
         on_moto.stores().timers.page(3, Cursor(timer(NOON + HOUR_MS).sort_key), NOON, 50)
     assert answers == []

@@ -35,14 +35,14 @@ def runs(dynamo: Dynamo) -> DynamoRuns:
     return DynamoRuns(dynamo.table(dynamo.jobs_table))
 
 
-def test_a_job_is_created(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+def test_a_repeated_creation_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
         assert jobs.put(job(), replacing=None)
     assert sent.times == 2
     assert jobs.get(job().key) == job()
 
 
-def test_a_job_is_replaced(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+def test_a_repeated_replacement_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     jobs.put(job(), replacing=None)
     second = next_revision(job(), "version000000002")
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
@@ -51,7 +51,7 @@ def test_a_job_is_replaced(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     assert jobs.get(job().key) == second
 
 
-def test_a_job_is_deleted(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+def test_a_repeated_deletion_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     jobs.put(job(), replacing=None)
     with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
         assert jobs.delete(job())
@@ -59,9 +59,7 @@ def test_a_job_is_deleted(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     assert jobs.get(job().key) is None
 
 
-def test_the_sdk_does_not_repeat_a_write_that_is_not_in_time_any_more(
-    dynamo: Dynamo, jobs: DynamoJobs
-) -> None:
+def test_the_sdk_does_not_repeat_a_write_after_its_deadline(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     answers = iter((True, False))
     with (
         repeated_by_the_sdk(dynamo.client, "PutItem"),
@@ -74,9 +72,7 @@ def test_the_sdk_does_not_repeat_a_write_that_is_not_in_time_any_more(
     assert jobs.get(job().key) == job()
 
 
-def test_the_sdk_does_not_repeat_a_deletion_that_is_not_in_time_any_more(
-    dynamo: Dynamo, jobs: DynamoJobs
-) -> None:
+def test_the_sdk_does_not_repeat_a_deletion_after_its_deadline(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     jobs.put(job(), None)
     answers = iter((True, False))
     with (
@@ -87,21 +83,21 @@ def test_the_sdk_does_not_repeat_a_deletion_that_is_not_in_time_any_more(
     assert sent.times == 2
 
 
-def test_a_write_is_bound_only_while_it_runs(jobs: DynamoJobs) -> None:
+def test_the_deadline_of_one_write_does_not_apply_to_the_next(jobs: DynamoJobs) -> None:
     with pytest.raises(StoreError):
         jobs.put(job(), None, lambda: False)
     jobs.put(job(), None)
     assert jobs.get(job().key) == job()
 
 
-def test_a_lost_write_of_a_job_stays_lost(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+def test_a_repeated_write_over_another_version_of_a_job_is_refused(dynamo: Dynamo, jobs: DynamoJobs) -> None:
     jobs.put(job(), replacing=None)
     with repeated_by_the_sdk(dynamo.client, "PutItem"):
         assert not jobs.put(next_revision(job(), "version000000002"), replacing="version000000000")
     assert jobs.get(job().key) == job()
 
 
-def test_a_shard_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
+def test_a_repeated_claim_of_a_shard_succeeds(dynamo: Dynamo, leases: DynamoLeases) -> None:
     leases.raise_shards(1)
     free = leases.state().leases[0]
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
@@ -111,7 +107,9 @@ def test_a_shard_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
     assert leases.state().leases == (lease,)
 
 
-def test_a_shard_that_changed_hands_in_between_is_claimed_once(dynamo: Dynamo, leases: DynamoLeases) -> None:
+def test_a_repeated_claim_succeeds_although_another_sweeper_held_the_shard_since_it_was_read(
+    dynamo: Dynamo, leases: DynamoLeases
+) -> None:
     leases.raise_shards(1)
     stale = leases.state().leases[0]
     first = leases.claim(stale, "owner00000000002", NOON, UNTIL)
@@ -123,7 +121,9 @@ def test_a_shard_that_changed_hands_in_between_is_claimed_once(dynamo: Dynamo, l
     assert (lease.owner, lease.fence) == (OWNER, 2)
 
 
-def test_a_cursor_is_committed_and_a_shard_released(dynamo: Dynamo, leases: DynamoLeases) -> None:
+def test_a_repeated_commit_of_a_cursor_and_a_repeated_release_succeed(
+    dynamo: Dynamo, leases: DynamoLeases
+) -> None:
     leases.raise_shards(1)
     lease = leases.claim(leases.state().leases[0], OWNER, NOON, UNTIL)
     assert lease is not None
@@ -136,14 +136,16 @@ def test_a_cursor_is_committed_and_a_shard_released(dynamo: Dynamo, leases: Dyna
     assert (released.owner, released.found, released.cursor) == (None, 3, Cursor("key"))
 
 
-def test_the_number_of_shards_is_raised(dynamo: Dynamo, leases: DynamoLeases) -> None:
+def test_a_repeated_increase_of_the_number_of_shards_succeeds(dynamo: Dynamo, leases: DynamoLeases) -> None:
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
         assert leases.raise_shards(3) == 3
     assert sent.times == 8
     assert len(leases.state().leases) == 3
 
 
-def test_an_attempt_is_claimed_and_recorded(dynamo: Dynamo, runs: DynamoRuns) -> None:
+def test_a_repeated_claim_and_a_repeated_record_of_an_attempt_succeed(
+    dynamo: Dynamo, runs: DynamoRuns
+) -> None:
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
         assert runs.claim(run(attempt=2), NOON) is None
         outcome = replace(run(attempt=2), state="retrying", next_attempt_at=NOON + 5_000)
@@ -153,13 +155,15 @@ def test_an_attempt_is_claimed_and_recorded(dynamo: Dynamo, runs: DynamoRuns) ->
     assert sent.times == 8
 
 
-def test_a_claim_of_an_attempt_that_another_holds_stays_refused(dynamo: Dynamo, runs: DynamoRuns) -> None:
+def test_a_repeated_claim_of_an_attempt_that_another_function_holds_is_refused(
+    dynamo: Dynamo, runs: DynamoRuns
+) -> None:
     runs.claim(run(attempt=2), NOON)
     with repeated_by_the_sdk(dynamo.client, "PutItem"):
         assert runs.claim(run(attempt=2, owner="owner00000000002"), NOON) == run(attempt=2)
 
 
-def test_signing_secrets_are_made_and_rotated(dynamo: Dynamo) -> None:
+def test_a_repeated_creation_and_rotation_of_signing_secrets_succeed(dynamo: Dynamo) -> None:
     store = DynamoSecrets(dynamo.table(dynamo.jobs_table))
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
         assert store.put(secrets("version000000001"), replacing=None)
@@ -167,7 +171,7 @@ def test_signing_secrets_are_made_and_rotated(dynamo: Dynamo) -> None:
     assert sent.times == 4
 
 
-def test_an_api_key_that_was_removed_is_said_to_have_been_there(dynamo: Dynamo) -> None:
+def test_a_repeated_deletion_of_an_api_key_says_that_the_key_existed(dynamo: Dynamo) -> None:
     store = DynamoKeys(dynamo.table(dynamo.jobs_table))
     store.put(api_key())
     with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
@@ -175,7 +179,7 @@ def test_an_api_key_that_was_removed_is_said_to_have_been_there(dynamo: Dynamo) 
     assert sent.times == 2
 
 
-def test_timers_are_written(dynamo: Dynamo) -> None:
+def test_a_repeated_write_of_timers_succeeds(dynamo: Dynamo) -> None:
     store = DynamoTimers(dynamo.table(dynamo.timers_table))
     with repeated_by_the_sdk(dynamo.client, "BatchWriteItem"):
         store.put([timer()])

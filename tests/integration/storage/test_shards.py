@@ -10,7 +10,7 @@ from sweephand.base.errors import StoreError
 OWNER = "owner00000000001"
 
 
-def test_a_number_that_was_raised_further_in_between_stays(dynamo: Dynamo) -> None:
+def test_raising_the_number_of_shards_keeps_a_higher_number_of_another_tick(dynamo: Dynamo) -> None:
     leases = dynamo.stores().leases
     with followed(dynamo.client, "GetItem", lambda: leases.raise_shards(8)):
         assert leases.raise_shards(3) == 8
@@ -18,7 +18,7 @@ def test_a_number_that_was_raised_further_in_between_stays(dynamo: Dynamo) -> No
     assert (state.shards, len(state.leases)) == (8, 8)
 
 
-def test_a_lease_that_was_claimed_before_it_was_counted_is_not_touched(dynamo: Dynamo) -> None:
+def test_raising_the_number_of_shards_leaves_a_claimed_lease_as_it_is(dynamo: Dynamo) -> None:
     leases = dynamo.stores().leases
     leases.raise_shards(3)
     # The state that a tick leaves if it dies between the last lease and the number.
@@ -31,7 +31,7 @@ def test_a_lease_that_was_claimed_before_it_was_counted_is_not_touched(dynamo: D
     assert leases.state().leases[2] == claimed
 
 
-def test_no_shard_is_counted_whose_lease_could_not_be_written(
+def test_the_number_of_shards_is_not_raised_if_a_lease_cannot_be_written(
     on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_waiting(monkeypatch)

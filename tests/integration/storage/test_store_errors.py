@@ -70,7 +70,7 @@ def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     without_waiting(monkeypatch)
 
 
-def test_an_answer_that_came_damaged_is_asked_for_again(on_moto: Dynamo) -> None:
+def test_a_request_with_a_damaged_answer_is_repeated(on_moto: Dynamo) -> None:
     stores = on_moto.stores()
     stores.jobs.put(job(), replacing=None)
     with damaged_once(on_moto.client, "GetItem") as asked:
@@ -79,7 +79,7 @@ def test_an_answer_that_came_damaged_is_asked_for_again(on_moto: Dynamo) -> None
 
 
 @pytest.mark.parametrize(("call", "operation"), EVERY_REQUEST)
-def test_a_throttled_request_is_tried_again_and_then_an_error(
+def test_a_throttled_request_is_repeated_and_raises_a_store_error_in_the_end(
     on_moto: Dynamo, call: Callable[[Stores], object], operation: str
 ) -> None:
     throttling = refused(on_moto.client, operation, "ProvisionedThroughputExceededException")
@@ -90,7 +90,7 @@ def test_a_throttled_request_is_tried_again_and_then_an_error(
 
 
 @pytest.mark.parametrize(("call", "operation"), EVERY_REQUEST)
-def test_a_request_that_times_out_is_tried_again_and_then_an_error(
+def test_a_request_that_times_out_is_repeated_and_raises_a_store_error_in_the_end(
     on_moto: Dynamo, call: Callable[[Stores], object], operation: str
 ) -> None:
     with cut_off(on_moto.client, operation) as asked, pytest.raises(StoreError, match=operation) as raised:
@@ -100,27 +100,29 @@ def test_a_request_that_times_out_is_tried_again_and_then_an_error(
 
 
 @pytest.mark.parametrize("status", [500, 503])
-def test_an_error_of_the_service_is_tried_again_and_then_an_error(on_moto: Dynamo, status: int) -> None:
+def test_a_request_that_fails_in_the_service_is_repeated_and_raises_a_store_error_in_the_end(
+    on_moto: Dynamo, status: int
+) -> None:
     failing = refused(on_moto.client, "PutItem", "InternalServerError", status)
     with failing as asked, pytest.raises(StoreError, match="PutItem on table jobs-"):
         on_moto.stores().jobs.put(job(), replacing=None)
     assert asked.times == 4
 
 
-def test_a_table_that_is_not_there_is_an_error(on_moto: Dynamo) -> None:
+def test_a_missing_table_raises_a_store_error(on_moto: Dynamo) -> None:
     missing = Dynamo(on_moto.client, "none", "none").stores()
     with pytest.raises(StoreError, match="GetItem on table none"):
         missing.jobs.get(KEY)
 
 
-def test_a_key_that_is_too_long_is_an_error_and_changes_nothing(dynamo: Dynamo) -> None:
+def test_a_key_that_is_too_long_raises_a_store_error_and_changes_nothing(dynamo: Dynamo) -> None:
     jobs = dynamo.stores().jobs
     with pytest.raises(StoreError):
         jobs.put(job("n" * 2_000), replacing=None)
     assert jobs.page("default", "", "", 5).items == ()
 
 
-def test_a_bucket_that_is_not_there_is_an_error(on_moto: Dynamo) -> None:  # noqa: ARG001 (moto is there)
+def test_a_missing_bucket_raises_a_store_error(on_moto: Dynamo) -> None:  # noqa: ARG001 (moto is there)
     payloads = S3Payloads("none")
     with pytest.raises(StoreError, match="PutObject on bucket none"):
         payloads.put("uid", "ref", "[1]")
@@ -130,7 +132,7 @@ def test_a_bucket_that_is_not_there_is_an_error(on_moto: Dynamo) -> None:  # noq
         payloads.discard("uid", "ref")
 
 
-def test_a_payload_whose_reading_breaks_off_is_an_error(
+def test_a_payload_whose_reading_breaks_off_raises_a_store_error(
     aws_payloads: S3Payloads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aws_payloads.put("uid", "ref", "[1]")

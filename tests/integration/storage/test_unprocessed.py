@@ -48,7 +48,9 @@ def test_unprocessed_keys_are_asked_for_again(dynamo: Dynamo, jobs: DynamoJobs) 
     assert len(dynamo.waits_ms) == 4
 
 
-def test_keys_that_stay_unprocessed_are_an_error_and_no_absence(dynamo: Dynamo, jobs: DynamoJobs) -> None:
+def test_keys_that_stay_unprocessed_raise_an_error_and_do_not_count_as_missing_jobs(
+    dynamo: Dynamo, jobs: DynamoJobs
+) -> None:
     keys = written_jobs(jobs, 2)
     with idle(dynamo.client, "BatchGetItem"), pytest.raises(StoreError, match="were not processed"):
         jobs.get_many(keys)
@@ -71,13 +73,15 @@ def test_unprocessed_timers_are_written_again(dynamo: Dynamo, timers: DynamoTime
     assert len(dynamo.waits_ms) == 6
 
 
-def test_timers_that_stay_unprocessed_are_an_error(dynamo: Dynamo, timers: DynamoTimers) -> None:
+def test_timers_that_stay_unprocessed_raise_an_error(dynamo: Dynamo, timers: DynamoTimers) -> None:
     with idle(dynamo.client, "BatchWriteItem"), pytest.raises(StoreError, match="were not processed"):
         timers.put([timer(), timer(NOON + 1)])
     assert 1_000 < sum(dynamo.waits_ms) < 5_000
 
 
-def test_a_page_that_came_back_empty_before_its_end_is_read_on(dynamo: Dynamo, timers: DynamoTimers) -> None:
+def test_an_empty_page_before_the_end_of_a_query_is_followed_by_the_next(
+    dynamo: Dynamo, timers: DynamoTimers
+) -> None:
     timers.put([timer()])
     first = {"pk": {"S": "shard#0003"}, "sk": {"S": "2026"}}
     with interrupted(dynamo.client, first) as queries:

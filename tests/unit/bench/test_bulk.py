@@ -1,4 +1,4 @@
-"""Writing many jobs to a stack: a bulk call is made again for what was refused, and not for ever."""
+"""Bulk writes to a stack: the bench repeats a call for the refused jobs, a limited number of times."""
 
 from collections.abc import Sequence
 from typing import Any, cast

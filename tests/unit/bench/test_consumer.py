@@ -20,7 +20,7 @@ def test_the_consumer_in_its_own_process_reports_its_requests_once() -> None:
     assert second == []
 
 
-def test_the_consumer_notes_each_request_of_a_kept_connection() -> None:
+def test_the_consumer_records_each_request_on_a_kept_connection() -> None:
     headers = {
         "webhook-id": "uid-1795262417250-0",
         "sweephand-namespace": "ns",
@@ -40,7 +40,7 @@ def test_the_consumer_notes_each_request_of_a_kept_connection() -> None:
     }
 
 
-def test_with_a_certificate_it_takes_tls(tmp_path: Path) -> None:
+def test_the_consumer_accepts_tls_when_it_has_a_certificate(tmp_path: Path) -> None:
     certificate = write_certificate(tmp_path)
     with elsewhere(certificate) as consumer, urllib3.PoolManager(ca_certs=str(certificate)) as pool:
         assert consumer.url.startswith("https://127.0.0.1:")
@@ -48,7 +48,7 @@ def test_with_a_certificate_it_takes_tls(tmp_path: Path) -> None:
         assert [trigger_id for trigger_id, _ in consumer.taken()] == ["one"]
 
 
-def test_a_client_that_was_not_told_of_the_certificate_refuses_it(tmp_path: Path) -> None:
+def test_a_client_that_does_not_trust_the_certificate_refuses_the_consumer(tmp_path: Path) -> None:
     with Consumer(certificate=write_certificate(tmp_path)) as consumer, urllib3.PoolManager() as pool:
         with pytest.raises(urllib3.exceptions.MaxRetryError, match="certificate verify failed"):
             pool.request("POST", consumer.url, body=b"1", retries=0)

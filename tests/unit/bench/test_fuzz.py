@@ -3,7 +3,7 @@
 from infra.bench.fuzz import fuzz
 
 
-def test_no_input_fails_and_none_takes_long() -> None:
+def test_no_random_input_raises_an_error_of_the_code_or_takes_long() -> None:
     fuzzed = fuzz(2_500, seed=7)
     assert list(fuzzed.failures) == []
     assert fuzzed.accepted > 200

@@ -1,4 +1,4 @@
-"""What the cost benchmark counts where DynamoDB Local says nothing or SQS would say more."""
+"""The units that the cost benchmark counts itself, because DynamoDB Local and SQS do not report them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +21,7 @@ def _asked(operation: str, answer: dict[str, Any], expected: dict[str, Any]) -> 
     return meter
 
 
-def test_each_request_asks_for_the_units_that_it_consumes() -> None:
+def test_the_meter_makes_each_request_ask_for_its_consumed_units() -> None:
     consumed = {"ConsumedCapacity": {"TableName": "t", "CapacityUnits": 3.0}}
 
     meter = _asked("get_item", consumed, {"ReturnConsumedCapacity": "TOTAL"})
@@ -55,7 +55,7 @@ def test_an_item_of_a_batch_that_does_not_exist_costs_what_aws_asks_at_least(
     assert meter.usage.reads == 2 * units
 
 
-def test_a_refused_write_is_paid_for() -> None:
+def test_a_write_whose_condition_fails_is_billed() -> None:
     meter = Meter()
 
     meter._count(
@@ -76,7 +76,7 @@ def test_sqs_bills_every_64_kb_of_a_request() -> None:
     assert meter.usage.sqs == 1 + 1 + 2
 
 
-def test_a_usage_less_another_is_less_in_every_respect() -> None:
+def test_one_usage_minus_another_subtracts_every_kind_of_unit() -> None:
     usage = Usage(writes=10, reads=8, sqs=6, invocations=4)
 
     left = less(usage, Usage(writes=2, reads=1, sqs=3, invocations=1), 2)

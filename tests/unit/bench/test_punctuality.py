@@ -1,4 +1,4 @@
-"""What the lateness benchmark calls lost, early and late."""
+"""The lateness benchmark tells which triggers were lost, early and late."""
 
 from infra.bench.consumer import Arrival
 from infra.bench.punctuality import judge, series_owed
@@ -8,7 +8,7 @@ def _arrival(job: str, due_at: int, arrived_at: int, sequence: int = 1) -> Arriv
     return Arrival(f"{job}-{due_at}", "ns", job, sequence, due_at, arrived_at)
 
 
-def test_a_trigger_that_was_owed_and_never_came_is_lost() -> None:
+def test_a_trigger_that_was_owed_and_not_delivered_is_lost() -> None:
     found = judge({("a", 1_000), ("b", 1_000)}, [_arrival("a", 1_000, 1_200)])
 
     assert (found.owed, found.delivered, found.lost) == (2, 1, 1)
@@ -22,7 +22,7 @@ def test_a_trigger_that_comes_twice_is_judged_by_its_first_delivery() -> None:
     assert (found.delivered, found.duplicates, found.max_ms) == (1, 1, 200)
 
 
-def test_one_millisecond_too_soon_is_early_and_the_very_instant_is_not() -> None:
+def test_a_delivery_one_millisecond_before_its_due_time_is_early_and_one_at_its_due_time_is_not() -> None:
     arrivals = [_arrival("a", 1_000, 999), _arrival("b", 1_000, 1_000)]
 
     assert judge({("a", 1_000), ("b", 1_000)}, arrivals).early == 1
@@ -37,7 +37,7 @@ def test_the_percentiles_are_values_that_occurred() -> None:
     assert (found.p50_ms, found.p99_ms, found.max_ms) == (100, 198, 200)
 
 
-def test_a_series_owes_in_a_span_what_came_before_the_first_that_was_seen() -> None:
+def test_a_series_also_owes_the_occurrences_before_the_first_delivery_that_was_seen() -> None:
     seen = [_arrival("a", 15_000, 15_010, sequence=3)]
 
     assert series_owed(seen, 5_000, after=5_000, until=20_000) == {

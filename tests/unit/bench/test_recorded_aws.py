@@ -1,4 +1,4 @@
-"""The AWS of the sweeper's benchmark: it answers by what is stored, and then repeats its answers."""
+"""The fake AWS of the sweeper's benchmark answers from what is stored, and later repeats its answers."""
 
 from typing import Any
 from unittest.mock import patch
@@ -53,7 +53,9 @@ def test_a_shard_is_claimed_read_and_committed_as_on_dynamodb(aws: RecordedAws) 
     assert (released.owner, released.cursor, released.found) == (None, Cursor(due.sort_key), 1)
 
 
-def test_only_recorded_requests_are_answered(aws: RecordedAws) -> None:
+def test_the_recorded_aws_repeats_its_answers_and_refuses_a_request_that_it_has_not_recorded(
+    aws: RecordedAws,
+) -> None:
     jobs, nightly = DynamoJobs(table("j")), job("nightly")
     assert jobs.put(nightly, None)
     asked = aws.record(lambda: jobs.get(nightly.key))
@@ -65,7 +67,7 @@ def test_only_recorded_requests_are_answered(aws: RecordedAws) -> None:
         jobs.get(job("other").key)
 
 
-def test_every_message_is_accepted(aws: RecordedAws) -> None:
+def test_the_recorded_queue_accepts_every_message(aws: RecordedAws) -> None:
     del aws
     entries: Any = [{"Id": "0", "MessageBody": "a"}, {"Id": "1", "MessageBody": "b"}]
     answer = boto3.client("sqs").send_message_batch(

@@ -20,5 +20,7 @@ from infra.bench import wheelhouse
         ({"L": [{"S": "ab"}, {"S": "c"}]}, 3 + 1 + 2 + 1 + 1),
     ],
 )
-def test_a_value_takes_the_bytes_that_dynamodb_bills(value: dict[str, Any], size: int) -> None:
+def test_the_size_of_a_value_is_the_number_of_bytes_that_dynamodb_bills(
+    value: dict[str, Any], size: int
+) -> None:
     assert wheelhouse._size(value) == size

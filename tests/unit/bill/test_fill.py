@@ -27,12 +27,12 @@ def test_a_call_has_the_triggers_of_all_its_outcomes_and_its_billed_time() -> No
     assert list(calls_of(events)) == [Call(1_200, 8, 412.5)]
 
 
-def test_the_lines_of_calls_may_be_mixed() -> None:
+def test_a_reader_of_the_log_tells_the_calls_of_two_functions_apart_by_their_streams() -> None:
     events = [delivered("a", succeeded=1), delivered("b", succeeded=2), report("b", 20), report("a", 10)]
     assert [(each.triggers, each.billed_ms) for each in calls_of(events)] == [(1, 10), (2, 20)]
 
 
-def test_a_wake_up_is_no_call_that_delivered() -> None:
+def test_a_wake_up_does_not_count_as_a_call_that_delivered() -> None:
     events = [event("a", json.dumps({"message": "woken"})), report("a", 100)]
     assert list(calls_of(events)) == []
 

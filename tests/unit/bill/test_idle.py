@@ -1,4 +1,4 @@
-"""What a stack costs in a month in which nothing fires, and what of it follows from the template."""
+"""The cost of a month in which nothing fires, and its share that the template decides."""
 
 from dataclasses import replace
 
@@ -19,11 +19,11 @@ def units(found: list[Line], price: prices.Price) -> float:
     return sum(each.units for each in found if each.price == price)
 
 
-def test_five_pollers_ask_three_times_a_minute_each() -> None:
+def test_each_of_five_pollers_sends_three_requests_a_minute() -> None:
     assert units(lines(Parameters()), prices.SQS_REQUESTS) == 5 * 3 * 730 * 60
 
 
-def test_alarms_cost_a_dime_for_each_metric_that_they_read() -> None:
+def test_alarms_cost_ten_cents_a_month_for_each_metric_that_they_read() -> None:
     plain, alarmed = lines(Parameters()), lines(Parameters(has_alarms=True))
     assert units(alarmed, prices.ALARMS) == 9
     assert total(alarmed) - total(plain) == pytest.approx(0.90)
@@ -34,7 +34,7 @@ def test_a_shard_costs_a_read_each_minute() -> None:
     assert units(four, prices.READS) - units(one, prices.READS) == 3 * 730 * 60
 
 
-def test_snapshots_cost_what_the_memory_of_their_functions_asks() -> None:
+def test_snapshots_are_billed_by_the_memory_of_their_functions() -> None:
     memory_mb = template().memory_mb("Api") + template().memory_mb("Authorizer")
     found = units(lines(Parameters(has_snapshots=True)), prices.SNAPSHOT_GB_SECOND)
     assert found == pytest.approx(memory_mb / 1024 * 730 * 3_600)
@@ -44,7 +44,7 @@ def test_the_defaults_of_the_template_have_one_shard_no_alarms_and_no_snapshots(
     assert idle.defaults(template()) == Parameters()
 
 
-def test_a_template_with_other_defaults_has_another_bill() -> None:
+def test_another_default_in_the_template_changes_the_bill() -> None:
     text = FILE.read_text(encoding="utf-8")
     more = text.replace(
         'AlarmTopicArn:\n    Type: String\n    Default: ""', "AlarmTopicArn:\n    Default: arn"
@@ -67,7 +67,7 @@ def test_a_longer_retention_of_logs_costs_more() -> None:
     assert units(longer, prices.LOG_STORAGE) > 10 * units(lines(Parameters()), prices.LOG_STORAGE)
 
 
-def test_pollers_at_the_minimum_cost_two_fifths() -> None:
+def test_two_pollers_cost_two_fifths_of_five_pollers() -> None:
     few = lines(replace(Parameters(), pollers=idle.POLLERS_MIN))
     assert units(few, prices.SQS_REQUESTS) == pytest.approx(
         0.4 * units(lines(Parameters()), prices.SQS_REQUESTS)

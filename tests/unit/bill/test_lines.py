@@ -16,7 +16,7 @@ def test_the_total_is_the_sum_of_the_parts() -> None:
     assert total(LINES) == pytest.approx(0.60 + 6.66670 + 1.33334)
 
 
-def test_a_free_tier_is_given_once_for_all_lines_of_a_price() -> None:
+def test_lines_of_one_price_share_one_free_tier() -> None:
     assert total_with_free_tier(LINES) == pytest.approx(2 * 0.20 + 200_000 * 0.0000133334)
 
 

@@ -12,7 +12,7 @@ def written(path: Path) -> None:
     measured.update({"counts": COUNTS, **parts}, "2026-11-22", path)
 
 
-def test_points_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_measured_points_read_back_as_they_were_written(tmp_path: Path) -> None:
     written(path := tmp_path / "measured.json")
     found = measured.load(path)
     assert (found.counts, found.idle, found.handling, found.fills) == (
@@ -23,7 +23,7 @@ def test_points_are_read_as_they_were_written(tmp_path: Path) -> None:
     )
 
 
-def test_a_part_that_is_measured_again_replaces_itself_alone(tmp_path: Path) -> None:
+def test_a_part_that_is_measured_again_leaves_the_other_parts_as_they_are(tmp_path: Path) -> None:
     written(path := tmp_path / "measured.json")
     measured.update({"counts": COUNTS[:1]}, "2027-01-01", path)
     found = measured.load(path)

@@ -17,7 +17,7 @@ def test_the_committed_page_is_the_one_that_make_bill_writes() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == text, "run make bill"
 
 
-def test_other_pages_name_the_figures_of_this_one() -> None:
+def test_the_readme_and_other_pages_name_the_figures_of_the_committed_bill() -> None:
     bill = Bill(measured.load(), template())
     idle = f"${tables.dollars(total(tables.idle_lines(bill)))} a month"
     for name in ("README.md", "CHANGELOG.md", "docs/operations.md", "infra/smoke/__main__.py"):

@@ -38,7 +38,7 @@ def dues(rate: float, seconds: float = 600) -> list[float]:
 
 @pytest.mark.parametrize("rate", [0.5, 3, 40])
 @pytest.mark.parametrize("span_s", [1, 2])
-def test_bundles_are_those_of_a_sweep(rate: float, span_s: int) -> None:
+def test_the_model_makes_the_same_bundles_as_a_sweep(rate: float, span_s: int) -> None:
     due_ms = sorted({round(each * 1_000) for each in dues(rate)})
     messages = [
         TriggerMessage(
@@ -54,7 +54,9 @@ def test_bundles_are_those_of_a_sweep(rate: float, span_s: int) -> None:
 
 @pytest.mark.parametrize("platform", [AWS, AWS_FULL, LOCAL])
 @pytest.mark.parametrize("times", [dues(0.2, 3_000), dues(30, 120), together(400, 5)])
-def test_every_trigger_is_delivered_once_and_never_early(times: list[float], platform: Platform) -> None:
+def test_the_model_delivers_every_trigger_once_and_never_early(
+    times: list[float], platform: Platform
+) -> None:
     polled = poll(times, 1, WORK, platform)
     assert polled.late_p50_s >= 0
     assert 0 < polled.calls <= polled.messages <= 1
@@ -64,7 +66,7 @@ def test_the_same_triggers_lead_to_the_same_figures() -> None:
     assert poll(dues(7), 1, WORK) == poll(dues(7), 1, WORK)
 
 
-def test_a_lone_trigger_waits_half_a_second_on_average_and_then_for_its_consumer() -> None:
+def test_a_lone_trigger_is_billed_for_half_a_second_of_waiting_and_for_its_consumer() -> None:
     alone = [100.0 * number + number / 1_000 for number in range(1_000)]
     polled = poll(alone, 1, replace(NOTHING, answer_s=0.2))
     assert polled.calls == polled.messages == 1
@@ -94,7 +96,7 @@ def test_a_poller_takes_at_most_ten_messages() -> None:
     assert 1 / 10 <= polled.calls < 1 / 8
 
 
-def test_sharing_messages_evenly_takes_at_least_as_many_calls_as_taking_all() -> None:
+def test_pollers_that_share_messages_evenly_make_at_least_as_many_calls_as_pollers_that_fill_up() -> None:
     for times in (dues(20), dues(100, 100), together(60, 20), together(1_000, 5)):
         assert poll(times, 1, WORK).calls >= poll(times, 1, WORK, AWS_FULL).calls * 0.95
 
@@ -128,5 +130,5 @@ def test_the_local_stack_finds_messages_up_to_a_second_late() -> None:
     assert poll(dues(1), 1, WORK).late_p99_s < 0.1 < poll(dues(1), 1, WORK, LOCAL).late_p99_s < 1.1
 
 
-def test_batches_are_as_large_as_the_template_says() -> None:
+def test_the_template_lets_a_call_receive_ten_messages() -> None:
     assert template().batch_max == 10

@@ -77,7 +77,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_total_is_the_sum_of_parts_that_the_page_shows(bill: Bill, case: Case) -> None:
+def test_the_total_is_the_sum_of_the_parts_that_the_page_shows(bill: Bill, case: Case) -> None:
     lines = bill.lines(case)
     assert set(by_part(lines)) <= set(PARTS)
     assert total(lines) == pytest.approx(sum(by_part(lines).values()))
@@ -90,19 +90,19 @@ def test_no_part_holds_one_price_twice(bill: Bill, case: Case) -> None:
     assert all(each.units >= 0 for each in bill.lines(case))
 
 
-def test_units_are_those_that_were_counted(bill: Bill) -> None:
+def test_the_bill_takes_its_units_from_the_counts(bill: Bill) -> None:
     lines = bill.lines(Case(rate=20.0))
     assert priced(lines, prices.WRITES) == pytest.approx(0.1 * MILLION)
     assert priced(lines, prices.READS) == pytest.approx(1.5 * MILLION)
 
 
-def test_each_call_is_a_receive_and_a_delete(bill: Bill) -> None:
+def test_each_call_of_the_delivery_function_costs_a_receive_and_a_delete(bill: Bill) -> None:
     lines, calls = bill.lines(Case(rate=20.0)), bill.polled(Case(rate=20.0)).calls
     assert priced(lines, prices.INVOCATIONS) == pytest.approx(calls * MILLION)
     assert priced(lines, prices.SQS_REQUESTS) == pytest.approx((0.05 + 2 * calls) * MILLION)
 
 
-def test_the_delivery_functions_time_is_that_of_its_memory(bill: Bill) -> None:
+def test_the_time_of_the_delivery_function_is_billed_by_its_memory(bill: Bill) -> None:
     case = Case(rate=20.0)
     gb_s = bill.polled(case).billed_s * template().memory_mb("Deliver") / 1024
     assert by_part(bill.lines(case))[DELIVERY] == pytest.approx(prices.GB_SECOND.of(gb_s * MILLION))
@@ -141,18 +141,18 @@ def test_a_rate_between_two_counted_ones_has_the_units_of_the_lower_one(bill: Bi
     assert priced(bill.lines(Case(rate=100.0)), prices.WRITES) == pytest.approx(0.1 * MILLION)
 
 
-def test_eventbridge_asks_the_same_at_any_rate() -> None:
+def test_eventbridge_scheduler_costs_the_same_at_any_rate() -> None:
     assert total(eventbridge()) == pytest.approx(2.20)
 
 
-def test_sweephand_is_cheaper_from_the_rate_that_the_page_names(bill: Bill) -> None:
+def test_sweephand_costs_less_than_eventbridge_from_the_rate_that_the_page_names(bill: Bill) -> None:
     rate = comparison.cheaper_from(bill)
     assert 1.0 < rate < 20.0
     assert total(bill.lines(Case(rate=1.0))) > total(eventbridge()) > total(bill.lines(Case(rate=20.0)))
     assert comparison.cheaper_from(bill, with_idle=True) > rate
 
 
-def test_a_month_is_cheaper_with_free_tiers(bill: Bill) -> None:
+def test_a_month_with_free_tiers_costs_no_more_than_one_without(bill: Bill) -> None:
     for row in tables.months(bill).splitlines()[2:]:
         _, _, ours, theirs, ours_free, theirs_free = (float(cell) for cell in row.strip("| ").split(" | "))
         assert 0 <= ours_free <= ours

@@ -1,4 +1,4 @@
-"""What `make up` says in the end can be pasted into a shell."""
+"""The lines that `make up` prints at its end can be pasted into a shell."""
 
 import json
 import subprocess
@@ -10,11 +10,11 @@ SAID = first_steps({"apiUrl": "http://api", "apiKey": "sh_admin_k"}, "http://inb
 EXPORTS = [line for line in SAID.splitlines() if line.startswith("export ")]
 
 
-def test_the_exports_say_where_the_stack_is() -> None:
+def test_make_up_prints_exports_of_the_address_the_key_and_the_inbox() -> None:
     assert EXPORTS == ["export API=http://api", "export KEY=sh_admin_k", "export INBOX=http://inbox"]
 
 
-def test_the_pasted_call_makes_a_job_that_is_delivered_to_the_inbox() -> None:
+def test_the_printed_curl_command_makes_a_job_whose_target_is_the_inbox() -> None:
     call = SAID[SAID.index("curl -X PUT") : SAID.index("curl $INBOX/next")]
     # A function of that name stands in for curl: it prints its arguments, a zero byte after each.
     script = "\n".join([*EXPORTS, "curl() { printf '%s\\0' \"$@\"; }", call])

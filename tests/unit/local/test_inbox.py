@@ -39,11 +39,11 @@ def test_the_inbox_shows_each_next_delivery_once(inbox: Inbox) -> None:
     assert "first" not in answer
 
 
-def test_waiting_ends_when_nothing_comes(inbox: Inbox) -> None:
+def test_a_request_for_the_next_delivery_is_answered_even_if_none_comes(inbox: Inbox) -> None:
     assert ask(inbox, "GET", "/next") == "Nothing has arrived yet.\n"
 
 
-def test_reading_is_no_delivery_but_a_get_of_any_other_path_is(inbox: Inbox) -> None:
+def test_the_inbox_records_a_get_of_any_path_except_those_that_show_deliveries(inbox: Inbox) -> None:
     ask(inbox, "GET", "/")
     ask(inbox, "GET", "/next")
     ask(inbox, "GET", "/mine")

@@ -26,7 +26,7 @@ def test_a_process_that_ignores_the_signal_to_end_is_killed(tmp_path: Path) -> N
     assert not processes.runs(pid)
 
 
-def test_a_file_of_a_process_that_ended_names_nobody(tmp_path: Path) -> None:
+def test_a_pid_file_whose_process_has_ended_names_no_process(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid.json"
     pid = processes.start([sys.executable, "-c", ""], os.environ, tmp_path / "log", pid_file)
     while processes.runs(pid):
@@ -35,14 +35,14 @@ def test_a_file_of_a_process_that_ended_names_nobody(tmp_path: Path) -> None:
     assert not processes.stop(pid_file)
 
 
-def test_a_pid_that_belongs_to_somebody_else_by_now_is_left_alone(tmp_path: Path) -> None:
+def test_a_process_that_has_taken_over_the_pid_of_an_ended_one_is_left_alone(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid.json"
     pid_file.write_text(json.dumps({"pid": os.getpid(), "startedAt": "another time"}))
     assert processes.recorded(pid_file) is None
     assert not processes.stop(pid_file)
 
 
-def test_a_file_that_nobody_can_read_names_nobody(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_pid_file_names_no_process(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid.json"
     assert processes.recorded(pid_file) is None
     pid_file.write_text("{")

@@ -1,4 +1,4 @@
-"""The consumer of the demonstration and of the end-to-end tests does what it is told, and is not fooled."""
+"""The consumer of the demonstration and of the end-to-end tests: its answers and its signature checks."""
 
 import http.client
 import time
@@ -74,7 +74,7 @@ def test_the_receiver_can_hang_reset_and_send_invalid_http(receiver: Receiver) -
         send(receiver, "/nonsense")
 
 
-def test_waiting_for_more_than_comes_says_how_many_came(receiver: Receiver) -> None:
+def test_waiting_for_more_deliveries_than_come_raises_an_error_with_both_numbers(receiver: Receiver) -> None:
     send(receiver, "/hook")
     with pytest.raises(TimeoutError, match="1 of 2"):
         receiver.wait("/hook", 2, within_s=0.05)

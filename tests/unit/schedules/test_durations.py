@@ -60,14 +60,14 @@ def test_a_go_duration_keeps_its_nanoseconds_and_its_sign(text: str, expected_ns
     assert parse_go_duration_ns(text) == expected_ns
 
 
-def test_a_go_duration_ends_where_64_bits_end() -> None:
+def test_a_go_duration_is_limited_to_64_bits_of_nanoseconds() -> None:
     assert parse_go_duration_ns(f"{2**63 - 1}ns") == 2**63 - 1
     assert parse_go_duration_ns(f"-{2**63}ns") == -(2**63)
     with pytest.raises(ScheduleError, match="at most 292 years"):
         parse_go_duration_ns(f"{2**63}ns")
 
 
-def test_calendar_parts_and_elapsed_parts_are_kept_apart() -> None:
+def test_an_iso_duration_keeps_calendar_parts_and_elapsed_parts_apart() -> None:
     assert parse_duration("P1Y2M3DT4H5M6S") == Duration(14, 3, 4 * HOUR_NS + 306_000_000_000)
     assert parse_duration("P1Y2D") == Duration(12, 2, 0)
     assert parse_duration("P1DT36H") == Duration(0, 1, 36 * HOUR_NS)

@@ -28,7 +28,7 @@ def dues(series: Series, count: int = 3) -> list[int]:
     return [each.due_at for each in islice(series.occurrences(NOW - 1), count)]
 
 
-def test_an_offset_is_stable_and_known_for_good() -> None:
+def test_the_offset_of_a_job_never_changes() -> None:
     # Were one of these to change, every job with jitter would move.
     keys = ("ns/job", "ns/job2", "a/b", "")
     assert [offset_ms(key, 900_000) for key in keys] == [
@@ -47,13 +47,13 @@ def test_offsets_lie_within_the_window_and_fill_it_evenly() -> None:
     assert all(500 < count < 700 for count in per_minute.values())
 
 
-def test_a_wider_window_moves_a_job_in_proportion() -> None:
+def test_a_wider_jitter_window_moves_a_job_in_proportion() -> None:
     assert offset_ms("ns/job", 1) == 0
     for key in ("ns/job", "ns/other"):
         assert abs(offset_ms(key, 1_800_000) - 2 * offset_ms(key, 900_000)) <= 1
 
 
-def test_jobs_of_one_schedule_do_not_fire_at_once_and_each_fires_as_often_as_before() -> None:
+def test_jitter_spreads_the_jobs_of_one_schedule_and_each_fires_as_often_as_without_it() -> None:
     series = [asked("@hourly", jitter="PT15M", key=f"ns/job-{number}") for number in range(50)]
     assert len({dues(each, 1)[0] for each in series}) == 50
     for each in series:
@@ -73,14 +73,14 @@ def test_jobs_of_one_schedule_do_not_fire_at_once_and_each_fires_as_often_as_bef
         ("30 2 * * *", None, "2026-11-22T02:30:00Z"),
     ],
 )
-def test_the_first_fire_is_the_tabled_one_and_the_offset(
+def test_the_first_fire_with_jitter_is_the_first_fire_without_it_plus_the_offset(
     schedule: str | None, due_time: str | None, first: str
 ) -> None:
     series = asked(schedule, due_time=due_time, jitter="1000s")
     assert dues(series, 1) == [at(first) + PLACE]
 
 
-def test_bounds_are_those_of_the_instants_after_the_move() -> None:
+def test_due_time_and_ttl_limit_the_instants_after_jitter_has_moved_them() -> None:
     hour = 3_600_000
     # The place of ns/job in an hour, and a second more and less.
     place = offset_ms("ns/job", hour)
@@ -93,12 +93,12 @@ def test_bounds_are_those_of_the_instants_after_the_move() -> None:
     assert dues(asked("@hourly", ttl=f"{after - NOW - 1}ms", jitter=jitter)) == [NOW + place]
 
 
-def test_a_time_before_the_request_that_jitter_moves_after_it_fires() -> None:
+def test_an_occurrence_before_the_request_fires_if_jitter_moves_it_after_the_request() -> None:
     series = asked("@hourly", jitter="1h", key="ns/job")
     assert dues(series, 1) == [NOW + offset_ms("ns/job", 3_600_000)]
 
 
-def test_numbers_repeats_and_the_end_are_those_of_the_series_that_was_moved() -> None:
+def test_jitter_keeps_sequence_numbers_and_repeats_and_moves_the_end() -> None:
     series = asked("0 9 * * MON", repeats=3, jitter="1000s")
     assert [each.sequence for each in series.occurrences(NOW)] == [1, 2, 3]
     assert series.last_at() == at("2026-12-07T09:00:00Z") + PLACE
@@ -106,7 +106,7 @@ def test_numbers_repeats_and_the_end_are_those_of_the_series_that_was_moved() ->
     assert asked("0 9 * * MON", jitter="1000s").last_at() is None
 
 
-def test_a_list_that_travels_in_parts_is_moved_once() -> None:
+def test_jitter_moves_each_instant_once_when_a_list_is_stored_in_parts() -> None:
     instants = [f"2026-12-{day:02d}T00:00:00Z" for day in range(1, 29)]
     series = asked(instants, jitter="1000s")  # type: ignore[arg-type]
     first = series.next_after(NOW)
@@ -120,7 +120,7 @@ def test_a_list_that_travels_in_parts_is_moved_once() -> None:
         assert part.next_after(head.due_at - 1) == head
 
 
-def test_a_rule_for_clock_changes_is_applied_before_the_move() -> None:
+def test_the_dst_rule_is_applied_before_jitter_moves_an_occurrence() -> None:
     series = Series("30 2 * * *", "Europe/Paris", at("2027-03-27T12:00"), jitter_ms=600_000)
     assert [said(each.due_at) for each in islice(series.occurrences(series.start_at), 2)] == [
         "2027-03-28 01:10",
@@ -131,7 +131,7 @@ def test_a_rule_for_clock_changes_is_applied_before_the_move() -> None:
     assert said(effect.wall_s * 1000) == "2027-03-28 02:30"
 
 
-def test_without_a_name_there_is_no_offset() -> None:
+def test_a_preview_without_a_job_has_no_jitter_offset() -> None:
     assert asked("@hourly", jitter="PT15M", key=None).jitter_ms == 0
 
 
@@ -142,7 +142,7 @@ def test_a_series_is_stored_with_its_offset() -> None:
     assert "jitterMs" not in asked("@hourly").to_item()
 
 
-def test_the_end_of_the_calendar_ends_a_series_that_is_moved() -> None:
+def test_the_end_of_the_calendar_ends_a_series_with_jitter() -> None:
     for schedule in ("@every 1s", "* * * * * *"):
         series = Series(schedule, "UTC", INSTANT_MAX - DAY_MS, jitter_ms=DAY_MS // 2)
         assert series.next_after(INSTANT_MAX) is None
@@ -157,23 +157,23 @@ def test_the_end_of_the_calendar_ends_a_series_that_is_moved() -> None:
     ("text", "window_ms"),
     [("PT15M", 900_000), ("1ms", 1), ("1ns", 1), ("1d", DAY_MS), ("P1D", DAY_MS), ("24h", DAY_MS)],
 )
-def test_a_window_is_a_duration_of_up_to_a_day(text: str, window_ms: int) -> None:
+def test_a_jitter_window_of_up_to_a_day_is_accepted(text: str, window_ms: int) -> None:
     assert parse_jitter_ms(text) == window_ms
 
 
 @pytest.mark.parametrize("text", ["", "0s", "PT0S", "-5m", "86400001ms", "P1M", "2d", "15", "a while"])
-def test_any_other_window_is_refused(text: str) -> None:
+def test_an_invalid_jitter_window_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError, match="expected"):
         parse_jitter_ms(text)
 
 
-def test_a_refusal_points_at_the_fields() -> None:
+def test_a_refusal_of_jitter_has_the_pointers_of_the_fields() -> None:
     with pytest.raises(InvalidError) as refusal:
         asked("@hourly", jitter="2d", dst={"gap": "leap"})
     assert [each.pointer for each in refusal.value.violations] == ["/dst/gap", "/jitter"]
 
 
-def test_a_ttl_before_the_moved_fire_is_refused() -> None:
+def test_a_ttl_before_the_first_fire_with_jitter_is_refused() -> None:
     with pytest.raises(InvalidError) as refusal:
         asked(due_time="10s", ttl="10s", jitter="1000s")
     assert [each.pointer for each in refusal.value.violations] == ["/ttl"]

@@ -55,7 +55,7 @@ def test_occurrences_ascend_strictly_after_the_instant_and_inside_the_bounds(
 
 @given(series(), st.data())
 @unhurried
-def test_a_restart_anywhere_gives_the_same_occurrences_with_or_without_a_known_one(
+def test_enumeration_from_any_instant_gives_the_same_occurrences_with_or_without_a_known_occurrence(
     every: Series, data: st.DataObject
 ) -> None:
     walked = list(islice(every.occurrences(every.start_at - 1), 60))
@@ -70,7 +70,7 @@ def test_a_restart_anywhere_gives_the_same_occurrences_with_or_without_a_known_o
 
 @given(series())
 @unhurried
-def test_a_series_comes_back_from_its_item_as_it_was(every: Series) -> None:
+def test_a_series_reads_back_from_its_item_as_it_was(every: Series) -> None:
     item = every.to_item()
     assert Series.from_item(item) == every
     assert None not in item.values()
@@ -93,7 +93,7 @@ def test_the_last_instant_is_that_of_the_last_occurrence(every: Series) -> None:
 
 @given(series(), st.integers(0, 30), st.integers(-3 * DAY_MS, 3 * DAY_MS))
 @unhurried
-def test_count_nth_and_last_through_say_what_the_instants_say(
+def test_count_nth_and_last_through_agree_with_the_enumerated_instants(
     every: Series, number: int, offset_ms: int
 ) -> None:
     timeline = every._timeline()
@@ -117,7 +117,7 @@ def test_count_nth_and_last_through_say_what_the_instants_say(
 
 @given(crons_of_any_kind, places, rules)
 @settings(unhurried, max_examples=300)
-def test_cron_fires_when_each_wall_time_by_itself_says_so(
+def test_a_cron_expression_fires_exactly_at_the_local_times_that_match_it(
     expression: str, where: tuple[str, int], rule: DstRule
 ) -> None:
     zone, start_at = where
@@ -129,7 +129,7 @@ def test_cron_fires_when_each_wall_time_by_itself_says_so(
 
 @given(crons_of_any_kind, transitions(), rules)
 @unhurried
-def test_every_local_time_near_a_transition_is_accounted_for(
+def test_every_matching_local_time_near_a_transition_fires_or_is_reported(
     expression: str, where: tuple[str, int], rule: DstRule
 ) -> None:
     zone, start_at = where
@@ -154,7 +154,7 @@ def test_every_local_time_near_a_transition_is_accounted_for(
 
 @given(st.one_of(crons_of_any_kind, aws_crons(), repetitions(START)), zones, rules, st.data())
 @settings(unhurried, max_examples=60)
-def test_counting_over_centuries_is_looking_at_every_span_of_them(
+def test_counting_over_centuries_gives_the_same_number_as_enumeration(
     schedule: str, zone: str, rule: DstRule, data: st.DataObject
 ) -> None:
     timeline = Series(schedule, zone, START, dst=rule)._timeline()

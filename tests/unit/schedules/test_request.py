@@ -22,7 +22,7 @@ def refusals(**fields: object) -> dict[str, str]:
     return {each.pointer: each.detail for each in refusal.value.violations}
 
 
-def test_a_series_is_resolved_against_the_request() -> None:
+def test_a_relative_schedule_is_resolved_against_the_time_of_the_request() -> None:
     series = asked("30 2 * * *", timezone="Europe/Paris", due_time="P1D", ttl="48h", repeats=4)
     assert series == Series(
         "30 2 * * *", "Europe/Paris", NOW, at("2026-11-22T07:00Z"), at("2026-11-24T07:00Z"), 4
@@ -62,7 +62,7 @@ def test_a_due_time_at_most_a_minute_past_counts_as_now() -> None:
     assert asked("0 7 * * *", due_time="2026-11-21T06:59:00Z").next_after(NOW - 1) == (NOW, 1)
 
 
-def test_ttl_may_be_the_first_fire_itself() -> None:
+def test_a_ttl_at_the_first_fire_is_accepted() -> None:
     assert asked("@every 1h", ttl="1h").last_at() == at("2026-11-21T08:00Z")
     assert asked(due_time="1h", ttl="0s").last_at() == at("2026-11-21T08:00Z")
 
@@ -138,7 +138,7 @@ def test_the_zone_of_the_machine_changes_nothing(machine_zone: str, monkeypatch:
     )
 
 
-def test_importing_the_room_brings_neither_pydantic_nor_croniter_nor_an_aws_library() -> None:
+def test_importing_the_schedules_imports_neither_pydantic_nor_croniter_nor_an_aws_library() -> None:
     assert (
         answer_of(
             "import sweephand.schedules",
@@ -167,11 +167,11 @@ _CALCULATING_LOADED = (
 )
 
 
-def test_the_delivery_function_starts_without_what_calculates_occurrences() -> None:
+def test_the_delivery_function_starts_without_importing_the_modules_that_calculate_occurrences() -> None:
     assert answer_of("import sweephand.runtime.delivery", _CALCULATING_LOADED) == "[]\n"
 
 
-def test_a_one_off_is_calculated_without_the_notations() -> None:
+def test_a_one_off_needs_no_module_of_a_notation() -> None:
     assert (
         answer_of(
             "from sweephand.schedules import Series",
@@ -239,13 +239,13 @@ def test_a_job_without_any_time_has_a_series_without_occurrences() -> None:
     assert ending.last_at() is None
 
 
-def test_every_field_about_occurrences_that_never_come_is_refused() -> None:
+def test_every_field_about_occurrences_is_refused_for_a_job_on_demand() -> None:
     with pytest.raises(InvalidError) as refusal:
         on_demand(repeats=0, dst={"gap": "skip"}, jitter="5m", ttl="soon")
     assert [each.pointer for each in refusal.value.violations] == ["/ttl", "/repeats", "/dst", "/jitter"]
 
 
-def test_with_a_time_a_series_that_may_be_on_demand_is_none() -> None:
+def test_a_series_with_a_time_is_not_on_demand() -> None:
     assert on_demand(due_time="1h") == asked(due_time="1h")
     assert not on_demand(schedule="@daily").is_on_demand
 

@@ -45,7 +45,9 @@ def test_a_one_off_due_now_fires_at_the_request() -> None:
         ("@every 1h", "90s", "2026-11-21 07:01:30.000"),
     ],
 )
-def test_the_first_fire_is_as_tabled(schedule: str, due_time: str | None, first: str) -> None:
+def test_the_first_fire_is_the_one_of_the_design_table(
+    schedule: str, due_time: str | None, first: str
+) -> None:
     assert shown(asked(schedule, due_time=due_time), 1) == [(first, 1)]
 
 
@@ -67,13 +69,13 @@ def test_repeats_is_the_number_of_occurrences_in_all() -> None:
     assert asked("0 * * * *", repeats=2).next_after(at("2026-11-21T09:00:00Z")) is None
 
 
-def test_a_period_with_parts_of_a_millisecond_does_not_drift() -> None:
+def test_a_period_with_fractions_of_a_millisecond_does_not_drift() -> None:
     series = asked("@every 1000333333ns")
     assert [each.due_at - NOW for each in islice(series.occurrences(NOW), 4)] == [1000, 2000, 3000, 4001]
     assert series.next_after(NOW + 3_000_998) == (NOW + 3_000_999, 3000)
 
 
-def test_numbers_go_on_from_where_an_update_counted() -> None:
+def test_sequence_numbers_continue_from_the_number_that_an_update_has_counted() -> None:
     begun = asked("@every 1h", repeats=5)
     counted_at = NOW + 2 * 3_600_000
     assert shown(replace(begun, counted_at=counted_at, counted=2)) == shown(begun)[2:]
@@ -85,7 +87,7 @@ def test_numbers_go_on_from_where_an_update_counted() -> None:
     assert spent.last_at() == counted_at
 
 
-def test_a_known_occurrence_ahead_of_the_instant_is_a_mistake_of_ours() -> None:
+def test_a_known_occurrence_after_the_instant_raises_an_assertion_error() -> None:
     with pytest.raises(AssertionError):
         asked("@every 1h").next_after(NOW, Occurrence(NOW + 3_600_000, 1))
 
@@ -111,7 +113,7 @@ def test_a_known_occurrence_ahead_of_the_instant_is_a_mistake_of_ours() -> None:
         (asked("0 9 * * *", ttl="9999-12-31T23:59:59Z"), "9999-12-31 09:00"),
     ],
 )
-def test_the_last_instant_is_known_where_a_series_ends(series: Series, last: str | None) -> None:
+def test_a_series_that_ends_knows_its_last_instant(series: Series, last: str | None) -> None:
     last_at = series.last_at()
     assert (None if last_at is None else said(last_at)) == last
 
@@ -121,20 +123,20 @@ def test_an_item_leaves_out_what_is_absent() -> None:
     assert asked(due_time="0s").to_item() == {"timezone": "UTC", "startAt": NOW, "dueAt": NOW}
 
 
-def test_an_item_may_come_back_with_the_stores_own_numbers() -> None:
+def test_a_series_reads_back_from_an_item_with_the_decimal_numbers_of_the_store() -> None:
     series = Series("@every 1h", "UTC", NOW, NOW + 5, NOW + DAY_MS, 7, counted_at=NOW + 6, counted=2)
     item = {name: Decimal(each) if isinstance(each, int) else each for name, each in series.to_item().items()}
     assert Series.from_item(item) == series
 
 
-def test_a_series_can_be_a_key() -> None:
+def test_equal_series_have_equal_hashes() -> None:
     assert {asked("@every 1h"): 1}[asked("@every 1h")] == 1
 
 
 @pytest.mark.parametrize(
     "stored", [Series("fortnightly", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
 )
-def test_a_stored_series_that_can_no_longer_be_read_says_so(stored: Series) -> None:
+def test_a_stored_series_that_cannot_be_read_raises_an_error_that_says_so(stored: Series) -> None:
     with pytest.raises(ScheduleError):
         stored.next_after(NOW)
 
@@ -170,7 +172,9 @@ class Looks:
         return counted
 
 
-def test_the_hundred_thousandth_second_is_found_by_a_division(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hundred_thousandth_occurrence_of_a_period_is_found_without_a_walk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     looks = Looks(monkeypatch)
     series = asked("@every 1s")
     assert series.next_after(NOW + 99_999_000) == (NOW + 100_000_000, 100_000)
@@ -179,7 +183,9 @@ def test_the_hundred_thousandth_second_is_found_by_a_division(monkeypatch: pytes
     assert looks.count == 0
 
 
-def test_ten_years_of_downtime_cost_cron_a_look_per_month(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finding_the_next_occurrence_after_ten_years_takes_one_step_for_each_month(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     decade = 3650 * DAY_MS
@@ -196,7 +202,7 @@ def test_counts_over_whole_cycles_of_the_calendar_equal_a_full_count(expression:
         assert timeline.count(NOW, at(through)) == timeline._count(NOW // 1000, at(through) // 1000)
 
 
-def test_counting_a_cron_over_eight_thousand_years_costs_as_much_as_over_fourteen(
+def test_counting_a_cron_over_eight_thousand_years_takes_no_more_steps_than_over_fourteen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     series = asked("* * * * * *", timezone="Europe/Paris")
@@ -206,7 +212,9 @@ def test_counting_a_cron_over_eight_thousand_years_costs_as_much_as_over_fourtee
     assert looks.count < 1_000
 
 
-def test_with_a_known_occurrence_nothing_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enumeration_from_a_known_occurrence_calculates_nothing_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     series = asked("0 9 * * *", timezone="Europe/Paris")
     known = series.next_after(NOW + 3650 * DAY_MS)
     assert known is not None
@@ -218,7 +226,7 @@ def test_with_a_known_occurrence_nothing_before_it_is_looked_at(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("schedule", ["@every 7s", "*/7 * * * * *", "30 2 * * *"])
-def test_the_last_one_of_a_stretch_and_the_one_of_a_number_are_those_of_a_walk(schedule: str) -> None:
+def test_the_last_occurrence_of_a_range_and_the_nth_occurrence_agree_with_a_walk(schedule: str) -> None:
     series = asked(schedule, repeats=40)
     walked = list(series.occurrences(NOW))
     known = walked[3]
@@ -229,7 +237,7 @@ def test_the_last_one_of_a_stretch_and_the_one_of_a_number_are_those_of_a_walk(s
     assert series.last_through(INSTANT_MAX, known) == walked[-1]
 
 
-def test_the_last_one_of_a_stretch_is_not_after_the_ttl() -> None:
+def test_the_last_occurrence_of_a_range_is_not_after_the_ttl() -> None:
     series = asked("@every 10s", ttl="35s")
     known = Occurrence(NOW + 10_000, 1)
     assert series.last_through(NOW + DAY_MS, known) == Occurrence(NOW + 30_000, 3)

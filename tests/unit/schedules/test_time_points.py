@@ -40,7 +40,7 @@ def read(text: str, *, since: str = "2026-11-21T07:00:00Z", zone: str = "UTC", r
         ("PT1H2S", "2026-11-21 08:00:02.000"),
     ],
 )
-def test_a_moment_is_read_in_each_notation(text: str, expected: str) -> None:
+def test_a_time_point_is_read_in_each_notation(text: str, expected: str) -> None:
     assert read(text) == expected
 
 
@@ -84,7 +84,7 @@ def test_a_wall_time_that_does_not_exist_is_the_end_of_the_gap_and_one_that_exis
     assert read("P1D", since="2027-10-30T00:30:00Z", zone="Europe/Paris") == "2027-10-31 00:30"
 
 
-def test_months_are_those_of_the_zone_when_utc_has_another_date() -> None:
+def test_months_are_added_in_the_zone_even_if_utc_has_another_date() -> None:
     # 30 April, 23:00 UTC, is 1 May, 09:00, in Brisbane: a month later is 1 June there.
     assert read("P1M", since="2027-04-30T23:00:00Z", zone="Australia/Brisbane") == "2027-05-31 23:00"
 
@@ -132,7 +132,7 @@ def test_an_instant_up_to_a_minute_ago_is_now_and_an_older_one_is_refused() -> N
         "P290Y" * 5,
     ],
 )
-def test_a_text_that_is_no_instant_is_refused_with_an_example(text: str) -> None:
+def test_a_text_that_is_no_time_point_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ScheduleError, match="expected"):
         read(text)
 
@@ -146,7 +146,7 @@ def test_a_time_point_beyond_the_year_9999_is_refused(duration: str) -> None:
         )
 
 
-def test_the_last_instant_of_the_calendar_can_be_said() -> None:
+def test_the_last_instant_of_the_calendar_is_accepted() -> None:
     assert (
         parse_time_point(
             "9999-12-31T23:59:59.999Z", requested_at=NOW, counted_from=NOW, zone=zone_named("UTC")

@@ -1,4 +1,4 @@
-"""A check passes, fails or is not shown, and never stops the ones after it."""
+"""A check passes, fails or is not shown. The checks after it run in each case."""
 
 import json
 import signal
@@ -52,13 +52,13 @@ def test_a_check_that_a_local_aws_cannot_show_is_listed_with_the_reason() -> Non
     assert (found.verdict, found.note) == ("not shown", "no throttling here")
 
 
-def test_expect_lets_a_truth_pass() -> None:
+def test_expect_raises_an_error_for_a_false_condition_alone() -> None:
     expect([1], "nothing")
     with pytest.raises(CheckFailedError, match="nothing"):
         expect([], "nothing")
 
 
-def test_every_check_has_a_name_of_its_own_and_a_sentence() -> None:
+def test_every_check_has_a_unique_name_and_a_sentence() -> None:
     assert len({check.name for check in EVERY}) == len(EVERY)
     assert all(check.sentence[0].isupper() and check.sentence.endswith(".") for check in EVERY)
 

@@ -74,7 +74,7 @@ def test_an_unexpected_error_is_shown_after_the_removal(
     assert len(removed) == 1
 
 
-def test_a_run_that_found_no_failure_is_a_failure_if_something_was_left(
+def test_a_run_whose_checks_pass_fails_if_a_resource_is_left(
     monkeypatch: pytest.MonkeyPatch,
     removed: list[str],
     tmp_path: Path,
@@ -90,7 +90,7 @@ def test_a_run_that_found_no_failure_is_a_failure_if_something_was_left(
     assert removed == []
 
 
-def test_a_stack_that_is_to_be_kept_is_kept(
+def test_a_run_with_keep_leaves_its_stack_and_says_how_to_remove_it(
     monkeypatch: pytest.MonkeyPatch, removed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     deployment(monkeypatch, lambda: None)

@@ -46,7 +46,7 @@ def test_a_trigger_is_early_only_beyond_the_difference_of_clocks() -> None:
     assert judge(*herd([-500, 5])).early == 1
 
 
-def test_a_batch_is_as_full_as_its_outcomes_say() -> None:
+def test_the_fill_of_a_call_is_the_number_of_outcomes_that_its_log_line_has() -> None:
     lines: list[dict[str, Any]] = [
         {"message": "delivered", "succeeded": 7, "retrying": 2, "lateness_ms": 800, "cold_start": True},
         {"message": "delivered", "lateness_ms": None},

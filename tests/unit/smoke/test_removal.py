@@ -70,7 +70,7 @@ class Account:
             raise ClientError({"Error": {"Code": "Refused", "Message": self._refused[what]}}, "Delete")
 
 
-def test_the_stack_goes_and_so_does_what_a_stack_keeps() -> None:
+def test_the_stack_is_removed_with_the_data_that_its_deletion_keeps() -> None:
     made = Account()
     assert made.remove() == []
     assert made.deleted == [

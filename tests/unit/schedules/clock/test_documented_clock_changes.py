@@ -35,7 +35,9 @@ OVERLAPS = rows([{"overlap": "first"}, {"overlap": "last"}, {"overlap": "both"}]
 
 
 @pytest.mark.parametrize(("row", "rule", "said"), GAPS + OVERLAPS)
-def test_a_row_says_when_its_schedule_fires(row: re.Match[str], rule: dict[str, str], said: str) -> None:
+def test_each_row_of_the_documented_table_says_when_its_schedule_fires(
+    row: re.Match[str], rule: dict[str, str], said: str
+) -> None:
     zone, day, _before, _after, schedule, only, _ = row.groups()
     begins_at = at(day) - 2 * DAY_MS
     series = Series(schedule, zone, begins_at, ttl_at=begins_at + 4 * DAY_MS, dst=read_dst(rule))
@@ -47,13 +49,13 @@ def test_a_row_says_when_its_schedule_fires(row: re.Match[str], rule: dict[str, 
 
 
 @pytest.mark.parametrize("row", [row for row, *_ in (GAPS + OVERLAPS)])
-def test_the_clock_of_a_row_changes_on_that_day(row: re.Match[str]) -> None:
+def test_the_clock_of_each_row_of_the_documented_table_changes_on_that_day(row: re.Match[str]) -> None:
     zone, day, before, after = row.groups()[:4]
     noon_at = at(day) + DAY_MS // 2
     assert (before.replace("24:00", "00:00"), after) in set(changes(zone, noon_at))
 
 
-def test_both_rules_are_shown_on_both_transitions_of_at_least_six_zones() -> None:
+def test_the_documentation_shows_both_rules_at_both_transitions_of_at_least_six_zones() -> None:
     for table in (GAPS, OVERLAPS):
         assert {
             "America/New_York", "America/Santiago", "Asia/Beirut", "Australia/Lord_Howe", "Europe/Dublin",

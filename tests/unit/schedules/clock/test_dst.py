@@ -99,14 +99,14 @@ def test_gap_and_overlap_are_chosen_independently() -> None:
 
 
 @pytest.mark.parametrize("rule", [DstRule("skip", "last"), BOTH])
-def test_elapsed_time_and_one_offs_know_no_rule(rule: DstRule) -> None:
+def test_schedules_of_elapsed_time_and_one_offs_ignore_the_dst_rule(rule: DstRule) -> None:
     expected = ["2027-10-31 00:30", "2027-10-31 01:30", "2027-10-31 02:30"]
     assert fires("@every 1h", "Europe/Paris", "2027-10-30T23:30", 3, rule) == expected
     once = Series(None, "Europe/Paris", at("2027-01-01"), at("2027-03-28T01:15"), dst=rule)
     assert [said(each.due_at) for each in once.occurrences(at("2027-01-01"))] == ["2027-03-28 01:15"]
 
 
-def test_begun_between_the_two_showings_the_last_is_still_to_come() -> None:
+def test_a_job_made_between_two_equal_local_times_still_fires_at_the_second() -> None:
     assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, LAST) == ["2027-10-31 01:15"]
     assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, BOTH) == ["2027-10-31 01:15"]
     assert fires("15 2 * * *", "Europe/Paris", "2027-10-31T00:50", 1, DEFAULT) == ["2027-11-01 01:15"]
@@ -136,12 +136,12 @@ def test_a_part_that_a_rule_leaves_out_has_the_default(written: dict[str, Any], 
         ({"gaps": "skip"}, "'gaps' is no choice; expected gap, overlap"),
     ],
 )
-def test_a_rule_that_there_is_not_is_refused(written: dict[str, Any], part: str) -> None:
+def test_an_unknown_value_of_a_dst_rule_is_refused(written: dict[str, Any], part: str) -> None:
     with pytest.raises(ScheduleError, match=part):
         read_dst(written)
 
 
-def test_the_default_rule_takes_no_room_in_an_item_and_any_other_comes_back() -> None:
+def test_a_stored_series_leaves_out_the_default_dst_rule_and_keeps_any_other() -> None:
     plain = Series("30 2 * * *", "Europe/Paris", at("2027-01-01"))
     assert set(plain.to_item()) == {"schedule", "timezone", "startAt"}
     for gap in ("shift", "skip"):
@@ -176,7 +176,7 @@ def effects(schedule: str, zone: str, after: str, through: str, rule: DstRule, *
                 ("2027-10-31 01:30", "02:30", "second", True)]),
     ],
 )  # fmt: skip
-def test_an_occurrence_has_the_reason_of_its_place(rule: DstRule, expected: list[Any]) -> None:
+def test_an_occurrence_near_a_clock_change_has_its_reason(rule: DstRule, expected: list[Any]) -> None:
     assert effects("30 2 * * *", "Europe/Paris", "2027-01-01", "2027-12-31", rule) == expected
 
 
@@ -188,7 +188,7 @@ def test_each_local_time_in_a_gap_is_reported_though_they_fire_once() -> None:
     ]
 
 
-def test_a_gap_of_a_day_is_reported_and_not_made_up() -> None:
+def test_times_in_a_gap_of_a_whole_day_are_reported_and_do_not_fire() -> None:
     assert effects("30 2 * * *", "Pacific/Apia", "2011-12-20", "2012-01-05", DEFAULT) == [
         ("2011-12-30 10:00", "02:30", "gap", False)
     ]
@@ -203,7 +203,7 @@ def test_a_gap_of_a_day_is_reported_and_not_made_up() -> None:
     ],
 )
 @pytest.mark.parametrize("schedule", ["at(2027-10-31T02:30:00)", "R/2027-10-30T02:30:00/P1D"])
-def test_every_form_that_names_local_times_keeps_the_rule(
+def test_every_notation_that_names_local_times_obeys_the_dst_rule(
     schedule: str, rule: DstRule, fired: list[str], told: list[bool]
 ) -> None:
     series = Series(schedule, "Europe/Paris", at("2027-10-01"), ttl_at=at("2027-10-31T12:00"), dst=rule)
@@ -214,14 +214,14 @@ def test_every_form_that_names_local_times_keeps_the_rule(
     assert [each.cause for each in effects] == ["first", "second"]
 
 
-def test_an_at_whose_time_is_skipped_reports_it() -> None:
+def test_an_at_expression_whose_time_a_gap_skips_reports_the_gap() -> None:
     skipped = Series("at(2027-03-28T02:30:00)", "Europe/Paris", at("2027-03-01"), dst=SKIP)
     assert skipped.next_after(skipped.start_at) is None
     (effect,) = skipped.clock_effects(at("2027-03-01"), at("2027-04-01"))
     assert (effect.cause, effect.fires) == ("gap", False)
 
 
-def test_only_times_within_the_series_and_the_requested_time_are_reported() -> None:
+def test_clock_changes_are_reported_only_within_the_series_and_the_requested_range() -> None:
     assert effects("30 2 * * *", "Europe/Paris", "2027-03-28T01:00", "2027-10-31T00:29", DEFAULT) == []
     ends = {"ttl_at": at("2027-10-31T01:00")}
     found = effects("30 2 * * *", "Europe/Paris", "2027-04-01", "2027-12-01", DEFAULT, **ends)

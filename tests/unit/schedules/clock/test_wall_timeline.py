@@ -110,7 +110,7 @@ def test_a_fixed_time_that_comes_twice_fires_the_first_time(
     assert fires(schedule, zone, after, len(expected)) == expected
 
 
-def test_elapsed_time_knows_no_clock_changes() -> None:
+def test_a_schedule_of_elapsed_time_ignores_clock_changes() -> None:
     expected = ["2027-03-28 00:30", "2027-03-28 01:30", "2027-03-28 02:30"]
     assert fires("@every 1h", "Europe/Paris", "2027-03-27T23:30", 3) == expected
 

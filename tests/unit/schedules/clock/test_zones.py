@@ -44,7 +44,7 @@ def test_every_name_of_the_database_can_be_used() -> None:
         assert zone_named(name).offset_at(seconds("2026-11-21")) == _offset(name, seconds("2026-11-21"))
 
 
-def test_old_names_are_kept() -> None:
+def test_former_names_of_zones_are_accepted() -> None:
     assert {"US/Eastern", "GMT", "Etc/GMT+3", "EST5EDT"} <= zone_names()
 
 
@@ -53,7 +53,7 @@ def test_old_names_are_kept() -> None:
     ["UTC", "Europe/Dublin", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Gaza", "America/Boa_Vista",
      "Pacific/Apia", "Antarctica/Troll", "Asia/Kathmandu", "America/Nuuk", "Africa/Monrovia"],
 )  # fmt: skip
-def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> None:
+def test_offset_periods_follow_each_other_and_no_offset_changes_inside_one(name: str) -> None:
     zone = zone_named(name)
     begin, end = seconds("1970-01-03"), seconds("2030-01-01")
     spans = list(takewhile(lambda span: span.start_s < end, zone.offset_periods(begin)))
@@ -67,13 +67,13 @@ def test_spans_follow_each_other_and_no_offset_changes_inside_one(name: str) -> 
         assert _offset(name, span.end_s - 1) == span.offset_s
 
 
-def test_a_zone_without_transitions_yields_year_after_year_without_a_gap() -> None:
+def test_a_zone_without_transitions_yields_one_offset_period_for_each_year() -> None:
     spans = list(islice(zone_named("UTC").offset_periods(seconds("2026-11-21")), 200))
     assert spans[-1].start_s == seconds("2225-01-01")
     assert all(span.covered_s == span.start_s and span.repeated_s == span.end_s for span in spans)
 
 
-def test_no_two_transitions_lie_so_near_to_each_other_that_looking_for_them_could_miss_both() -> None:
+def test_no_two_transitions_of_a_zone_are_so_close_that_the_search_could_miss_both() -> None:
     nearest = min(
         (later.at_s - earlier.at_s, name)
         for name in zone_names()
@@ -95,14 +95,14 @@ def test_the_transitions_of_a_file_are_those_of_zoneinfo(name: str) -> None:
     assert found == [each for each in written if each.at_s < seconds(f"{years.stop}-01-01")]
 
 
-def test_a_zone_whose_clock_is_never_changed_has_no_rule_to_ask_for() -> None:
+def test_a_zone_without_clock_changes_stores_no_transitions() -> None:
     zone = zone_named.__wrapped__("UTC")
     assert zone._transitions_in(2050) == ()
     assert zone._transitions == {}
 
 
 @pytest.mark.parametrize("name", sorted(zone_names())[::23])
-def test_the_transitions_made_from_a_like_year_are_those_of_the_year(name: str) -> None:
+def test_the_transitions_calculated_from_a_similar_year_are_those_of_the_year_itself(name: str) -> None:
     zone = zone_named(name)
     for year in (2087, 2095, 2100, 2104, 2500, 2501, 2899, 3712, 9999):
         spans = zone.offset_periods_in(year)
@@ -113,14 +113,14 @@ def test_the_transitions_made_from_a_like_year_are_those_of_the_year(name: str) 
         assert spans == tuple(zone._find_offset_periods(year))
 
 
-def test_the_years_of_a_zone_are_kept_once_for_each_that_differs() -> None:
+def test_a_zone_keeps_one_copy_of_the_offset_periods_of_similar_years() -> None:
     zone = zone_named.__wrapped__("Europe/Paris")
     assert len(list(zone.offset_periods(seconds("1900-01-01")))) > 24_000
     # Those whose changes are spelled out, and 14 kinds.
     assert len(zone._offset_periods) < 120
 
 
-def test_a_year_is_like_another_with_the_same_weekdays_on_the_same_dates() -> None:
+def test_two_years_are_similar_if_they_have_the_same_weekdays_on_the_same_dates() -> None:
     assert len({year_like(year, 2030) for year in range(2030, 2430)}) == 14
     for year in (2030, 2100, 2101, 2400, 9999):
         like = year_like(year, 2030)
@@ -129,13 +129,13 @@ def test_a_year_is_like_another_with_the_same_weekdays_on_the_same_dates() -> No
         assert 2030 <= like < 2070
 
 
-def test_the_last_spans_end_with_the_calendar() -> None:
+def test_the_last_offset_period_ends_with_the_calendar() -> None:
     *_, last = zone_named("Pacific/Kiritimati").offset_periods(seconds("9998-06-01"))
     assert last.end_s == seconds("9999-12-31T23:59:59") + 1
     assert list(zone_named("Europe/Paris").offset_periods(10**15)) == []
 
 
-def test_the_machines_own_zone_and_zone_files_are_not_asked(
+def test_the_zone_and_the_zone_files_of_the_machine_are_not_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")

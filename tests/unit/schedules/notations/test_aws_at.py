@@ -26,7 +26,7 @@ def test_a_prefix_sets_the_zone() -> None:
     assert dues(asked("TZ=Asia/Kolkata at(2027-07-01T09:00:00)")) == ["2027-07-01 03:30"]
 
 
-def test_a_time_in_a_gap_fires_as_the_gap_ends_and_one_that_comes_twice_the_first_time() -> None:
+def test_a_time_in_a_gap_fires_when_the_gap_ends_and_a_repeated_time_fires_the_first_time() -> None:
     assert dues(asked("at(2027-03-28T02:30:00)", timezone="Europe/Paris")) == ["2027-03-28 01:00"]
     assert dues(asked("at(2027-10-31T02:30:00)", timezone="Europe/Paris")) == ["2027-10-31 00:30"]
 

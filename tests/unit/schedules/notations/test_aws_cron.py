@@ -59,7 +59,7 @@ def test_an_aws_cron_expression_matches_as_eventbridge_documents(schedule: str, 
     assert fires(schedule, "UTC", YEAR, len(expected)) == expected
 
 
-def test_years_end_a_series_and_its_end_is_known() -> None:
+def test_a_series_with_years_ends_with_them_and_knows_its_end() -> None:
     series = asked("cron(0 10 ? * 6L 2027)")
     assert len(list(series.occurrences(0))) == 12
     assert series.last_at() == at("2027-12-31T10:00Z")
@@ -70,7 +70,7 @@ def test_years_end_a_series_and_its_end_is_known() -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Etc/GMT+12"])
-def test_the_last_hour_of_the_last_year_counts_in_every_zone(zone: str) -> None:
+def test_the_last_hour_of_the_last_year_is_included_in_every_zone(zone: str) -> None:
     series = Series("cron(0 * * * ? 2027)", zone, at("2027-06-01T00:00:00Z"))
     last_at = series.last_at()
     assert last_at is not None
@@ -79,7 +79,7 @@ def test_the_last_hour_of_the_last_year_counts_in_every_zone(zone: str) -> None:
     assert last_at == max(each.due_at for each in series.occurrences(before))
 
 
-def test_the_clock_changes_it_as_any_cron() -> None:
+def test_a_clock_change_affects_an_aws_cron_expression_like_any_cron_expression() -> None:
     assert fires("cron(30 2 28 3 ? 2027)", "Europe/Paris", YEAR, 2) == ["2027-03-28 01:00"]
     assert fires("cron(30 2 31 10 ? 2027)", "Europe/Paris", YEAR, 2) == ["2027-10-31 00:30"]
 

@@ -36,12 +36,12 @@ def test_a_due_time_is_the_first_fire() -> None:
     assert dues(series, 2) == ["2026-12-01 00:00:30.000", "2026-12-01 01:00:30.000"]
 
 
-def test_a_day_has_24_hours_whatever_the_clocks_do() -> None:
+def test_a_rate_of_one_day_is_24_hours_across_a_clock_change() -> None:
     series = asked("rate(1 day)", timezone="America/New_York", now="2027-03-13T12:00:00Z")
     assert dues(series) == ["2027-03-13 12:00", "2027-03-14 12:00", "2027-03-15 12:00"]
 
 
-def test_the_hundred_millionth_is_found_by_division() -> None:
+def test_the_hundred_millionth_occurrence_of_a_rate_is_found_without_a_walk() -> None:
     series = asked("rate(1 minute)")
     assert series.next_after(NOW + 60_000 * 10**8 - 1) == (NOW + 60_000 * 10**8, 10**8 + 1)
 

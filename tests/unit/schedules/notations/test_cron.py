@@ -32,7 +32,7 @@ YEAR = "2026-01-01T00:00:00Z"
         ("007 00 01 01 *", ["2026-01-01 00:07"]),
     ],
 )  # fmt: skip
-def test_an_expression_matches(expression: str, expected: list[str]) -> None:
+def test_a_cron_expression_matches_the_tabled_times(expression: str, expected: list[str]) -> None:
     assert fires(expression, "UTC", YEAR, len(expected)) == expected
 
 
@@ -52,7 +52,9 @@ def test_a_macro_is_its_expression(macro: str) -> None:
 
 @pytest.mark.parametrize("day", ["L", "LW", "15W", "31W", "10,L", "?", "*/7"])
 @pytest.mark.parametrize("weekday", ["5L", "L5", "FRI#2", "5#5", "7", "mon-fri", "*"])
-def test_special_days_are_the_same_with_six_fields(day: str, weekday: str) -> None:
+def test_special_days_match_the_same_days_in_expressions_of_five_and_of_six_fields(
+    day: str, weekday: str
+) -> None:
     five, six = (f"{seconds}0 9 {day} * {weekday}" for seconds in ("", "0 "))
     assert fires(five, "UTC", YEAR, 40) == fires(six, "UTC", YEAR, 40)
 
@@ -81,7 +83,7 @@ def test_an_expression_that_can_never_match_is_refused(expression: str) -> None:
         ("0 0 */28 2 1#5", "2044-02-29 00:00"),
     ],
 )
-def test_a_day_that_comes_seldom_is_found(expression: str, expected: str) -> None:
+def test_a_day_that_occurs_once_in_many_years_is_found(expression: str, expected: str) -> None:
     assert fires(expression, "UTC", YEAR, 1) == [expected]
 
 

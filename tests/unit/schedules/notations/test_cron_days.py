@@ -77,14 +77,14 @@ def test_days_match_where_either_field_does_unless_one_begins_with_a_star(
     assert days(day_of_month, day_of_week) == expected
 
 
-def test_a_workday_does_not_leave_its_month() -> None:
+def test_the_nearest_workday_lies_in_the_month_of_its_day() -> None:
     assert days("1W", "*", 2026, 8) == [3]  # the 1st is a Saturday
     assert days("31W", "*", 2026, 5) == [29]  # the 31st is a Sunday
     assert days("LW", "*", 2026, 5) == [29]
     assert days("LW", "*", 2026, 10) == [30]  # the 31st is a Saturday
 
 
-def test_there_are_28_kinds_of_months_and_each_is_met() -> None:
+def test_the_months_of_400_years_are_of_28_kinds() -> None:
     met = {kind_of(year, month) for year in range(2000, 2400) for month in range(1, 13)}
     assert met == {kind for month in range(1, 13) for kind in kinds_of(month)}
     assert len(met) == 28
@@ -171,7 +171,7 @@ def days_of_croniter(day_of_month: str, day_of_week: str, kind: MonthKind) -> tu
     return tuple(each.day for each in takewhile(lambda each: each <= last, iter(finder.get_next, None)))
 
 
-def test_a_refusal_of_croniter_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_croniter_becomes_a_schedule_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ValueError("not today")
 

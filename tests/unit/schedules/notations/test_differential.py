@@ -35,7 +35,7 @@ ZONES_OF_CRONSIM = (
 
 @given(crons(), st.sampled_from(ZONES_OF_CRONSIM), starts)
 @unhurried
-def test_cronsim_fires_at_the_same_instants(expression: str, zone: str, start_at: int) -> None:
+def test_cronsim_and_sweephand_fire_at_the_same_instants(expression: str, zone: str, start_at: int) -> None:
     info = packaged(zone)
     start = to_datetime(start_at).replace(microsecond=0).astimezone(info)
     assume(start.fold == 0)  # it takes a start within the second showing for one within the first
@@ -47,7 +47,9 @@ def test_cronsim_fires_at_the_same_instants(expression: str, zone: str, start_at
 
 @given(crons(), starts)
 @unhurried
-def test_croniter_finds_the_same_times_on_a_wall_without_a_zone(expression: str, start_at: int) -> None:
+def test_croniter_and_sweephand_find_the_same_local_times_without_a_zone(
+    expression: str, start_at: int
+) -> None:
     _, _, day_of_month, _, day_of_week = expression.split()
     # Specials in lists are not its own; a step from a star it joins as if it restricted.
     assume(not set(expression) & set("L#W"))
@@ -61,7 +63,7 @@ def test_croniter_finds_the_same_times_on_a_wall_without_a_zone(expression: str,
 
 @given(aws_crons(), starts)
 @unhurried
-def test_aws_croniter_fires_at_the_same_instants(schedule: str, start_at: int) -> None:
+def test_aws_croniter_and_sweephand_fire_at_the_same_instants(schedule: str, start_at: int) -> None:
     written = schedule.removeprefix("cron(").removesuffix(")")
     start_at -= start_at % 60_000
     try:

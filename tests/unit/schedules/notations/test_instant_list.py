@@ -51,7 +51,7 @@ def test_instants_at_or_after_the_due_time_fire() -> None:
     assert "all 3 instants" in late["/dueTime"]
 
 
-def test_ttl_and_repeats_bound_it() -> None:
+def test_ttl_and_repeats_limit_a_list_of_instants() -> None:
     listed = ["2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z", "2026-12-03T00:00:00Z"]
     assert dues(asked(listed, ttl="2026-12-02T00:00:00Z")) == ["2026-12-01 00:00", "2026-12-02 00:00"]
     assert asked(listed, ttl="2026-12-02T12:00:00Z").last_at() == at("2026-12-02")
@@ -60,18 +60,18 @@ def test_ttl_and_repeats_bound_it() -> None:
     assert list(refusals(schedule=listed, ttl="2026-11-30T00:00:00Z")) == ["/ttl"]
 
 
-def test_a_hundred_instants_are_taken_and_no_more() -> None:
+def test_a_list_of_a_hundred_instants_is_accepted_and_a_longer_one_is_refused() -> None:
     listed = [rfc3339(NOW + 1_000 * each) for each in range(INSTANTS_MAX)]
     assert len(dues(asked(listed))) == 100
     assert "101 instants; expected at most 100" in refusals(schedule=[*listed, listed[0]])["/schedule"]
 
 
-def test_all_past_is_an_error() -> None:
+def test_a_list_of_past_instants_alone_is_refused() -> None:
     found = refusals(schedule=["2026-11-21T06:59:59Z", "2020-01-01T00:00:00Z"])
     assert found["/schedule"].startswith("all 2 instants are past, the latest at 2026-11-21T06:59:59.000Z")
 
 
-def test_an_empty_list_is_an_error() -> None:
+def test_an_empty_list_of_instants_is_refused() -> None:
     assert refusals(schedule=[]) == {
         "/schedule": "an empty list; expected at least one instant such as 2027-01-31T09:00:00Z"
     }
@@ -103,7 +103,7 @@ def test_every_bad_instant_is_named() -> None:
     assert list(refusals(schedule=["x", "2027-01-01T00:00:00Z", "y"])) == ["/schedule/0", "/schedule/2"]
 
 
-def test_a_list_of_instants_travels_as_numbers_and_comes_back_equal() -> None:
+def test_a_list_of_instants_is_stored_as_numbers_and_reads_back_equal() -> None:
     series = asked(["2026-12-24T14:00:00Z", "2026-12-01T00:00:00Z"])
     assert series.to_item()["schedule"] == [at("2026-12-01"), at("2026-12-24T14:00Z")]
     assert Series.from_item(series.to_item()) == series

@@ -39,7 +39,7 @@ def test_named_fields_mean_the_expression_with_the_same_fields(fields: dict[str,
     assert list(islice(series.occurrences(0), 40)) == list(islice(plain.occurrences(0), 40))
 
 
-def test_a_year_ends_the_series() -> None:
+def test_a_series_with_a_year_ends_with_it() -> None:
     series = asked({"year": "2027,2028", "dayOfMonth": 29, "month": "2"})
     assert [each.due_at for each in series.occurrences(0)] == [at("2028-02-29")]
     assert series.last_at() == at("2028-02-29")
@@ -63,7 +63,7 @@ def test_fields_that_are_left_out_decide_whether_an_expression_is_a_wildcard() -
     assert fires("0 30 2 * * *", "Europe/Paris", "2027-10-30T23:45:00Z", 1) == ["2027-10-31 00:30"]
 
 
-def test_named_fields_travel_as_an_object_and_come_back_equal() -> None:
+def test_named_fields_are_stored_as_an_object_and_read_back_equal() -> None:
     series = asked({"dayOfWeek": "MON-FRI", "hour": 3})
     item = series.to_item()
     assert item["schedule"] == {"hour": "3", "dayOfWeek": "MON-FRI"}

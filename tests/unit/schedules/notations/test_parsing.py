@@ -21,7 +21,7 @@ from sweephand.schedules.request import series_of
 NOW = at("2026-11-21T07:00:00Z")
 
 
-def test_each_form_is_recognized() -> None:
+def test_each_notation_is_recognized() -> None:
     assert isinstance(parse_schedule("30 2 * * MON-FRI").notation, Cron)
     assert isinstance(parse_schedule("0 30 2 * * MON-FRI").notation, Cron)
     assert isinstance(parse_schedule(" @hourly ").notation, Cron)
@@ -35,7 +35,7 @@ def test_each_form_is_recognized() -> None:
     assert isinstance(read_schedule(["2026-12-24T14:00:00Z"]), InstantList)
 
 
-def test_a_schedule_is_read_once() -> None:
+def test_the_parser_caches_a_schedule() -> None:
     assert parse_schedule("17 3 * * *") is parse_schedule("17 3 * * *")
 
 
@@ -55,7 +55,7 @@ def test_a_prefix_names_the_zone(text: str, zone: str | None) -> None:
     assert parse_schedule(text).zone_name == zone
 
 
-def test_a_tab_does_not_end_the_zone() -> None:
+def test_only_a_space_ends_the_zone_of_a_prefix() -> None:
     assert parse_schedule("TZ=Asia/Tokyo\t0 0 0 * * * *").zone_name == "Asia/Tokyo\t0"
 
 
@@ -90,7 +90,7 @@ def test_a_text_that_is_nearly_a_schedule_gets_a_suggestion(text: str, reason: s
 @pytest.mark.parametrize(
     "text", ["@Daily", "@reboot", "@every1h", "@", "@EVERY 1h", "@daily 5", "@yearlyy", "@every, 1h"]
 )
-def test_a_word_that_is_no_macro_is_refused(text: str) -> None:
+def test_an_unknown_macro_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError, match="is no macro; expected one of @yearly"):
         parse_schedule(text)
 
@@ -110,7 +110,7 @@ def test_a_word_that_is_no_macro_is_refused(text: str) -> None:
         ("@every 300000000h", "too long"),
     ],
 )
-def test_a_period_that_is_none_is_refused(text: str, reason: str) -> None:
+def test_an_invalid_period_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(text)
     assert reason in str(refusal.value)
@@ -125,7 +125,7 @@ def test_a_character_that_belongs_to_no_schedule_is_refused(text: str) -> None:
         parse_schedule(text)
 
 
-def test_a_schedule_may_be_long_but_not_endless() -> None:
+def test_a_schedule_of_the_maximal_length_is_accepted_and_a_longer_one_is_refused() -> None:
     every_minute = ",".join(map(str, range(60)))
     parse_schedule(f"{every_minute} {every_minute} * * * *")
     with pytest.raises(ScheduleError, match=f"at most {SCHEDULE_LENGTH_MAX} characters") as refusal:
@@ -157,7 +157,7 @@ POINTERS = {"/schedule", "/timezone", "/dueTime", "/ttl", "/repeats"}
 @example("@every 2000000h", None, "9990-01-01T00:00:00Z", None, 1)
 @example(None, "Pacific/Kiritimati", "9999-12-31T23:59:59.999Z", "P1D", 1)
 @example("0 0 * * *", "Etc/GMT+12", "P292Y", "P292Y", 1)
-def test_no_text_raises_anything_but_an_error_of_ours(
+def test_parsing_any_text_as_a_schedule_raises_no_other_error_than_a_schedule_error(
     schedule: str | None, zone: str | None, due_time: str | None, ttl: str | None, repeats: int
 ) -> None:
     try:
@@ -177,7 +177,7 @@ def test_no_text_raises_anything_but_an_error_of_ours(
 
 @unhurried
 @given(texts)
-def test_no_text_makes_a_duration_raise_anything_else(text: str) -> None:
+def test_parsing_any_text_as_a_duration_raises_no_other_error_than_a_schedule_error(text: str) -> None:
     try:
         duration_ms = parse_duration_ms(text)
     except ScheduleError:

@@ -17,7 +17,7 @@ def dues(series: Series, count: int = 6) -> list[str]:
     return [said(each.due_at) for each in islice(series.occurrences(NOW - 1), count)]
 
 
-def test_r4_is_four_fires_in_all_the_first_at_once() -> None:
+def test_r4_fires_four_times_in_all_and_first_at_once() -> None:
     series = asked("R4/PT3S")
     assert dues(series) == ["2026-11-21 07:00"] + [f"2026-11-21 07:00:0{each}.000" for each in (3, 6, 9)]
     assert series.last_at() == NOW + 9_000
@@ -115,7 +115,9 @@ def test_a_repetition_that_is_over_is_refused(schedule: str) -> None:
 
 
 @pytest.mark.parametrize(("repeats", "count"), [(1, 1), (3, 3), (4, 4), (5, 4)])
-def test_the_smaller_one_of_a_repetitions_number_and_repeats_holds(repeats: int, count: int) -> None:
+def test_the_smaller_of_the_number_of_a_repetition_and_repeats_limits_the_series(
+    repeats: int, count: int
+) -> None:
     for period in ("PT1H", "P1D"):
         series = asked(f"R4/{period}", repeats=repeats)
         occurrences = list(series.occurrences(0))
@@ -123,7 +125,7 @@ def test_the_smaller_one_of_a_repetitions_number_and_repeats_holds(repeats: int,
         assert series.last_at() == occurrences[-1].due_at
 
 
-def test_a_ttl_ends_it_too() -> None:
+def test_a_ttl_ends_a_repetition() -> None:
     assert asked("R4/P1D", ttl="P2D").last_at() == at("2026-11-23T07:00Z")
     assert asked("R/P1D", ttl="P2D").last_at() == at("2026-11-23T07:00Z")
     assert asked("R/P1D").last_at() is None
@@ -161,7 +163,7 @@ def test_the_calendar_ends_every_repetition(period: str, zone: str) -> None:
         ({"gap": "skip"}, ["2027-03-27 01:30", "2027-03-29 00:30", "2027-03-30 00:30"]),
     ],
 )
-def test_r3_is_three_fires_whatever_a_gap_drops(dst: dict[str, str], expected: list[str]) -> None:
+def test_r3_fires_three_times_although_a_gap_drops_one(dst: dict[str, str], expected: list[str]) -> None:
     series = asked("R3/2027-03-27T02:30:00/P1D", timezone="Europe/Paris", dst=dst)
     assert dues(series) == expected
     assert series.last_at() == at(expected[-1])
@@ -175,7 +177,7 @@ def test_r3_is_three_fires_whatever_a_gap_drops(dst: dict[str, str], expected: l
         ("both", ["2027-10-30 00:30", "2027-10-31 00:30", "2027-10-31 01:30"]),
     ],
 )
-def test_r3_is_three_fires_whatever_an_overlap_doubles(overlap: str, expected: list[str]) -> None:
+def test_r3_fires_three_times_although_an_overlap_doubles_one(overlap: str, expected: list[str]) -> None:
     series = asked("R3/2027-10-30T02:30:00/P1D", timezone="Europe/Paris", dst={"overlap": overlap})
     assert dues(series) == expected
     assert series.last_at() == at(expected[-1])
@@ -185,7 +187,9 @@ def test_r3_is_three_fires_whatever_an_overlap_doubles(overlap: str, expected: l
 
 @pytest.mark.parametrize("overlap", ["first", "last", "both"])
 @pytest.mark.parametrize("period", ["P1D", "P5D", "P1M", "P7M", "P1M1D"])
-def test_the_last_of_many_is_the_one_of_that_number(period: str, overlap: str) -> None:
+def test_the_last_occurrence_of_a_long_repetition_has_the_number_of_the_repetition(
+    period: str, overlap: str
+) -> None:
     series = asked(f"R30000/2090-03-28T02:30:00/{period}", timezone="Europe/Paris", dst={"overlap": overlap})
     last_at = series.last_at()
     assert last_at is not None

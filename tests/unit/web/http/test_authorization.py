@@ -71,12 +71,12 @@ def client_with_a_job() -> Client:
     return client
 
 
-def test_the_table_has_every_operation() -> None:
+def test_the_table_of_this_test_has_every_operation_of_the_api() -> None:
     assert len(TABLE) == len(OPERATIONS)
 
 
 @pytest.mark.parametrize(("method", "url", "body", "statuses"), TABLE)
-def test_each_role_may_do_what_it_may(
+def test_each_role_gets_the_status_that_the_table_names(
     method: str, url: str, body: Any, statuses: tuple[int, int, int]
 ) -> None:
     found = tuple(
@@ -88,13 +88,15 @@ def test_each_role_may_do_what_it_may(
 
 
 @pytest.mark.parametrize(("method", "url", "body", "_"), TABLE)
-def test_without_a_caller_only_what_is_open_is_answered(method: str, url: str, body: Any, _: object) -> None:
+def test_a_request_without_a_caller_gets_401_except_at_open_operations(
+    method: str, url: str, body: Any, _: object
+) -> None:
     answer = Client().send(method, url, body, caller=None)
     assert (answer.status == 401) == (url not in OPEN)
 
 
 @pytest.mark.parametrize(("method", "url", "body", "_"), [row for row in TABLE if "/ns/" in row[1]])
-def test_another_namespace_is_not_found_whether_it_exists_or_not(
+def test_a_key_of_another_namespace_gets_the_same_404_whether_a_job_exists_or_not(
     method: str, url: str, body: Any, _: object
 ) -> None:
     there = client_with_a_job().send(method, url, body, caller=STRANGER)
@@ -103,7 +105,7 @@ def test_another_namespace_is_not_found_whether_it_exists_or_not(
     assert (there.status, there.text) == (not_there.status, not_there.text)
 
 
-def test_a_refusal_names_the_role_that_would_do() -> None:
+def test_a_refusal_names_the_roles_that_may_make_the_call() -> None:
     refused = client_with_a_job().send("DELETE", JOB_URL, caller=READER)
     assert "write or admin" in refused.json["detail"]
 

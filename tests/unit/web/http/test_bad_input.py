@@ -138,7 +138,9 @@ def test_an_invalid_job_names_every_field_and_is_not_stored(job: Any, pointers: 
 @pytest.mark.parametrize(
     ("job", "pointers"), [each for each in INVALID if isinstance(each[0], dict) and "name" not in each[0]]
 )
-def test_an_invalid_job_among_many_has_the_same_pointers(job: Any, pointers: list[str]) -> None:
+def test_a_bulk_call_refuses_an_invalid_job_with_the_same_pointers_as_a_put(
+    job: Any, pointers: list[str]
+) -> None:
     client = Client()
     jobs = [{"name": "a", **JOB}, {**job, "name": "b"}, {"name": "c", **JOB}]
     results = client.send("POST", "/v1/namespaces/ns/jobs", {"jobs": jobs}).json["results"]
@@ -146,7 +148,7 @@ def test_an_invalid_job_among_many_has_the_same_pointers(job: Any, pointers: lis
     assert [each["pointer"] for each in results[1]["problem"]["errors"]] == pointers
 
 
-def test_a_field_that_is_yet_to_come_is_told_apart_from_a_mistake() -> None:
+def test_a_field_of_a_later_version_is_refused_as_not_supported_yet() -> None:
     errors = Client().put(job={**JOB, "batch": {"count": 5}, "bach": {"count": 5}}).json["errors"]
     assert errors[0] == {"pointer": "/batch", "detail": "Not supported yet. Leave it out."}
     assert errors[1]["pointer"] == "/bach"
@@ -188,7 +190,7 @@ def test_a_field_that_is_yet_to_come_is_told_apart_from_a_mistake() -> None:
         ("POST", "/v1/keys"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_400(method: str, url: str, text: str | bytes) -> None:
+def test_a_body_that_is_not_json_is_400(method: str, url: str, text: str | bytes) -> None:
     refused = Client().send(method, url, text=text)
     assert refused.status == 400
     assert refused.json["type"] == "urn:sweephand:problem:malformed"
@@ -214,11 +216,11 @@ def test_a_body_that_is_not_base64_is_400() -> None:
         ("\u00e9", 415),
     ],
 )
-def test_the_content_type_is_json(content_type: str, status: int) -> None:
+def test_a_content_type_other_than_json_is_415(content_type: str, status: int) -> None:
     assert Client().put(headers={"content-type": content_type}).status == status
 
 
-def test_a_body_without_a_content_type_is_415_before_anything_is_said_of_it() -> None:
+def test_a_body_without_a_content_type_is_415_even_if_it_is_too_large() -> None:
     client = Client()
     event = event_of("PUT", PUT, body="x" * (BODY_BYTES_MAX + 1))
     assert client.handler(event, None)["statusCode"] == 415

@@ -42,7 +42,7 @@ def details(answer: Answered) -> list[str]:
         ({**JOB, "onComplete": {"type": "job", "name": "next", "when": "alway"}}, "always"),
     ],
 )
-def test_a_slip_in_a_job_gets_the_name_that_was_meant(job: Any, meant: str) -> None:
+def test_a_misspelled_name_in_a_job_gets_a_suggestion(job: Any, meant: str) -> None:
     refused = Client().put(job=job)
     assert refused.status == 422
     assert [each for each in details(refused) if f"Did you mean {meant}?" in each], refused.text
@@ -58,7 +58,7 @@ def test_a_slip_in_a_job_gets_the_name_that_was_meant(job: Any, meant: str) -> N
         ("/v1/keys?Limit=3", "limit"),
     ],
 )
-def test_a_slip_in_a_query_gets_the_name_that_was_meant(url: str, meant: str) -> None:
+def test_a_misspelled_name_in_a_query_gets_a_suggestion(url: str, meant: str) -> None:
     refused = Client().send("GET", url)
     assert refused.status == 422
     assert f"Did you mean {meant}?" in refused.json["errors"][0]["detail"]
@@ -105,7 +105,7 @@ def test_a_name_that_resembles_no_other_gets_no_suggestion(job: Any) -> None:
         '{"\x01": 1, "\x01": 2}',
     ],
 )
-def test_a_body_that_is_no_json_is_refused_in_a_sentence_without_placeholders(text: str) -> None:
+def test_a_body_that_is_no_json_is_refused_in_a_printable_sentence_without_placeholders(text: str) -> None:
     (detail,) = details(Client().send("PUT", PUT, text=text))
     assert detail.isprintable()
     assert detail.endswith(".")
@@ -137,7 +137,9 @@ ODD = "\x00\x1b\u202e\u2028{0}%r"
         ("A\x1bB", "/v1/limits", None),
     ],
 )
-def test_a_message_prints_and_has_no_placeholder_whatever_was_sent(method: str, url: str, body: Any) -> None:
+def test_an_error_message_is_printable_and_has_no_placeholder_whatever_was_sent(
+    method: str, url: str, body: Any
+) -> None:
     refused = Client().send(method, url, body)
     assert refused.status in (404, 405, 422)
     for detail in details(refused):
@@ -145,7 +147,7 @@ def test_a_message_prints_and_has_no_placeholder_whatever_was_sent(method: str, 
         assert not re.search(r"[{](?!0[}])[a-z_]*[}]", detail), detail
 
 
-def test_a_content_type_that_does_not_print_is_shown_escaped() -> None:
+def test_a_content_type_with_control_characters_is_shown_escaped() -> None:
     headers = {"content-type": "text/pl\x1bain"}
     refused = Client().send("PUT", PUT, text=json.dumps(JOB), headers=headers)
     assert refused.status == 415
@@ -161,11 +163,11 @@ def test_a_content_type_that_does_not_print_is_shown_escaped() -> None:
         ({**JOB, "labels": {"": "ops"}}, "/labels/"),
     ],
 )
-def test_a_field_may_have_the_name_by_which_pydantic_marks_a_key(job: Any, at: str) -> None:
+def test_a_field_named_like_the_mark_of_pydantic_for_keys_is_refused_by_its_name(job: Any, at: str) -> None:
     assert Client().put("job", job).pointers == [at]
 
 
-def test_a_field_of_that_name_beside_many_jobs_is_refused_by_its_name() -> None:
+def test_a_bulk_call_refuses_a_field_named_like_the_mark_of_pydantic_for_keys_by_its_name() -> None:
     answer = Client().send(
         "POST", "/v1/namespaces/ns/jobs", {"jobs": [{**JOB, "name": "job"}], "[key]": None}
     )

@@ -23,7 +23,7 @@ WRITES = [each for each in OPERATIONS if each.method != "GET"]
 
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=lambda each: each.name)
 @pytest.mark.parametrize("text", ['{"reason": "x"}', "null", "[]", "reason=x"])
-def test_a_body_that_no_operation_reads_is_refused(operation: Operation[Any, Any], text: str) -> None:
+def test_an_operation_that_takes_no_body_refuses_one(operation: Operation[Any, Any], text: str) -> None:
     client = Client()
     client.put()
     refused = client.send(operation.method, url_of(operation), text=text)
@@ -32,14 +32,14 @@ def test_a_body_that_no_operation_reads_is_refused(operation: Operation[Any, Any
 
 
 @pytest.mark.parametrize("text", ["{}", " { } ", "", b"{}", b"\n"])
-def test_an_empty_body_is_no_body(text: str | bytes) -> None:
+def test_an_empty_object_counts_as_no_body(text: str | bytes) -> None:
     client = Client()
     client.put()
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.send("DELETE", JOB_URL, text=text, headers=headers).status == 204
 
 
-def test_a_body_that_is_not_taken_is_not_taken_at_any_size_or_in_any_code() -> None:
+def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_text() -> None:
     client = Client()
     client.put()
     assert client.send("DELETE", JOB_URL, text="x" * 1_100_000).status == 413
@@ -49,7 +49,7 @@ def test_a_body_that_is_not_taken_is_not_taken_at_any_size_or_in_any_code() -> N
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda each: each.name)
 @pytest.mark.parametrize(("header", "value"), [("If-Match", '"x"'), ("If-None-Match", "*")])
-def test_a_precondition_is_looked_at_or_refused(
+def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
     operation: Operation[Any, Any], header: str, value: str
 ) -> None:
     client = Client()
@@ -93,7 +93,7 @@ def test_a_field_without_effect_is_refused_and_a_stored_one_can_be_patched(
     assert patch({field: None, other: None}).status == 200
 
 
-def test_a_wait_limit_says_nothing_of_the_newest_that_waits() -> None:
+def test_a_wait_limit_beside_overlap_waitlatest_is_refused() -> None:
     refused = Client().put(job={**JOB, "overlap": "waitLatest", "waitLimit": 5})
     assert (refused.status, refused.pointers) == (422, ["/waitLimit"])
 

@@ -13,7 +13,7 @@ from tests.unit.web.strategies import ANYTHING, JOBS, NEARLY_JOBS, NUMBERS, SOME
 
 @SOME
 @given(job=JOBS | NEARLY_JOBS | ANYTHING)
-def test_no_job_document_is_a_fault_of_the_server(job: Any) -> None:
+def test_no_json_document_as_a_job_gets_an_answer_5xx(job: Any) -> None:
     client = Client()
     answer = client.put(job=None, text=json.dumps(job))
     assert answer.status in (201, 422)
@@ -25,7 +25,7 @@ def test_no_job_document_is_a_fault_of_the_server(job: Any) -> None:
 
 @SOME
 @given(body=ANYTHING | st.fixed_dictionaries({"jobs": st.lists(JOBS | NEARLY_JOBS | ANYTHING)}))
-def test_no_bulk_document_is_a_fault_of_the_server(body: Any) -> None:
+def test_no_json_document_as_a_bulk_call_gets_an_answer_5xx(body: Any) -> None:
     answer = Client().send("POST", "/v1/namespaces/ns/jobs", text=json.dumps(body))
     assert answer.status in (200, 422)
     if answer.status == 200:
@@ -34,7 +34,7 @@ def test_no_bulk_document_is_a_fault_of_the_server(body: Any) -> None:
 
 @SOME
 @given(text=st.text() | st.binary())
-def test_no_text_is_a_fault_of_the_server(text: str | bytes) -> None:
+def test_no_text_as_a_body_gets_an_answer_5xx(text: str | bytes) -> None:
     for method, url in (
         ("PUT", "/v1/namespaces/ns/jobs/job"),
         ("POST", "/v1/occurrences"),
@@ -45,7 +45,7 @@ def test_no_text_is_a_fault_of_the_server(text: str | bytes) -> None:
 
 @SOME
 @given(method=st.sampled_from(["GET", "PUT", "POST", "DELETE", "PATCH"]), path=st.text(), query=st.text())
-def test_no_url_is_a_fault_of_the_server(method: str, path: str, query: str) -> None:
+def test_no_url_gets_an_answer_5xx(method: str, path: str, query: str) -> None:
     client = Client()
     event_path = path.replace("?", "").encode("utf-8", "replace").decode()
     for url in (
@@ -59,7 +59,7 @@ def test_no_url_is_a_fault_of_the_server(method: str, path: str, query: str) -> 
 
 @SOME
 @given(data=ANYTHING)
-def test_data_comes_back_equal(data: Any) -> None:
+def test_the_api_shows_the_data_of_a_job_as_it_was_written(data: Any) -> None:
     client = Client()
     assert client.put(job={**JOB, "data": data}).status == 201
     shown = client.get().text
@@ -68,7 +68,7 @@ def test_data_comes_back_equal(data: Any) -> None:
 
 @SOME
 @given(number=NUMBERS)
-def test_numbers_keep_every_digit(number: str) -> None:
+def test_a_number_in_the_data_of_a_job_keeps_every_digit(number: str) -> None:
     client = Client()
     text = f'{{"data": [{number}], "schedule": "@daily", "target": {json.dumps(TARGET)}}}'
     assert client.send("PUT", "/v1/namespaces/ns/jobs/job", text=text).status == 201

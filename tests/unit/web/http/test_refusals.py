@@ -17,7 +17,7 @@ def told(job: Any, **options: Any) -> dict[str, str]:
     return {each["pointer"]: each["detail"] for each in refused.json["errors"]}
 
 
-def test_a_refused_reader_is_not_told_of_changes() -> None:
+def test_the_refusal_of_a_read_does_not_say_that_nothing_was_changed() -> None:
     assert Client().send("GET", f"{JOBS}?limit=0").json["detail"] == "1 field cannot be accepted."
 
 
@@ -25,7 +25,7 @@ def test_a_refused_reader_is_not_told_of_changes() -> None:
     ("name", "meant"),
     [("Schedule", "schedule"), ("due_time", "dueTime"), ("MAX-RUN-TIME", "maxRunTime")],
 )
-def test_a_field_spelled_otherwise_is_recognised(name: str, meant: str) -> None:
+def test_a_field_in_another_spelling_is_refused_with_the_right_spelling(name: str, meant: str) -> None:
     said = told({**JOB, name: "x"})[f"/{name}"]
     assert said.startswith(f"There is no such field here. Did you mean {meant}? The fields are: catchup, ")
 
@@ -43,7 +43,7 @@ def test_a_job_that_is_written_back_as_it_was_shown_is_refused_with_the_fields_t
     assert client.put(job=written).status == 200
 
 
-def test_the_only_field_there_is_is_told_as_one() -> None:
+def test_a_refusal_lists_the_only_field_of_a_body_that_has_one_field() -> None:
     client = Client()
     client.put()
     refused = client.send("POST", f"{JOBS}/job/pause", {"why": "x"})
@@ -56,11 +56,11 @@ def test_an_empty_value_that_must_not_be_empty_is_refused_as_empty() -> None:
     assert refused.json["errors"][0]["detail"].startswith("Must not be empty. 1 to 100 jobs")
 
 
-def test_a_bound_that_is_a_whole_number_is_told_as_one() -> None:
+def test_a_refusal_writes_a_whole_number_as_a_bound_without_decimals() -> None:
     assert told({**JOB, "retry": {"multiplier": 0.5}})["/retry/multiplier"].startswith("Must be at least 1. ")
 
 
-def test_a_header_is_told_in_its_own_spelling() -> None:
+def test_a_refused_header_has_the_pointer_of_its_own_spelling() -> None:
     job = {**JOB, "target": {**TARGET, "headers": {"Webhook-ID": "x"}}}
     assert told(job)["/target/headers/Webhook-ID"].startswith("The header webhook-id is set by Sweephand")
 
@@ -71,7 +71,7 @@ def test_a_missing_queue_is_refused_with_an_example(queue: Any) -> None:
     assert "https://sqs." in told(job)["/target/queueUrl"]
 
 
-def test_an_empty_prefix_is_a_filter_that_says_nothing() -> None:
+def test_an_empty_prefix_is_refused_as_no_filter() -> None:
     refused = Client().send("POST", "/v1/namespaces/ns/pause", {"prefix": ""})
     assert [each["detail"] for each in refused.json["errors"]] == [
         "Select the jobs: give a prefix, or labels."
@@ -81,7 +81,7 @@ def test_an_empty_prefix_is_a_filter_that_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("PUT", f"{JOBS}/job"), ("PATCH", f"{JOBS}/job"), ("POST", f"{JOBS}/job/backfill")]
 )
-def test_a_body_that_was_forgotten_is_missed_before_its_type(method: str, path: str) -> None:
+def test_a_missing_body_is_400_even_without_a_content_type(method: str, path: str) -> None:
     refused = Client().send(method, path)
     assert (refused.status, refused.json["detail"]) == (400, "The body is empty. Give a JSON object.")
 
@@ -94,7 +94,7 @@ def test_if_match_star_on_a_missing_job_says_that_there_is_none() -> None:
     )
 
 
-def test_a_503_says_what_a_repeated_request_would_make_twice() -> None:
+def test_a_503_names_the_requests_that_make_new_triggers_when_they_are_repeated() -> None:
     client = Client()
     client.put()
     failing(client.world, "queue.send")

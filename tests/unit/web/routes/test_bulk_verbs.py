@@ -51,7 +51,7 @@ def test_a_bulk_call_deletes_jobs(query: str, left: list[str]) -> None:
     assert names(client) == left
 
 
-def test_a_call_that_has_not_seen_all_says_where_to_go_on() -> None:
+def test_a_bulk_call_that_is_not_complete_returns_a_cursor() -> None:
     client = client_with_jobs()
     stored = client.world.jobs.get(JobKey("ns", "a-2"))
     assert stored is not None
@@ -88,7 +88,7 @@ def test_a_call_that_has_not_seen_all_says_where_to_go_on() -> None:
         ([], [""]),
     ],
 )
-def test_a_filter_that_says_nothing_or_cannot_be_read_is_refused(body: Any, pointers: list[str]) -> None:
+def test_an_empty_or_invalid_filter_is_refused(body: Any, pointers: list[str]) -> None:
     client = client_with_jobs()
     refused = client.send("POST", f"{URL}/pause", body)
     assert (refused.status, refused.pointers) == (422, pointers)
@@ -107,7 +107,7 @@ def test_a_filter_that_says_nothing_or_cannot_be_read_is_refused(body: Any, poin
         ("?prefix=a&cursor=x", ["/cursor"]),
     ],
 )
-def test_nothing_is_deleted_by_a_filter_that_says_nothing_or_cannot_be_read(
+def test_a_bulk_delete_with_an_empty_or_invalid_filter_deletes_nothing(
     query: str, pointers: list[str]
 ) -> None:
     client = client_with_jobs()

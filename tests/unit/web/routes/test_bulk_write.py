@@ -20,7 +20,7 @@ def named(*names: Any) -> dict[str, Any]:
     return {"jobs": [{"name": name, **JOB} for name in names]}
 
 
-def test_each_job_is_created_replaced_or_left_as_it_is() -> None:
+def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is() -> None:
     client = Client()
     first = client.send("POST", URL, named("a", "b"))
     again = client.send("POST", URL, {"jobs": [{"name": "a", **JOB}, {"name": "b", **JOB, "repeats": 2}]})
@@ -32,7 +32,7 @@ def test_each_job_is_created_replaced_or_left_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", [None, 7, "", "a/b", ".", "x" * 129, [], {"a": 1}])
-def test_a_job_without_a_valid_name_does_not_stop_the_others(name: Any) -> None:
+def test_a_bulk_call_writes_the_other_jobs_when_one_has_an_invalid_name(name: Any) -> None:
     client = Client()
     results = client.send("POST", URL, named("a", name, "b")).json["results"]
     assert [each["status"] for each in results] == [201, 422, 201]
@@ -40,7 +40,7 @@ def test_a_job_without_a_valid_name_does_not_stop_the_others(name: Any) -> None:
     assert [each["pointer"] for each in results[1]["problem"]["errors"]] == ["/name"]
 
 
-def test_an_item_that_is_no_job_does_not_stop_the_others() -> None:
+def test_a_bulk_call_writes_the_other_jobs_when_an_item_is_no_job() -> None:
     client = Client()
     body = {"jobs": [7, {"name": "a", **JOB}, {}, None]}
     results = client.send("POST", URL, body).json["results"]
@@ -48,7 +48,7 @@ def test_an_item_that_is_no_job_does_not_stop_the_others() -> None:
     assert [each["pointer"] for each in results[0]["problem"]["errors"]] == [""]
 
 
-def test_a_name_given_twice_is_written_once() -> None:
+def test_a_bulk_call_writes_a_name_that_occurs_twice_once() -> None:
     client = Client()
     results = client.send("POST", URL, named("a", "a")).json["results"]
     assert [each["status"] for each in results] == [201, 422]
@@ -72,13 +72,15 @@ def test_a_body_that_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointer
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_a_hundred_jobs_are_taken() -> None:
+def test_a_bulk_call_accepts_a_hundred_jobs() -> None:
     client = Client()
     results = client.send("POST", URL, named(*(f"job-{number}" for number in range(100)))).json["results"]
     assert {each["status"] for each in results} == {201}
 
 
-def test_a_store_that_fails_for_one_job_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bulk_call_writes_the_other_jobs_when_the_store_fails_for_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     client = Client()
     put = client.world.jobs.put
 

@@ -26,7 +26,7 @@ def report(client: Client, token: str, what: str, body: Any = None) -> Answered:
     )
 
 
-def test_a_heartbeat_is_answered_with_what_the_consumer_has_left() -> None:
+def test_the_answer_to_a_heartbeat_has_the_deadlines_of_the_run() -> None:
     client, token = client_with_a_run()
     client.world.clock.time = NOON + 60_000
     beaten = report(client, token, "heartbeat")
@@ -40,7 +40,7 @@ def test_a_heartbeat_is_answered_with_what_the_consumer_has_left() -> None:
     }
 
 
-def test_a_run_is_completed_and_says_so_again() -> None:
+def test_a_second_report_of_completion_gets_the_same_answer_and_a_later_failure_gets_409() -> None:
     client, token = client_with_a_run()
     for _ in range(2):
         done = report(client, token, "complete")
@@ -53,7 +53,7 @@ def test_a_run_is_completed_and_says_so_again() -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}, {"reason": None, "retry": None}, {"retry": True}])
-def test_a_failure_is_taken_and_the_retry_follows(body: Any) -> None:
+def test_a_reported_failure_is_accepted_and_the_run_is_tried_again(body: Any) -> None:
     client, token = client_with_a_run()
     assert report(client, token, "fail", body).status == 202
     client.world.run_until(client.world.clock.time + 10)
@@ -61,7 +61,7 @@ def test_a_failure_is_taken_and_the_retry_follows(body: Any) -> None:
     assert (run["state"], run["reason"]) == ("retrying", "The consumer reported a failure.")
 
 
-def test_a_failure_for_good_is_given_up_with_its_reason() -> None:
+def test_a_failure_reported_as_final_ends_the_run_with_its_reason() -> None:
     client, token = client_with_a_run()
     assert report(client, token, "fail", {"reason": "No such file", "retry": False}).status == 202
     client.world.run_until(client.world.clock.time + 10)
@@ -69,7 +69,7 @@ def test_a_failure_for_good_is_given_up_with_its_reason() -> None:
     assert (run["state"], run["reason"]) == ("failed", "Attempt 1 failed for good: No such file.")
 
 
-def test_a_run_is_cancelled_and_its_consumer_told_to_stop() -> None:
+def test_a_report_on_a_cancelled_run_gets_410() -> None:
     client, token = client_with_a_run()
     cancelled = client.send("POST", f"{URL}/cancel", caller=WRITER)
     assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled")
@@ -78,7 +78,7 @@ def test_a_run_is_cancelled_and_its_consumer_told_to_stop() -> None:
     assert report(client, token, "complete").status == 410
 
 
-def test_a_run_being_worked_on_is_shown_with_its_deadlines_and_without_its_token() -> None:
+def test_a_running_run_is_shown_with_its_deadlines_and_without_its_token() -> None:
     client, token = client_with_a_run()
     shown = client.send("GET", URL)
     assert shown.json["heartbeatBy"] == "2026-11-21T12:05:10.000Z"
@@ -89,7 +89,7 @@ def test_a_run_being_worked_on_is_shown_with_its_deadlines_and_without_its_token
 
 
 @pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])
-def test_a_key_that_may_write_reports_and_no_other(what: str) -> None:
+def test_only_a_key_that_may_write_can_report_on_a_run(what: str) -> None:
     client, _ = client_with_a_run()
     assert client.send("POST", f"{URL}/{what}", caller=READER).status == 403
     assert client.send("POST", f"{URL}/{what}", caller=STRANGER).status == 404
@@ -136,7 +136,7 @@ def test_a_malformed_token_lets_no_caller_in() -> None:
     ("body", "pointers"),
     [({"reason": 5}, ["/reason"]), ({"reason": "x" * 513}, ["/reason"]), ({"retry": "no"}, ["/retry"])],
 )
-def test_a_failure_that_cannot_be_read_is_named(body: Any, pointers: list[str]) -> None:
+def test_an_invalid_failure_report_is_refused_by_its_field(body: Any, pointers: list[str]) -> None:
     client, token = client_with_a_run()
     refused = report(client, token, "fail", body)
     assert (refused.status, refused.pointers) == (422, pointers)
@@ -152,19 +152,19 @@ def test_a_failure_that_cannot_be_read_is_named(body: Any, pointers: list[str]) 
         ({"maxRunTime": "31d"}, ["/maxRunTime"]),
     ],
 )
-def test_the_fields_of_a_job_about_reports_are_checked(written: Any, pointers: list[str]) -> None:
+def test_invalid_fields_for_asynchronous_completion_are_refused(written: Any, pointers: list[str]) -> None:
     refused = Client().put(job={**JOB, **written})
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_the_fields_of_a_job_about_reports_are_shown() -> None:
+def test_a_job_shows_its_fields_for_asynchronous_completion() -> None:
     client = Client()
     client.put(job={**JOB, "heartbeatTimeout": "1m", "maxRunTime": "2h"})
     shown = client.get(caller=ADMIN).json
     assert (shown["completion"], shown["heartbeatTimeout"], shown["maxRunTime"]) == ("async", "1m", "2h")
 
 
-def test_a_result_stays_with_the_run_byte_for_byte() -> None:
+def test_a_run_shows_the_result_of_its_report_and_a_different_result_gets_409() -> None:
     client, token = client_with_a_run()
     done = report(client, token, "complete", {"result": {"rows": 12, "price": 1.50}})
     assert done.status == 200
@@ -205,7 +205,7 @@ def test_the_last_failure_is_shown_when_a_later_attempt_succeeds() -> None:
     assert run["lastFailure"] == {"attempt": 1, "reason": "out of paper", "responseCode": None}
 
 
-def test_the_first_of_two_reports_rules_and_a_second_cancel_is_refused() -> None:
+def test_the_first_of_two_reports_decides_and_a_second_cancel_gets_409() -> None:
     client, token = client_with_a_run()
     assert report(client, token, "fail", {"reason": "no"}).status == 202
     assert report(client, token, "complete").status == 409

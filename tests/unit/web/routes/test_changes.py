@@ -23,7 +23,7 @@ def test_changes_are_listed_newest_first_and_page_by_page() -> None:
     assert "nextCursor" not in rest
 
 
-def test_changes_of_a_job_that_never_was_are_404() -> None:
+def test_the_changes_of_a_job_that_never_existed_are_404() -> None:
     assert Client().send("GET", f"{URL}/jobs/job/changes").status == 404
 
 

@@ -31,12 +31,12 @@ def previewed(body: Any) -> list[str]:
 
 
 @DUE_NOW
-def test_a_preview_begins_with_the_fire_that_is_due_at_once(timing: Any) -> None:
+def test_a_preview_begins_with_the_fire_that_is_due_now(timing: Any) -> None:
     assert previewed(timing)[0] == NOW
 
 
 @DUE_NOW
-def test_a_job_whose_first_fire_is_due_at_once_shows_that_fire(timing: Any) -> None:
+def test_a_job_whose_first_fire_is_due_now_shows_it_as_the_next_run(timing: Any) -> None:
     client = Client()
     written = client.put(job={**timing, "target": TARGET}).json
     assert (written["state"], written["nextRun"]) == ("active", NOW)
@@ -45,7 +45,7 @@ def test_a_job_whose_first_fire_is_due_at_once_shows_that_fire(timing: Any) -> N
     assert client.send("GET", OCCURRENCES).json["occurrences"][0]["utc"] == NOW
 
 
-def test_a_moment_later_the_fire_that_was_due_is_no_next_one() -> None:
+def test_a_fire_that_is_due_in_the_past_is_not_the_next_run() -> None:
     client = Client()
     client.put(job={"schedule": "rate(5 minutes)", "target": TARGET})
     client.world.clock.time += 1
@@ -53,7 +53,7 @@ def test_a_moment_later_the_fire_that_was_due_is_no_next_one() -> None:
     assert client.send("GET", OCCURRENCES).json["occurrences"][0]["utc"] == "2026-11-21T12:05:00.000Z"
 
 
-def test_the_fire_at_the_very_instant_of_after_is_left_out() -> None:
+def test_a_preview_leaves_out_a_fire_at_the_instant_of_after() -> None:
     assert previewed({"schedule": "rate(5 minutes)", "after": NOW})[0] == "2026-11-21T12:05:00.000Z"
 
 
@@ -80,7 +80,7 @@ def test_a_past_after_reads_ttl_and_repeats_as_of_then() -> None:
     assert previewed(body) == ["2020-02-28T00:00:00.000Z", "2020-02-29T00:00:00.000Z"]
 
 
-def test_before_1970_there_are_no_due_times() -> None:
+def test_a_preview_shows_no_due_time_before_1970() -> None:
     body = {"schedule": "@daily", "timezone": "Europe/Paris", "after": "0001-01-01T00:00:00Z", "limit": 1}
     assert previewed(body) == ["1970-01-01T23:00:00.000Z"]
 

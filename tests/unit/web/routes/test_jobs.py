@@ -8,7 +8,7 @@ from sweephand.base.errors import StoreError
 NAMES = ["a", "a.b", "~x", "a+b", "a=b", "a@b", "a:b", "a-b", "...", "A_0", "x" * 128, ".a", "=", "+", "@"]
 
 
-def test_a_put_creates_and_a_second_one_replaces() -> None:
+def test_a_put_creates_a_job_and_a_second_put_replaces_it() -> None:
     client = Client()
     created = client.put()
     replaced = client.put(job={**JOB, "schedule": "@every 2h"})
@@ -18,14 +18,14 @@ def test_a_put_creates_and_a_second_one_replaces() -> None:
     assert replaced.json["rev"] == replaced.etag.strip('"')
 
 
-def test_an_equal_definition_changes_nothing() -> None:
+def test_a_put_of_an_equal_definition_changes_nothing() -> None:
     client = Client()
     created = client.put(job={**JOB, "data": {"a": 1}, "repeats": 4})
     again = client.put(job={"data": {"a": 1}, "repeats": 4.0, "timezone": None, **JOB})
     assert (again.status, again.etag) == (200, created.etag)
 
 
-def test_an_equal_definition_changes_nothing_even_when_its_due_time_is_past() -> None:
+def test_a_put_of_an_equal_definition_changes_nothing_even_after_its_due_time() -> None:
     client = Client()
     job = {
         "dueTime": "2026-11-21T12:00:30Z",
@@ -38,7 +38,7 @@ def test_an_equal_definition_changes_nothing_even_when_its_due_time_is_past() ->
     assert client.put(job=job).etag == created.etag
 
 
-def test_a_job_is_shown_as_it_was_written_with_what_follows_from_it() -> None:
+def test_a_job_is_shown_as_it_was_written_with_the_fields_that_sweephand_derives() -> None:
     client = Client()
     job = {
         "schedule": "0 30 2 * * MON-FRI",
@@ -65,7 +65,7 @@ def test_a_job_is_shown_as_it_was_written_with_what_follows_from_it() -> None:
     assert shown.etag == f'"{shown.json["rev"]}"'
 
 
-def test_data_that_is_null_is_kept_and_data_left_out_is_not_there() -> None:
+def test_data_that_is_null_is_kept_and_data_that_is_left_out_is_not_shown() -> None:
     client = Client()
     client.put("with", {**JOB, "data": None})
     client.put("without")
@@ -87,7 +87,7 @@ def test_data_that_is_null_is_kept_and_data_left_out_is_not_there() -> None:
         '""',
     ],
 )
-def test_data_is_shown_exactly_and_kept_exactly(text: str) -> None:
+def test_data_is_stored_and_shown_byte_for_byte(text: str) -> None:
     client = Client()
     created = client.put(
         text=f'{{"dueTime": "1h", "target": {{"type":"http","url":"https://a.example"}}, "data": {text}}}',
@@ -114,7 +114,7 @@ def test_a_read_key_sees_the_names_of_headers_and_not_their_values() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_character_of_the_rule_makes_a_name(name: str) -> None:
+def test_every_character_that_the_rule_allows_can_be_in_a_name(name: str) -> None:
     client = Client()
     assert client.put(name).status == 201
     assert client.get(name).json["name"] == name
@@ -125,7 +125,7 @@ def test_every_character_of_the_rule_makes_a_name(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["a%20b", "a%22", "%23", "%3F", "x" * 129, ".", "..", "%C3%A9", "a%0A", "a%5C", "%E2%80%AE", "*"]
 )
-def test_any_other_name_is_refused_with_its_pointer(name: str) -> None:
+def test_a_name_with_another_character_is_refused_with_its_pointer(name: str) -> None:
     client = Client()
     refused = client.put(name)
     assert (refused.status, refused.pointers) == (422, ["/name"])
@@ -165,7 +165,7 @@ def test_a_list_goes_on_from_page_to_page_without_data() -> None:
     assert names == [f"job-{number}" for number in range(5)]
 
 
-def test_a_list_is_narrowed_by_state_and_labels() -> None:
+def test_a_list_can_be_filtered_by_state_and_labels() -> None:
     client = Client()
     client.put("both", {**JOB, "labels": {"team": "ops", "tier": "a:b"}})
     client.put("one", {**JOB, "labels": {"team": "ops"}})
@@ -205,12 +205,12 @@ def test_a_list_is_narrowed_by_state_and_labels() -> None:
         ("limit=99999999999999999999999999999999", ["/limit"]),
     ],
 )
-def test_a_bad_query_parameter_is_named(query: str, pointers: list[str]) -> None:
+def test_an_invalid_query_parameter_is_refused_by_its_name(query: str, pointers: list[str]) -> None:
     refused = Client().send("GET", f"/v1/namespaces/ns/jobs?{query}")
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_a_lost_precondition_changes_nothing() -> None:
+def test_a_write_whose_precondition_fails_changes_nothing() -> None:
     client = Client()
     assert client.put(headers={"If-Match": '"1-x"'}).status == 412
     assert client.put(headers={"If-Match": "*"}).status == 412
@@ -224,7 +224,7 @@ def test_a_lost_precondition_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("template", ["{}", '"1-x", {}', '{} , W/"y"', "*", " {} "])
-def test_a_precondition_that_holds_lets_the_write_through(template: str) -> None:
+def test_a_write_whose_precondition_holds_is_made(template: str) -> None:
     client = Client()
     first = client.put()
     second = client.put(job={**JOB, "repeats": 1}, headers={"if-match": template.format(first.etag)})
@@ -245,12 +245,12 @@ def test_a_precondition_that_holds_lets_the_write_through(template: str) -> None
         ("If-None-Match", ""),
     ],
 )
-def test_a_precondition_that_cannot_be_read_is_refused(name: str, value: str) -> None:
+def test_a_precondition_that_is_no_etag_is_refused(name: str, value: str) -> None:
     refused = Client().put(headers={name: value})
     assert (refused.status, refused.pointers) == (422, [f"/{name}"])
 
 
-def test_a_write_is_refused_if_none_of_its_several_revisions_rules() -> None:
+def test_if_match_with_several_etags_is_refused_if_none_of_them_is_current() -> None:
     client = Client()
     client.put()
     assert client.put(headers={"If-Match": '"a", "b"'}).status == 412
@@ -272,7 +272,7 @@ def test_a_store_that_fails_is_503_and_says_that_asking_again_is_safe(
     assert refused.headers["retry-after"] == "5"
 
 
-def test_a_fault_is_500_without_its_details(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_500_without_its_details(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client()
 
     def fail(*_: object) -> None:

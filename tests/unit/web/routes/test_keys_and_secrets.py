@@ -33,7 +33,7 @@ def test_a_key_is_shown_once_and_is_valid_for_its_namespace() -> None:
     assert client.send("GET", "/v1/keys").json["items"] == []
 
 
-def test_a_revoked_key_opens_nothing() -> None:
+def test_a_revoked_key_is_refused() -> None:
     client = Client()
     made = client.send("POST", "/v1/keys", {"namespace": "*", "role": "admin"})
     assert opened(client, made.json["key"]) == Caller(made.json["id"], "*", "admin")
@@ -43,14 +43,14 @@ def test_a_revoked_key_opens_nothing() -> None:
 
 
 @pytest.mark.parametrize("namespace", ["other", "*"])
-def test_a_namespaces_admin_makes_keys_of_that_namespace_only(namespace: str) -> None:
+def test_an_admin_of_a_namespace_makes_keys_of_that_namespace_only(namespace: str) -> None:
     client = Client()
     refused = client.send("POST", "/v1/keys", {"namespace": namespace, "role": "read"}, caller=NS_ADMIN)
     assert refused.status == 403
     assert client.keys.page(None, "", 10).items == ()
 
 
-def test_a_namespaces_admin_sees_and_revokes_keys_of_that_namespace_only() -> None:
+def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only() -> None:
     client = Client()
     key_id = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json["id"]
     assert client.send("GET", "/v1/keys", caller=STRANGER).json["items"] == []
@@ -91,7 +91,7 @@ def cursors_of(client: Client, limit: int) -> tuple[list[str], list[str]]:
         cursors.append(page["nextCursor"])
 
 
-def test_a_namespaces_admin_learns_no_ids_of_other_namespaces_keys_from_a_cursor() -> None:
+def test_a_cursor_for_an_admin_of_a_namespace_reveals_no_id_of_another_namespaces_key() -> None:
     client = Client()
     mine, others = key_ids(client, 3, "ns"), key_ids(client, 20, "elsewhere")
     shown, cursors = cursors_of(client, 2)
@@ -103,7 +103,7 @@ def test_a_namespaces_admin_learns_no_ids_of_other_namespaces_keys_from_a_cursor
 
 
 @pytest.mark.parametrize("sent", ["x", "a2V5czphYmM", "", "%00", "A" * 5_000])
-def test_a_cursor_of_keys_that_was_never_given_is_named(sent: str) -> None:
+def test_a_cursor_of_keys_that_the_api_did_not_make_is_refused_by_its_name(sent: str) -> None:
     refused = Client().send("GET", f"/v1/keys?cursor={sent}")
     assert (refused.status, refused.pointers) == (422, ["/cursor"])
 
@@ -140,7 +140,7 @@ def test_the_first_secret_is_made_when_it_is_first_asked_for() -> None:
     assert client.services.signing.active("ns") == (first["secret"],)
 
 
-def test_a_rotation_keeps_the_secret_before_for_a_day() -> None:
+def test_a_rotation_keeps_the_former_secret_for_a_day() -> None:
     client = Client()
     (first,) = client.send("GET", "/v1/namespaces/ns/signing-secrets").json["items"]
     second, kept = client.send("POST", "/v1/namespaces/ns/signing-secrets").json["items"]

@@ -43,7 +43,7 @@ def test_a_trigger_by_hand_without_data_delivers_the_jobs_data(options: dict[str
     assert [each.body for each in client.world.consumers.attempts] == [b"7"]
 
 
-def test_data_that_the_target_would_not_send_is_refused() -> None:
+def test_data_of_a_trigger_is_refused_if_the_method_of_the_target_carries_none() -> None:
     client = Client()
     client.put(job={"schedule": "@every 1h", "target": {**TARGET, "method": "GET"}})
     assert client.send("POST", f"{URL}/trigger").status == 202
@@ -57,7 +57,7 @@ def test_data_over_its_limit_is_too_large() -> None:
     assert client.send("POST", f"{URL}/trigger", {"data": "x" * 262_144}).status == 413
 
 
-def test_a_backfill_says_how_many_it_made_and_their_runs_are_found() -> None:
+def test_a_backfill_answers_with_its_count_and_its_runs_can_be_read() -> None:
     client = Client()
     client.put(job={"schedule": "*/10 * * * *", "target": TARGET})
     made = client.send(
@@ -71,7 +71,7 @@ def test_a_backfill_says_how_many_it_made_and_their_runs_are_found() -> None:
     assert len(client.send("GET", f"{URL}/runs").json["items"]) == 6
 
 
-def test_a_span_without_triggers_is_backfilled_with_none() -> None:
+def test_a_backfill_of_a_range_without_occurrences_makes_no_triggers() -> None:
     client = Client()
     client.put()
     made = client.send(

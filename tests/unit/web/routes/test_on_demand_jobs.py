@@ -19,7 +19,7 @@ def test_a_job_on_demand_is_shown_as_active_without_a_next_run() -> None:
     assert client.get().etag == created.etag
 
 
-def test_other_jobs_do_not_say_that_they_are_on_demand() -> None:
+def test_a_job_with_a_schedule_or_a_due_time_has_no_field_on_demand() -> None:
     client = Client()
     assert "onDemand" not in client.put(job=JOB).json
     assert "onDemand" not in client.put(job={**ON_DEMAND, "dueTime": "10s"}).json
@@ -42,7 +42,7 @@ def test_the_description_of_a_job_on_demand_says_that_it_has_no_occurrences() ->
     assert answer.json == {"occurrences": [], "skipped": [], "description": "Only on demand", "end": None}
 
 
-def test_a_backfill_is_told_that_there_is_nothing() -> None:
+def test_a_backfill_of_a_job_on_demand_gets_409() -> None:
     client = Client()
     client.put(job=ON_DEMAND)
     span = {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}
@@ -51,7 +51,7 @@ def test_a_backfill_is_told_that_there_is_nothing() -> None:
     assert "only on demand" in refused.json["detail"]
 
 
-def test_a_preview_still_needs_a_time() -> None:
+def test_a_preview_without_a_schedule_or_a_due_time_is_refused() -> None:
     refused = Client().send("POST", "/v1/occurrences", {})
     assert refused.status == 422
 
@@ -78,7 +78,9 @@ def test_removing_the_due_time_of_a_one_off_leaves_a_job_on_demand() -> None:
 
 
 @pytest.mark.parametrize("left", [{"jitter": "1m"}, {"catchup": {"mode": "all"}}])
-def test_a_patch_that_leaves_what_has_no_effect_names_it(left: dict[str, object]) -> None:
+def test_a_patch_to_a_job_on_demand_names_each_field_that_has_no_effect_any_more(
+    left: dict[str, object],
+) -> None:
     client = Client()
     client.put(job={**ON_DEMAND, "dueTime": "1h", **left})
     (name,) = left
@@ -88,5 +90,5 @@ def test_a_patch_that_leaves_what_has_no_effect_names_it(left: dict[str, object]
     assert client.send("PATCH", URL, {"dueTime": None, name: None}).status == 200
 
 
-def test_false_for_delete_after_completion_says_nothing() -> None:
+def test_delete_after_completion_may_be_false_for_a_job_on_demand() -> None:
     assert Client().put(job={**ON_DEMAND, "deleteAfterCompletion": False}).status == 201

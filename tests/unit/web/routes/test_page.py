@@ -44,17 +44,17 @@ def kinds(operation: str) -> dict[str, str]:
     return {row[0].split(" ")[0].removesuffix("required"): row[1] for row in reversed(rows)}
 
 
-def test_the_page_can_show_the_description() -> None:
+def test_the_page_shows_the_openapi_document() -> None:
     assert shown()["alerts"] == []
 
 
-def test_every_operation_has_its_article_and_its_link() -> None:
+def test_every_operation_has_an_article_on_the_page_and_a_link_to_it() -> None:
     names = {each.name for each in OPERATIONS}
     assert set(shown()["articles"]) == names
     assert {f"#{name}" for name in names} < set(shown()["links"])
 
 
-def test_a_field_that_takes_several_forms_says_which() -> None:
+def test_the_page_lists_the_forms_of_a_field_that_has_several() -> None:
     fields = kinds("putJob")
     assert fields["schedule"] == "text or object or list of time"
     assert fields["schedule.hour"] == "text or whole number"
@@ -83,13 +83,13 @@ def test_a_search_for_a_call_shows_all_of_it() -> None:
     assert "putJob" not in found or found["putJob"] != [row[0] for row in shown()["rows"]["putJob"] if row]
 
 
-def test_a_search_in_vain_shows_nothing_and_says_so() -> None:
+def test_a_search_without_a_match_shows_no_call_and_says_so() -> None:
     found = shown()["searched"]["neither here nor there"]
 
     assert found == {"said": "Nothing has these words.", "shown": {}, "links": 1}
 
 
-def test_a_search_that_is_cleared_shows_everything_again() -> None:
+def test_clearing_the_search_shows_every_call_again() -> None:
     found = shown()["searched"][""]
 
     assert found["said"] == ""

@@ -54,7 +54,7 @@ def test_a_patch_keeps_fields_that_it_leaves_out_and_replaces_some_fields_whole(
 
 
 @pytest.mark.parametrize("name", ["data", "retry", "labels", "description"])
-def test_null_removes(name: str) -> None:
+def test_null_in_a_patch_removes_a_field(name: str) -> None:
     client = Client()
     client.put(job=WHOLE)
     assert patched(client, {name: None}).status == 200
@@ -122,7 +122,7 @@ def test_an_invalid_patch_is_refused_by_its_field_and_changes_nothing(
     assert client.get().etag == before.etag
 
 
-def test_times_that_were_written_long_ago_are_no_error_of_a_patch_that_has_another() -> None:
+def test_a_patch_of_another_field_accepts_times_that_have_passed_since_they_were_written() -> None:
     client = Client()
     client.put(job={"dueTime": "2026-11-21T12:00:30Z", "schedule": "@every 1h", "target": TARGET})
     client.world.clock.time += 86_400_000
@@ -156,7 +156,7 @@ def test_a_missing_job_or_another_revision_is_refused() -> None:
     assert patched(client, {"repeats": 3}, headers={"If-Match": first.etag}).status == 412
 
 
-def test_data_over_its_limit_is_refused_as_a_put_of_it_is() -> None:
+def test_a_patch_with_data_over_the_limit_is_refused_as_a_put_is() -> None:
     client = Client()
     client.put()
     assert patched(client, {"data": "x" * 262_144}).status == 413
@@ -164,7 +164,9 @@ def test_data_over_its_limit_is_refused_as_a_put_of_it_is() -> None:
 
 @SOME
 @given(patch=JOBS | ANYTHING)
-def test_no_patch_is_a_fault_of_the_server_and_one_that_was_taken_changes_nothing_again(patch: Any) -> None:
+def test_no_patch_gets_an_answer_5xx_and_an_accepted_patch_changes_nothing_when_it_is_repeated(
+    patch: Any,
+) -> None:
     client = Client()
     client.put(job=WHOLE)
     answer = client.send("PATCH", URL, text=json.dumps(patch))
@@ -207,5 +209,7 @@ def test_a_merge_patch_does_what_rfc_7396_says(target: Any, patch: Any) -> None:
         ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
     ],
 )
-def test_its_cases(target: Any, patch: Any, result: Any) -> None:
+def test_a_merge_patch_gives_the_results_of_the_table_of_rfc_7396(
+    target: Any, patch: Any, result: Any
+) -> None:
     assert apply_merge_patch(target, patch) == result

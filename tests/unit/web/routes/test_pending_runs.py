@@ -17,7 +17,7 @@ def run_at(client: Client, due_at: int, index: str = "0") -> Any:
     return client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{due_at}-{index}")
 
 
-def test_a_run_that_is_due_later_is_scheduled() -> None:
+def test_a_run_that_is_due_later_is_shown_as_scheduled() -> None:
     client = Client()
     client.put(job=JOB)
     shown = run_at(client, NOON + 20_000).json
@@ -25,7 +25,7 @@ def test_a_run_that_is_due_later_is_scheduled() -> None:
     assert (shown["attempts"], shown["sequence"], shown["startedAt"]) == (0, 2, None)
 
 
-def test_a_due_run_without_a_record_is_enqueued_under_its_later_id() -> None:
+def test_a_due_run_without_a_record_is_shown_as_enqueued_under_the_id_of_its_record() -> None:
     client = Client()
     client.put(job=JOB)
     client.world.clock.time += 10_000
@@ -38,7 +38,9 @@ def test_a_due_run_without_a_record_is_enqueued_under_its_later_id() -> None:
 
 
 @pytest.mark.parametrize(("reason", "told"), [("The database moves", ": The database moves"), (None, ".")])
-def test_a_run_that_a_pause_holds_back_waits_and_says_why(reason: str | None, told: str) -> None:
+def test_a_run_that_a_pause_holds_back_is_shown_as_waiting_with_the_reason(
+    reason: str | None, told: str
+) -> None:
     client = Client()
     client.put(job=JOB)
     job = client.world.jobs.get(key_of())
@@ -95,7 +97,7 @@ def asked_for(client: Client) -> Any:
     return client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json
 
 
-def test_a_run_by_hand_is_enqueued_until_it_is_recorded() -> None:
+def test_a_run_by_hand_is_shown_as_enqueued_until_its_record_is_written() -> None:
     client = Client()
     client.put(job=JOB)
     asked = asked_for(client)
@@ -133,14 +135,14 @@ def test_an_old_run_by_hand_or_one_without_a_record_is_not_shown_as_enqueued() -
     assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{asked_for(client)['id']}").status == 404
 
 
-def test_a_job_that_is_gone_has_nothing_to_come() -> None:
+def test_a_deleted_job_has_no_scheduled_runs() -> None:
     client = Client()
     client.put(job=JOB)
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert run_at(client, NOON + 20_000).status == 404
 
 
-def test_a_trigger_that_waits_names_the_run_that_it_waits_for() -> None:
+def test_a_waiting_trigger_is_shown_with_the_run_that_it_waits_for() -> None:
     client = Client()
     client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "10m"}})
@@ -188,7 +190,7 @@ def test_waiting_runs_are_listed_page_by_page_though_the_line_moves_on_meanwhile
     assert waiting(client, f"&limit=2&cursor={first['nextCursor']}") == {"items": []}
 
 
-def test_nothing_waits_where_runs_may_overlap_or_the_job_is_deleted_and_an_unknown_job_is_not_found() -> None:
+def test_the_list_of_waiting_runs_is_empty_for_a_deleted_job_and_for_a_job_whose_runs_may_overlap() -> None:
     client = client_with_a_line()
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert waiting(client) == {"items": []}

@@ -102,6 +102,6 @@ def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor()
         ({"prefix": "x", "reason": "so"}, ["/reason"]),
     ],
 )
-def test_a_filter_that_is_none_is_named(body: Any, pointers: list[str]) -> None:
+def test_a_bulk_redrive_without_a_filter_is_refused(body: Any, pointers: list[str]) -> None:
     refused = client_with_failures().send("POST", ALL, body)
     assert (refused.status, refused.pointers) == (422, pointers)

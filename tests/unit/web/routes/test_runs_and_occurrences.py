@@ -47,14 +47,14 @@ def test_runs_are_listed_page_by_page_and_by_state() -> None:
     assert [each["sequence"] for each in failed] == [2]
 
 
-def test_a_run_is_shown_by_its_id_and_as_the_jobs_last() -> None:
+def test_a_run_is_shown_under_its_id_and_as_the_last_run_of_its_job() -> None:
     client = client_with_runs()
     run = client.send("GET", f"{RUNS}/{NOON + 30_000}-0")
     assert run.status == 200
     assert client.get().json["lastRun"] == run.json
 
 
-def test_the_last_run_of_a_job_is_none_of_an_earlier_job_of_its_name() -> None:
+def test_a_job_does_not_show_a_run_of_an_earlier_job_of_its_name_as_its_last() -> None:
     client = client_with_runs()
     client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     client.put(job={"schedule": "0 * * * * *", "target": TARGET})
@@ -91,7 +91,7 @@ def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found() 
 @pytest.mark.parametrize(
     ("query", "pointer"), [("state=over", "/state"), ("cursor=x", "/cursor"), ("limit=1000", "/limit")]
 )
-def test_a_bad_query_of_runs_is_named(query: str, pointer: str) -> None:
+def test_an_invalid_query_parameter_of_runs_is_refused_by_its_name(query: str, pointer: str) -> None:
     assert client_with_runs().send("GET", f"{RUNS}?{query}").pointers == [pointer]
 
 
@@ -111,7 +111,7 @@ def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
     ]
 
 
-def test_a_preview_shows_the_due_times_of_what_is_not_stored() -> None:
+def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored() -> None:
     client = Client()
     body = {"schedule": "@every 1h", "timezone": "America/St_Johns", "repeats": 2}
     shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
@@ -152,7 +152,7 @@ def test_an_invalid_preview_names_every_field(body: Any, pointers: list[str]) ->
 
 
 @pytest.mark.parametrize("after", ["x", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z", "", "5"])
-def test_an_instant_that_is_none_is_named(after: str) -> None:
+def test_an_invalid_instant_in_a_query_is_refused_by_its_name(after: str) -> None:
     client = Client()
     client.put()
     refused = client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}")
@@ -160,7 +160,7 @@ def test_an_instant_that_is_none_is_named(after: str) -> None:
 
 
 @pytest.mark.parametrize("after", ["0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"])
-def test_instants_at_the_ends_of_the_calendar_are_taken(after: str) -> None:
+def test_instants_at_both_ends_of_the_calendar_are_accepted(after: str) -> None:
     client = Client()
     client.put()
     assert client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}").status == 200
@@ -183,7 +183,7 @@ def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> 
     assert client.send("GET", f"{RUNS}/{run['id']}").json == run
 
 
-def test_the_rule_for_an_outage_is_shown_as_it_was_written_and_equal_to_itself() -> None:
+def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing() -> None:
     client = Client()
     job = {"schedule": "@every 10m", "target": TARGET, "catchup": {"window": "90m", "mode": None}}
     rev = client.put(job=job).json["rev"]

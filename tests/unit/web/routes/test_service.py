@@ -41,13 +41,13 @@ def test_a_stack_that_has_not_ticked_yet_says_so() -> None:
     assert "not ticked yet" in shown.json["detail"]
 
 
-def test_a_heartbeat_of_a_clock_ahead_is_no_reason_to_worry() -> None:
+def test_health_is_good_if_the_clock_of_tick_is_ahead() -> None:
     client = Client()
     client.world.leases.beat(NOON + 5_000)
     assert client.send("GET", "/v1/health", caller=None).json["heartbeatAgeSeconds"] == 0
 
 
-def test_open_operations_are_open_to_whatever_query() -> None:
+def test_an_open_operation_accepts_any_query() -> None:
     assert Client().send("GET", "/v1/openapi.json?_=1", caller=None).status == 200
 
 
@@ -55,7 +55,7 @@ def test_every_limit_is_shown() -> None:
     assert Client().send("GET", "/v1/limits").json == limits.table()
 
 
-def test_the_description_is_valid_and_tells_of_every_operation() -> None:
+def test_the_openapi_document_is_valid_and_describes_every_operation() -> None:
     text = Client().send("GET", "/v1/openapi.json", caller=None).text
     described: Any = json.loads(str(text))
     OpenAPIV31SpecValidator(described).validate()
@@ -65,7 +65,7 @@ def test_the_description_is_valid_and_tells_of_every_operation() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_the_examples_are_valid_and_are_accepted() -> None:
+def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
     for operation in OPERATIONS:
         if operation.accepts is None:
             continue
@@ -96,7 +96,7 @@ def test_a_refusal_of_the_gateway_is_described_in_the_gateways_own_form(status: 
         jsonschema.Draft202012Validator(schema).validate(content["example"])
 
 
-def test_only_a_call_for_roles_describes_our_own_403() -> None:
+def test_only_operations_with_roles_describe_a_403_of_sweephand() -> None:
     described = {
         operation.name: document()["paths"][operation.path][operation.method.lower()]["responses"]["403"]
         for operation in OPERATIONS
@@ -108,7 +108,7 @@ def test_only_a_call_for_roles_describes_our_own_403() -> None:
     assert own.keys() == {"application/json", "application/problem+json"}
 
 
-def test_the_page_is_html_that_asks_for_nothing_from_elsewhere() -> None:
+def test_the_page_is_html_that_loads_nothing_from_another_host() -> None:
     page = Client().send("GET", "/docs", caller=None)
     assert page.status == 200
     assert page.headers["content-type"].startswith("text/html")
@@ -134,7 +134,7 @@ def test_the_page_is_html_that_asks_for_nothing_from_elsewhere() -> None:
         "/v1/namespaces/ns/jobs/a%2Fb",
     ],
 )
-def test_a_path_that_there_is_not_is_a_problem_document(path: str) -> None:
+def test_an_unknown_path_is_answered_with_a_problem_document(path: str) -> None:
     answer = Client().send("GET", path)
     assert answer.status == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -150,27 +150,27 @@ def test_a_path_that_there_is_not_is_a_problem_document(path: str) -> None:
         ("DELETE", "/v1/health", "GET"),
     ],
 )
-def test_a_method_that_a_path_does_not_take_is_405_and_says_which_it_takes(
+def test_a_wrong_method_is_405_and_the_answer_lists_the_allowed_methods(
     method: str, url: str, allowed: str
 ) -> None:
     answer = Client().send(method, url)
     assert (answer.status, answer.headers["allow"]) == (405, allowed)
 
 
-def test_a_stage_in_the_path_is_passed_over() -> None:
+def test_a_stage_of_the_gateway_in_the_path_is_ignored() -> None:
     client = Client()
     event = event_of("GET", "/prod/v1/limits")
     event["requestContext"]["stage"] = "prod"
     assert client.handler(event, None)["statusCode"] == 200
 
 
-def test_an_event_that_cannot_be_understood_is_answered_all_the_same() -> None:
+def test_an_event_that_is_no_http_request_gets_an_answer() -> None:
     answer = Client().handler({}, None)
     assert answer["statusCode"] == 500
     assert json.loads(answer["body"])["type"] == "urn:sweephand:problem:internal"
 
 
-def test_a_request_is_one_line_of_log_without_what_is_secret(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_api_logs_one_line_for_each_request_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
     client = Client()
     client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read", "description": "s3cret"})
     (line,) = caplog.records

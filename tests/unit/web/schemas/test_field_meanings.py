@@ -46,11 +46,11 @@ def all_unexplained(api: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def test_every_field_that_is_sent_or_answered_says_what_it_means() -> None:
+def test_every_field_of_a_request_and_of_an_answer_has_a_description() -> None:
     assert all_unexplained(document()) == []
 
 
-def test_a_field_without_a_meaning_is_found_wherever_it_is() -> None:
+def test_the_check_finds_a_field_without_a_description_at_any_depth() -> None:
     silent = {"type": "object", "properties": {"mute": {"type": "string"}}}
     within = {"list": {"type": "array", "items": silent, "description": "Some."}}
     api = {

@@ -58,12 +58,12 @@ def takes_time_point(text: str) -> bool:
 
 
 @given(text=TEXTS | st.from_regex(DURATION_PATTERN, fullmatch=True))
-def test_a_duration_is_written_as_the_pattern_says(text: str) -> None:
+def test_the_pattern_of_durations_accepts_the_same_texts_as_the_parser(text: str) -> None:
     assert takes_duration(text) == bool(re.fullmatch(DURATION_PATTERN, text)) or len(text) > 64
 
 
 @given(text=TEXTS | st.from_regex(TIME_POINT_PATTERN, fullmatch=True))
-def test_a_time_point_is_written_as_the_pattern_says(text: str) -> None:
+def test_the_pattern_of_time_points_accepts_the_same_texts_as_the_parser(text: str) -> None:
     if not is_impossible_date(text):
         assert takes_time_point(text) == bool(re.fullmatch(TIME_POINT_PATTERN, text)) or len(text) > 64
 
@@ -78,31 +78,31 @@ def is_impossible_date(text: str) -> bool:
 @pytest.mark.parametrize(
     "text", ["10.5s", "12.25h", "+1.5h", ".5s", "1.s", "P1M", "P1Y2M3DT4H5M6S", "P1Y2D", "PT1H2S"]
 )
-def test_a_time_point_may_be_a_duration_with_a_fraction(text: str) -> None:
+def test_the_pattern_of_time_points_accepts_a_duration_with_a_fraction(text: str) -> None:
     assert takes_time_point(text)
     assert re.fullmatch(TIME_POINT_PATTERN, text)
 
 
 @pytest.mark.parametrize("text", ["-0s", "-0", "-5m", "1d12h", "P", "PT", "P1WT1H", "5", "1h 30m", ""])
-def test_a_text_that_is_no_duration_fits_neither_the_reader_nor_the_pattern(text: str) -> None:
+def test_a_text_that_is_no_duration_is_refused_by_the_parser_and_by_the_pattern(text: str) -> None:
     assert not takes_duration(text)
     assert not re.fullmatch(DURATION_PATTERN, text)
 
 
 @given(text=st.text(st.sampled_from("aZ9._~:@+=-/ é\n"), max_size=5))
-def test_a_name_is_written_as_the_pattern_says(text: str) -> None:
+def test_the_pattern_of_names_accepts_the_same_texts_as_the_code(text: str) -> None:
     assert is_name(text) == bool(re.fullmatch(NAME_PATTERN, text))
 
 
 @given(text=st.from_regex(PATH["runId"]["pattern"], fullmatch=True) | st.text(max_size=20))
-def test_a_run_is_called_as_the_pattern_says(text: str) -> None:
+def test_the_pattern_of_run_ids_accepts_every_id_that_the_code_makes(text: str) -> None:
     named = parse_run_name(text)
     if re.fullmatch(r".*[0-9]{15}.*", text):
         return  # a due time beyond the year 9999
     assert (named is not None) == bool(re.fullmatch(PATH["runId"]["pattern"], text))
 
 
-def test_every_time_zone_is_written_as_the_pattern_says() -> None:
+def test_the_pattern_of_time_zones_accepts_every_zone_of_the_database() -> None:
     schema = document()["components"]["schemas"]["JobRequest"]["properties"]["timezone"]["anyOf"][0]
     assert not [name for name in zone_names() if not re.fullmatch(schema["pattern"], name)]
 
@@ -121,7 +121,7 @@ def texts(schema: Any, path: str = "") -> list[tuple[str, Any]]:
 FREE = ("description", "reason", "labels/", "HttpTarget/properties/headers")
 
 
-def test_every_text_that_a_caller_may_write_says_how_it_is_written() -> None:
+def test_every_text_field_of_a_request_has_a_pattern_a_format_or_a_list_of_values() -> None:
     told = document()
     written = {name: each for name, each in told["components"]["schemas"].items() if name.endswith(WRITTEN)}
     assert len(written) > 10

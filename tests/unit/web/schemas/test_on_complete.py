@@ -56,7 +56,7 @@ def test_an_invalid_on_complete_is_refused_by_its_field(end: Any, pointers: list
     assert (refused.status, refused.pointers) == (422, pointers)
 
 
-def test_a_job_is_no_target_of_triggers() -> None:
+def test_a_target_of_the_type_job_is_refused_as_the_target_of_a_job() -> None:
     refused = Client().put(job={**JOB, "target": {"type": "job", "name": "next"}})
     assert (refused.status, refused.pointers) == (422, ["/target/type"])
 
@@ -71,7 +71,7 @@ def test_a_reader_sees_the_names_of_the_headers_and_not_their_values() -> None:
         assert "Bearer secret" in str(client.send("GET", where, caller=WRITER).text)
 
 
-def test_a_patch_replaces_it_whole_and_null_removes_it() -> None:
+def test_a_patch_replaces_on_complete_whole_and_null_removes_it() -> None:
     client = Client()
     client.put(job={**JOB, "onComplete": {**TARGET, "headers": {"x-a": "b"}}})
     url = "/v1/namespaces/ns/jobs/job"

@@ -31,7 +31,7 @@ def client() -> Client:
         ({"target": HTTP, "deadLetterQueue": WRONG}, "/deadLetterQueue"),
     ],
 )
-def test_a_queue_that_is_not_listed_is_refused_by_the_parameter_s_name(
+def test_a_queue_outside_of_the_list_is_refused_and_the_refusal_names_the_parameter(
     client: Client, job: dict[str, Any], at: str
 ) -> None:
     refused = client.put(job={"dueTime": "1h", **job})
@@ -41,12 +41,12 @@ def test_a_queue_that_is_not_listed_is_refused_by_the_parameter_s_name(
     assert "arn:aws:sqs:eu-west-1:123456789012:orders" in error["detail"]
 
 
-def test_a_queue_that_is_listed_is_taken_wherever_a_job_names_one(client: Client) -> None:
+def test_a_queue_in_the_list_is_accepted_in_every_field_that_names_a_queue(client: Client) -> None:
     job = {"dueTime": "1h", "target": to(RIGHT), "onComplete": to(RIGHT), "deadLetterQueue": RIGHT}
     assert client.put(job=job).status == 201
 
 
-def test_a_patch_may_not_name_another_queue_either(client: Client) -> None:
+def test_a_patch_with_a_queue_outside_of_the_list_is_refused(client: Client) -> None:
     assert client.put(job={"dueTime": "1h", "target": HTTP}).status == 201
     refused = patch(client, {"target": to(WRONG)})
     assert (refused.status, refused.pointers) == (422, ["/target/queueUrl"])
@@ -83,7 +83,7 @@ def test_data_too_large_for_a_queue_is_refused_when_the_job_is_written(
         assert answer.json["errors"] == [{"pointer": "/data", "detail": detail}]
 
 
-def test_characters_that_are_escaped_for_a_queue_count_as_they_are_sent(client: Client) -> None:
+def test_characters_that_a_queue_needs_escaped_count_with_their_escaped_length(client: Client) -> None:
     # Three bytes of UTF-8 each, and six of what is sent instead.
     data = "\uffff" * (SQS_DATA_BYTES_MAX // 4)
     refused = client.put(job={"dueTime": "1h", "target": to(RIGHT), "data": data})
@@ -93,7 +93,7 @@ def test_characters_that_are_escaped_for_a_queue_count_as_they_are_sent(client: 
     assert client.get().json["data"] == fits
 
 
-def test_a_patch_to_a_queue_minds_the_data_that_is_there(client: Client) -> None:
+def test_a_patch_to_a_queue_is_refused_if_the_stored_data_is_too_large_for_it(client: Client) -> None:
     job = {"dueTime": "1h", "target": HTTP, "data": data_of(DATA_BYTES_MAX)}
     assert client.put(job=job).status == 201
     refused = patch(client, {"target": to(RIGHT)})
@@ -101,7 +101,7 @@ def test_a_patch_to_a_queue_minds_the_data_that_is_there(client: Client) -> None
     assert patch(client, {"target": to(RIGHT), "data": 1}).status == 200
 
 
-def test_data_of_a_trigger_by_hand_has_to_fit_too(client: Client) -> None:
+def test_data_of_a_trigger_by_hand_that_is_too_large_for_the_queue_is_refused(client: Client) -> None:
     assert client.put(job={"dueTime": "1h", "target": to(RIGHT)}).status == 201
     path = "/v1/namespaces/ns/jobs/job/trigger"
     refused = client.send("POST", path, {"data": data_of(SQS_DATA_BYTES_MAX + 1)})
@@ -109,5 +109,5 @@ def test_data_of_a_trigger_by_hand_has_to_fit_too(client: Client) -> None:
     assert client.send("POST", path, {"data": data_of(SQS_DATA_BYTES_MAX)}).status == 202
 
 
-def test_the_limit_is_shown(client: Client) -> None:
+def test_the_limits_of_the_api_include_the_data_that_a_queue_accepts(client: Client) -> None:
     assert client.send("GET", "/v1/limits").json["sqsDataBytesMax"] == 261_120

@@ -63,11 +63,11 @@ from sweephand.web.schemas.schedule_description import describe
         (["2027-03-01T09:00:00Z", "2027-03-02T09:00:00Z"], "At 2 instants"),
     ],
 )
-def test_a_schedule_is_said_as_it_fires(schedule: Any, words: str) -> None:
+def test_the_description_of_a_schedule_in_english_says_when_it_fires(schedule: Any, words: str) -> None:
     assert describe(asked(schedule)) == words
 
 
-def test_a_one_off_is_said_by_its_instant() -> None:
+def test_the_description_of_a_one_off_in_english_is_its_instant() -> None:
     assert describe(asked(due_time="10s")) == "Once, at 2026-11-21T07:00:10.000Z"
 
 
@@ -86,7 +86,7 @@ fields = [
 
 @unhurried
 @given(st.tuples(*fields))
-def test_there_are_words_for_whatever_can_be_read(texts: tuple[str, ...]) -> None:
+def test_every_schedule_that_the_parser_accepts_has_a_description_in_english(texts: tuple[str, ...]) -> None:
     expression = " ".join(texts)
     try:
         read_schedule(expression)

@@ -39,14 +39,14 @@ def test_a_job_shows_its_schedule_as_it_was_written(schedule: Any) -> None:
 
 
 @pytest.mark.parametrize("schedule", FORMS)
-def test_a_preview_tells_due_times_words_and_end(schedule: Any) -> None:
+def test_a_preview_shows_due_times_a_description_and_the_end(schedule: Any) -> None:
     shown = Client().send("POST", "/v1/occurrences", {"schedule": schedule, "limit": 3}).json
     assert set(shown) == {"occurrences", "skipped", "description", "end"}
     assert shown["occurrences"]
     assert shown["description"]
 
 
-def test_a_form_that_fires_at_once_fires_at_once() -> None:
+def test_a_schedule_whose_first_fire_is_now_shows_that_fire() -> None:
     client = Client()
     client.put(job={"schedule": "R2/PT30S", "target": TARGET})
     client.world.run_until(NOON + MINUTE_MS)
@@ -76,7 +76,7 @@ def occurrences(schedule: str, after: str, **fields: Any) -> Any:
     return Client().send("POST", "/v1/occurrences", body).json
 
 
-def test_a_preview_names_the_times_that_a_gap_drops() -> None:
+def test_a_preview_lists_the_local_times_that_a_clock_change_drops() -> None:
     shown = occurrences("30 2 * * *", "2027-03-27T12:00:00Z", dst={"gap": "skip"})
     assert [each["local"] for each in shown["occurrences"]] == [
         "2027-03-29T02:30:00.000+02:00",
@@ -95,7 +95,7 @@ def test_a_preview_names_the_times_that_a_gap_drops() -> None:
         ("both", [("00:30", "+02:00", "overlap-first"), ("01:30", "+01:00", "overlap-last")], []),
     ],
 )
-def test_which_of_two_local_times_fires_is_told(
+def test_a_preview_says_which_of_two_equal_local_times_fires(
     overlap: str, fires: list[tuple[str, ...]], skipped: list[tuple[str, ...]]
 ) -> None:
     shown = occurrences("30 2 * * *", "2027-10-30T12:00:00Z", dst={"overlap": overlap})
@@ -109,7 +109,7 @@ def test_which_of_two_local_times_fires_is_told(
     assert told(shown["skipped"]) == skipped
 
 
-def test_elapsed_time_knows_no_reasons() -> None:
+def test_a_schedule_of_elapsed_time_has_no_reasons_in_its_preview() -> None:
     shown = occurrences("@every 30m", "2027-03-28T00:00:00Z")
     assert all("reason" not in each for each in shown["occurrences"])
     assert shown["skipped"] == []
@@ -160,7 +160,7 @@ def test_elapsed_time_knows_no_reasons() -> None:
     ],
 )
 @pytest.mark.parametrize("stored", [True, False])
-def test_a_refused_schedule_has_its_pointer_and_says_what_is_allowed(
+def test_a_refused_schedule_has_a_pointer_and_a_message_that_says_what_is_allowed(
     fields: dict[str, Any], pointer: str, parts: list[str], *, stored: bool
 ) -> None:
     client = Client()
@@ -173,7 +173,7 @@ def test_a_refused_schedule_has_its_pointer_and_says_what_is_allowed(
     assert all(part in detail for part in parts), detail
 
 
-def test_all_bad_parts_are_reported_at_once_with_the_other_fields() -> None:
+def test_every_bad_part_of_a_schedule_is_reported_together_with_other_bad_fields() -> None:
     schedule = ["x", "2027-01-01T00:00:00Z", 7]
     refused = Client().put(job={"schedule": schedule, "ttl": "y", "retry": {"maxAge": "z"}, "target": TARGET})
     assert refused.status == 422
