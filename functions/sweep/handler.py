@@ -16,7 +16,10 @@ with starting():
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:
-    """Sweep the shards from `firstShard` on, and log what was found in one line."""
+    """Sweep the shards from `firstShard` on, and log what was found in one line.
+
+    What failed is raised in the end. Lambda then counts an error.
+    """
     swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
     logger.info(
         "swept",
@@ -24,4 +27,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> None:
         timers=swept.timers,
         shards=swept.shards,
         finished=swept.is_finished,
+        faults=len(swept.faults),
     )
+    swept.raise_faults()

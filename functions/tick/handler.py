@@ -16,14 +16,20 @@ with starting():
 
 
 def handler(_event: dict[str, Any], context: LambdaContext) -> None:
-    """Have all due timers swept, and log in one line how many sweepers that took and what they found."""
+    """Have all due timers swept, and log in one line how many sweepers that took and what they found.
+
+    What failed is raised in the end, when all other duties are done. Lambda then counts an error.
+    """
     ticked = wheel.tick(context.get_remaining_time_in_millis())
     swept = ticked.swept
     found = (
         {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
     )
     counts = {"sweepers": ticked.sweepers, "woken": ticked.woken, "behind_ms": ticked.behind_ms}
-    logger.info("ticked", extra={**counts, **found})
-    audited = wheel.audit()
-    if audited is not None:
-        logger.info("audited", extra=audited._asdict())
+    logger.info("ticked", extra={**counts, **found, "faults": len(ticked.faults)})
+    try:
+        audited = wheel.audit()
+        if audited is not None:
+            logger.info("audited", extra=audited._asdict())
+    finally:
+        ticked.raise_faults()

@@ -226,7 +226,8 @@ class Wheelhouse:
         """Do one tick now."""
         self.meter.invocation()
         began = time.process_time()
-        self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+        ticked = self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+        ticked.raise_faults()
         self.swept_cpu_s += time.process_time() - began
 
     def _put(self, job: JobToWrite) -> None:
@@ -247,12 +248,13 @@ class Wheelhouse:
 
     def _sweep(self, first_shard: int) -> None:
         self.meter.invocation()
-        self._app.sweeper.sweep(
+        swept = self._app.sweeper.sweep(
             self._app.ports.leases.state().leases,
             owner=self._ids.token(),
             first_shard=first_shard,
             deadline=self.clock.now() + 120 * SECOND_MS,
         )
+        swept.raise_faults()
 
     def _table(self, client: "DynamoDBClient", name: str) -> Table:
         client.create_table(

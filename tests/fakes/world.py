@@ -228,20 +228,27 @@ class World:
         return self.app(clock or self.wheel_clock).sweeper
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
-        return self.sweeper().sweep(
+        """Run the sweep function. Raises its faults in the end, as the function does."""
+        swept = self.sweeper().sweep(
             self.leases.state().leases,
             owner=self.ids.token(),
             first_shard=first_shard,
             deadline=self.wheel_clock.now() + seconds * 1_000,
         )
+        swept.raise_faults()
+        return swept
 
     def tick(self) -> Ticked:
-        """Run the tick function, as the minute schedule does, and the sweepers that it starts."""
+        """Run the tick function, as the minute schedule does, and the sweepers that it starts.
+
+        Raises the faults of the tick in the end.
+        """
         ticked = self.app(self.wheel_clock).ticker.tick(
             owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000
         )
         while self.sweepers.started:
             self.sweep(self.sweepers.started.pop(0))
+        ticked.raise_faults()
         return ticked
 
     def handlers(self) -> Handlers:

@@ -70,6 +70,22 @@ def never_shrinks_a_page() -> Iterator[None]:
         yield
 
 
+@mutation(
+    "A fault in tick's own sweep keeps tick from its other duties",
+    shown_by="tests/unit/wheel/test_tick_faults.py::test_a_timer_that_is_put_off_keeps_no_delivery_function_from_being_woken_for_a_peak",
+)
+def ends_a_tick_at_a_fault() -> Iterator[None]:
+    sweep = Sweeper.sweep
+
+    def raising(*args: Any, **kwargs: Any) -> Swept:
+        swept = sweep(*args, **kwargs)
+        swept.raise_faults()
+        return swept
+
+    with patch.object(Sweeper, "sweep", raising):
+        yield
+
+
 @mutation("A sweep reads only one minute ahead of its own (horizon 120 s)")
 def reads_two_minutes() -> Iterator[None]:
     with everywhere("HORIZON_MS", 120 * SECOND_MS):

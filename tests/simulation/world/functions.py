@@ -135,12 +135,13 @@ class Functions:
         self._chronicle.figures["ticks"] += 1
 
         def body() -> None:
-            ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
+            ticked = ticker.tick(owner=self._fleet.ids.token(), deadline=clock.now() + LIMITS_MS["tick"])
             if self._scheduler.now // MINUTE_MS % _AUDIT_EVERY == 0:
                 begun_at = self._scheduler.now
                 # The limit of a step is larger than the number of objects in any seed.
                 self._fleet.audit(process.machine).step()
                 self._chronicle.bucket.audited_at = max(self._chronicle.bucket.audited_at, begun_at)
+            ticked.raise_faults()
 
         self._start(process, body)
 
@@ -190,7 +191,8 @@ class Functions:
         def body() -> None:
             leases = self._leases.state().leases
             owner, deadline = self._fleet.ids.token(), clock.now() + LIMITS_MS["sweep"]
-            sweeper.sweep(leases, owner=owner, first_shard=first_shard, deadline=deadline)
+            swept = sweeper.sweep(leases, owner=owner, first_shard=first_shard, deadline=deadline)
+            swept.raise_faults()
 
         self._start(process, body)
 

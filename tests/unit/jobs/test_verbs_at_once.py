@@ -130,7 +130,10 @@ def test_a_resume_under_a_sweep_loses_nothing_and_leaves_one_chain(mode: CatchUp
     def late_sweep(world: World) -> None:
         clock = SkewedClock(world.clock, ahead_ms=45_000)
         state = world.leases.state()
-        world.sweeper(clock).sweep(state.leases, owner="late", first_shard=0, deadline=clock.now() + 120_000)
+        swept = world.sweeper(clock).sweep(
+            state.leases, owner="late", first_shard=0, deadline=clock.now() + 120_000
+        )
+        swept.raise_faults()
 
     def check(world: World) -> None:
         scene.check(world)

@@ -55,9 +55,11 @@ def late_sweep(world: World) -> object:
     """A sweeper to whose clock every lease has ended."""
     clock = SkewedClock(world.clock, ahead_ms=45_000)
     state = world.leases.state()
-    return world.sweeper(clock).sweep(
+    swept = world.sweeper(clock).sweep(
         state.leases, owner="late", first_shard=0, deadline=clock.now() + 120_000
     )
+    swept.raise_faults()
+    return swept
 
 
 @pytest.mark.parametrize("other", [sweep, late_sweep])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of, failing
+from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
@@ -174,17 +174,6 @@ def test_several_sweepers_leave_the_next_minute_as_many() -> None:
     }
     assert world.tick().sweepers == 3
     assert sum(lease.found for lease in world.leases.state().leases) == 40
-
-
-def test_a_tick_that_cannot_start_other_sweepers_sweeps_by_itself_and_reports_that() -> None:
-    world = World(shards=4)
-    world.put(dueTime="310s")
-    world.run_until(NOON + 180_000, ticking=False)
-    busy(world, 4)
-    failing(world, "sweepers.start")
-    with pytest.raises(StoreError):
-        world.tick()
-    assert len(world.queue.waiting) == 1
 
 
 def test_two_ticks_at_once_send_nothing_twice() -> None:

@@ -52,8 +52,9 @@ def horizon(now: Instant) -> Instant:
 class Swept:
     """The result of one sweep: triggers sent, timers passed, shards claimed.
 
-    `left` are the shards that the sweeper did not visit or did not finish. `peak` is the largest number of
-    triggers that it sent ahead and that fall due within one second.
+    `left` are the shards for which the sweeper had no time. `peak` is the largest number of triggers that it
+    sent ahead and that fall due within one second. `faults` are the errors of shards that failed, and the
+    reasons of timers that were put off.
     """
 
     triggers: int
@@ -61,11 +62,17 @@ class Swept:
     shards: int
     left: tuple[int, ...] = ()
     peak: int = 0
+    faults: tuple[Exception, ...] = ()
 
     @property
     def is_finished(self) -> bool:
-        """Whether the sweeper finished every shard."""
+        """Whether the sweeper had time for every shard."""
         return not self.left
+
+    def raise_faults(self) -> None:
+        """Raise an ExceptionGroup with all faults, if there are any."""
+        if self.faults:
+            raise ExceptionGroup("not all of the wheel was swept", self.faults)
 
 
 @dataclass(slots=True)
@@ -142,34 +149,32 @@ class Sweeper:
         `leases` are the leases as tick read them. `owner` is a name that only this invocation has. The
         sweeper leaves a shard with a backlog after VISIT_MS, and returns to it after it has visited the
         others. If something fails in a shard, the shard stays at its last commit, its lease expires, and the
-        next tick finds the rest. The sweeper sweeps the other shards nevertheless. Then it raises an
-        ExceptionGroup with all failures, timers that were put off included.
+        next tick finds the rest. The sweeper sweeps the other shards nevertheless. The failures are in the
+        result, and the caller must raise them after its other duties (Swept.raise_faults).
         """
         sweep = _Sweep(owner, deadline, Pace())
         waiting = deque(sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard)))
         triggers = timers = 0
         seconds: Counter[int] = Counter()
         shards: set[int] = set()
-        errors: list[Exception] = []
+        faults: list[Exception] = []
         while waiting and not sweep.is_over(self._clock.now()):
             lease = waiting.popleft()
             try:
                 hold = self._visit(lease, sweep, are_others_waiting=bool(waiting))
             except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
-                errors.append(error)
+                faults.append(error)
                 continue
             if hold is None:
                 continue
             triggers, timers = triggers + hold.triggers, timers + hold.timers
             seconds.update(hold.seconds)
             shards.add(lease.shard)
-            errors += hold.faults
+            faults += hold.faults
             if hold.left_at is not None:
                 waiting.append(hold.lease)
-        if errors:
-            raise ExceptionGroup("not all of the wheel was swept", errors)
         left = tuple(lease.shard for lease in waiting)
-        return Swept(triggers, timers, len(shards), left, _peak(seconds))
+        return Swept(triggers, timers, len(shards), left, _peak(seconds), tuple(faults))
 
     def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> _Hold | None:
         """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""

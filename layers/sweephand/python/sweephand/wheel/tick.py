@@ -1,6 +1,6 @@
 """Ticking: once a minute, how many sweepers that minute needs, and from which shards they start."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sweephand.base.errors import StoreError
@@ -23,13 +23,20 @@ class Ticked:
     """The result of a tick: the number of sweepers, and its own sweep if one sweeper sufficed.
 
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
-    many delivery functions were woken: a few in each fourth minute, and more before a peak.
+    many delivery functions were woken: a few in each fourth minute, and more before a peak. `faults` are the
+    errors of all that failed, those of its own sweep included.
     """
 
     sweepers: int
     swept: Swept | None
     behind_ms: int = 0
     woken: int = 0
+    faults: tuple[Exception, ...] = ()
+
+    def raise_faults(self) -> None:
+        """Raise an ExceptionGroup with all faults, if there are any."""
+        if self.faults:
+            raise ExceptionGroup("not all of the tick was done", self.faults)
 
 
 def is_behind(lease: Lease, now: Instant) -> bool:
@@ -83,42 +90,56 @@ class Ticker:
     def tick(self, *, owner: str, deadline: Instant) -> Ticked:
         """Write the heartbeat, raise the number of shards if needed, and have everything due swept.
 
-        Two ticks at once do no harm, because leases keep their sweepers apart. Raises StoreError if sweepers
-        could not be started, and an ExceptionGroup if shards could not be swept. In both cases all that was
-        possible has been done. If its own sweep had no time for some shards, these get sweepers at once.
-        Then it wakes delivery functions if too few are warm for what comes.
+        Two ticks at once do no harm, because leases keep their sweepers apart. If its own sweep had no time
+        for some shards, these get sweepers at once. Then it wakes delivery functions if too few are warm for
+        what comes. A duty that fails keeps it from no other one. The failures are in the result, and the
+        caller must raise them after its other duties (Ticked.raise_faults). Only if the leases cannot be
+        read, tick does nothing more, and raises StoreError.
         """
         now = self._clock.now()
-        self._leases.beat(now)
+        faults: list[Exception] = []
+        _attempt(lambda: self._leases.beat(now), faults)
         state = self._leases.state()
         if state.shards < self._shards:
-            self._leases.raise_shards(self._shards)
+            _attempt(lambda: self._leases.raise_shards(self._shards), faults)
             state = self._leases.state()
-        ticked = self._sweep(state, now, owner, deadline)
+        ticked = self._sweep(state, now, owner, deadline, faults)
         # What its own sweep found is known at once, and what other sweepers find is known to the next tick.
         peak = max(peak_known(state, now), 0 if ticked.swept is None else ticked.swept.peak)
         # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
-        return replace(ticked, woken=self._warm_functions.wake(peak, now))
+        return replace(ticked, woken=self._warm_functions.wake(peak, now), faults=tuple(faults))
 
-    def _sweep(self, state: WheelState, now: Instant, owner: str, deadline: Instant) -> Ticked:
+    def _sweep(
+        self, state: WheelState, now: Instant, owner: str, deadline: Instant, faults: list[Exception]
+    ) -> Ticked:
+        if not state.leases:
+            # The first shard of a new stack could not be written.
+            return Ticked(0, None)
         count = sweepers_needed(state, self._sweepers_max, now)
         oldest = oldest_left(state, now)
         behind_ms = 0 if oldest is None else max(0, now - oldest)
         # Each minute begins at another shard. So every shard has its turn, even if time suffices for a few
         # only.
         shards = _from([lease.shard for lease in state.leases], now // BUCKET_MS)
-        if count == 1:
-            swept = self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
-            if swept.left:
-                self._sweepers.start(_spread(swept.left, self._sweepers_max))
-            return Ticked(1, swept, behind_ms)
-        try:
-            self._sweepers.start(_spread(shards, count))
-        except StoreError:
-            # One sweeper is too few, but better than none. Leases keep it apart from those that were started.
-            self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
-            raise
-        return Ticked(count, None, behind_ms)
+        if count > 1 and _attempt(lambda: self._sweepers.start(_spread(shards, count)), faults):
+            return Ticked(count, None, behind_ms)
+        # If several are needed and cannot be started, one is too few, but better than none. Leases keep it
+        # apart from those that were started.
+        swept = self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
+        faults += swept.faults
+        if swept.left and count == 1:
+            _attempt(lambda: self._sweepers.start(_spread(swept.left, self._sweepers_max)), faults)
+        return Ticked(1, swept, behind_ms)
+
+
+def _attempt(duty: Callable[[], object], faults: list[Exception]) -> bool:
+    """Do a duty; return whether it was done. A StoreError is added to `faults`."""
+    try:
+        duty()
+    except StoreError as error:
+        faults.append(error)
+        return False
+    return True
 
 
 def _from(shards: Sequence[int], number: int) -> Sequence[int]:

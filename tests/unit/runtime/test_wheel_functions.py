@@ -1,0 +1,71 @@
+"""The tick function and the sweep function: what fails is raised when all duties are done."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.fakes.faults import calls_of
+from tests.fakes.functions import function
+from tests.fakes.shards import sent, written
+from tests.fakes.world import NOON, World
+
+from sweephand.base.timing import AUDIT_MINUTE
+from sweephand.model.timer import UnreadTimer, position_key
+from sweephand.runtime import wheel
+
+NOW = NOON + AUDIT_MINUTE * 60_000
+
+
+class Context:
+    """What Lambda tells of an invocation."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """The time that is left."""
+        return 55_000
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The stack of the functions, with a trigger that is due and a timer that cannot be read."""
+    world = World(NOW, shards=1)
+    app = world.app(world.clock)
+    monkeypatch.setattr(wheel, "app", lambda: app)
+    written(world, "sound", NOW)
+    world.timers.put([UnreadTimer(0, f"{position_key(NOW)}#ns/job#1-a#occurrence#", {}, "damaged")])
+    return world
+
+
+def run(handler: Callable[..., Any]) -> None:
+    with pytest.raises(ExceptionGroup):
+        handler({"firstShard": 0}, Context())
+
+
+@pytest.mark.parametrize(("name", "event"), [("tick", "ticked"), ("sweep", "swept")])
+def test_a_function_that_puts_a_timer_off_logs_what_it_found_before_it_fails(
+    world: World, caplog: pytest.LogCaptureFixture, name: str, event: str
+) -> None:
+    with caplog.at_level("INFO"):
+        run(function(name).handler)
+    assert sent(world) == ["sound"]
+    assert event in [each.message for each in caplog.records]
+
+
+def test_a_tick_that_puts_a_timer_off_does_the_step_of_the_audit(world: World) -> None:
+    calls = calls_of(world, lambda: run(function("tick").handler))
+    assert "after audits.position" in calls
+
+
+def test_a_tick_of_which_the_sweep_and_the_audit_fail_raises_both(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AuditFailedError(Exception):
+        pass
+
+    def failing() -> None:
+        raise AuditFailedError
+
+    monkeypatch.setattr(wheel, "audit", failing)
+    with pytest.raises(ExceptionGroup) as caught:
+        function("tick").handler({}, Context())
+    assert isinstance(caught.value.__context__, AuditFailedError)
+    assert len(sent(world)) == 1
