@@ -52,7 +52,7 @@ def takes_unprocessed_for_absent() -> Iterator[None]:
         yield
 
 
-@mutation("One key travels twice in one batch", stores=wire)
+@mutation("A batch write has one key twice", stores=wire)
 def sends_keys_twice() -> Iterator[None]:
     put_batch = Table.put_batch
 
@@ -69,7 +69,7 @@ def denies_own_job() -> Iterator[None]:
         yield
 
 
-@mutation("A deletion that the SDK repeated counts as one that found no job", stores=wire)
+@mutation("A deletion that the SDK repeated is answered as if there was no job", stores=wire)
 def denies_own_deletion() -> Iterator[None]:
     def delete(store: DynamoJobs, job: Any, in_time: Callable[[], bool]) -> bool:
         with only_while(in_time):

@@ -42,7 +42,7 @@ def _paging(change: Callable[[Page[Job], int], Page[Job]]) -> Any:
     return built(Bulk, other)
 
 
-@mutation("A bulk call counts jobs that could not be written, and is acknowledged")
+@mutation("A bulk call counts jobs that it could not write, and acknowledges the call")
 def bulk_counts_what_failed() -> Iterator[None]:
     is_done = Bulk._is_done
 
@@ -55,7 +55,7 @@ def bulk_counts_what_failed() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call is acknowledged before it has written")
+@mutation("The API acknowledges a bulk call before it has written the jobs")
 def bulk_acknowledges_first() -> Iterator[None]:
     def change(ports: Ports) -> None:
         def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
@@ -77,7 +77,7 @@ def _undisturbed(task: Callable[[], bool]) -> None:
         task()
 
 
-@mutation("A bulk pause is acknowledged, and nothing is written")
+@mutation("The API acknowledges a bulk pause and writes nothing")
 def bulk_pauses_nothing() -> Iterator[None]:
     def change(ports: Ports) -> None:
         ports["pauser"] = Instead(ports["pauser"], pause=lambda *_, **__: None)
@@ -152,7 +152,7 @@ def bulk_ignores_labels() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call counts all jobs that it looked at")
+@mutation("A bulk call counts every job that it reads, changed or not")
 def bulk_counts_what_it_read() -> Iterator[None]:
     each = Bulk._each
 
@@ -174,7 +174,7 @@ def bulk_deletes_by_pausing() -> Iterator[None]:
         yield
 
 
-@mutation("A bulk call stops at the first job that fails, and is acknowledged")
+@mutation("A bulk call stops at the first job that fails, and acknowledges the call")
 def bulk_stops_at_first_failure() -> Iterator[None]:
     deal_with = Bulk._handle
 

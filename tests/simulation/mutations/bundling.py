@@ -35,9 +35,7 @@ def acknowledges_bundles_first() -> Iterator[None]:
         yield
 
 
-@mutation(
-    "A bundle that comes again is opened again, so that a trigger that crashes functions takes it along"
-)
+@mutation("A bundle that is received again is not split, so a poison trigger ends the others too")
 def splits_no_bundle() -> Iterator[None]:
     whole = Intake._whole
 
@@ -48,7 +46,7 @@ def splits_no_bundle() -> Iterator[None]:
         yield
 
 
-@mutation("The triggers of a bundle that comes again forget how many functions may have crashed over them")
+@mutation("The triggers of a bundle that is received again lose their counts of crashes")
 def forgets_crashes_of_bundles() -> Iterator[None]:
     with everywhere("singles_of", lambda bundle, _: list(bundle.triggers)):
         yield

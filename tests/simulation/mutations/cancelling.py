@@ -25,7 +25,7 @@ def claims_what_was_cancelled() -> Iterator[None]:
         yield
 
 
-@mutation("A cancel is acknowledged, and nothing is written")
+@mutation("The API acknowledges a cancel and writes nothing")
 def forgets_cancels() -> Iterator[None]:
     end = Callbacks._end
 

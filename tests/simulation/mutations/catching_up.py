@@ -13,7 +13,7 @@ from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 
 
-@mutation("Catch-up is decided at the delivery, so a trigger that had to wait is a misfire, too")
+@mutation("The delivery function decides on catch-up, so a trigger that had to wait becomes a misfire")
 def catches_up_at_delivery() -> Iterator[None]:
     deliver = Deliverer.deliver
 

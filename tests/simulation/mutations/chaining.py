@@ -31,7 +31,7 @@ def misses_what_follows() -> Iterator[None]:
         yield
 
 
-@mutation("A job without an occurrence left takes no more chained triggers")
+@mutation("A job without further occurrences refuses chained triggers")
 def ends_chains_with_series() -> Iterator[None]:
     trigger = Notifier._trigger
 

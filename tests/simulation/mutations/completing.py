@@ -47,7 +47,7 @@ def ignores_heartbeats() -> Iterator[None]:
         yield
 
 
-@mutation("The first look at a run ends it, whatever heartbeats came")
+@mutation("The first deadline message ends its run, even if heartbeats came")
 def fails_at_first_look() -> Iterator[None]:
     with patch.object(deadlines, "DEADLINE_GRACE_MS", -HOUR_MS):
         yield
@@ -68,7 +68,7 @@ def arms_no_deadline() -> Iterator[None]:
         yield
 
 
-@mutation("After a heartbeat, no next look at the run is sent")
+@mutation("A deadline message that finds a newer heartbeat sends no message for the next deadline")
 def looks_once() -> Iterator[None]:
     def change(ports: Ports) -> None:
         ports["requeue"] = Instead(ports["requeue"], send_at=lambda *_: None)
@@ -78,7 +78,7 @@ def looks_once() -> Iterator[None]:
 
 
 @mutation(
-    "Every copy of a look at a run sends a next look",
+    "Every copy of a deadline message sends a message for the next deadline",
     shown_by="tests/unit/runs/test_async_kills.py::test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost",
 )
 def multiplies_looks() -> Iterator[None]:
@@ -96,7 +96,7 @@ def multiplies_looks() -> Iterator[None]:
 
 
 @mutation(
-    "An acceptance is recorded before the look at its deadline is sent",
+    "The acceptance of a run is recorded before its deadline message is sent",
     shown_by="tests/unit/runs/test_async_kills.py::test_a_run_comes_to_its_end_wherever_a_function_is_killed",
 )
 def records_before_its_deadline() -> Iterator[None]:
@@ -204,7 +204,7 @@ def forgets_failures() -> Iterator[None]:
 
 
 @mutation(
-    "A later attempt begins by its retry rule, though its trigger is not due by that clock",
+    "A retry begins although its trigger is not due yet by the clock of the function",
     shown_by="tests/unit/runs/test_async.py::test_a_retry_decided_by_a_clock_that_is_behind_is_not_early",
 )
 def retries_early() -> Iterator[None]:

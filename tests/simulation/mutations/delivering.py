@@ -42,7 +42,9 @@ def drops_unknown() -> Iterator[None]:
         yield
 
 
-@mutation("A trigger of an unknown revision is dropped after 20 s, which an API's commit may take")
+@mutation(
+    "A trigger of an unknown revision is dropped after 20 s, although the API may take longer to commit"
+)
 def drops_unknown_soon() -> Iterator[None]:
     with everywhere("UNKNOWN_GRACE_MS", 20 * SECOND_MS):
         yield
@@ -68,13 +70,13 @@ def buries_what_is_newer() -> Iterator[None]:
         yield
 
 
-@mutation("A request leaves however long ago its job was read")
+@mutation("A request is sent however long ago its job was read")
 def trusts_old_reads() -> Iterator[None]:
     with everywhere("JOB_READ_AGE_MAX_MS", HOUR_MS):
         yield
 
 
-@mutation("The job is not read again when the connection stands")
+@mutation("The job is not read again after the connection is made")
 def does_not_look_again() -> Iterator[None]:
     def change(ports: Ports) -> None:
         targets = ports["targets"]
@@ -89,7 +91,7 @@ def does_not_look_again() -> Iterator[None]:
         yield
 
 
-@mutation("A request that was made before its job changed still leaves when the connection stands")
+@mutation("A request that was prepared before its job changed is sent after the connection is made")
 def sends_what_is_outdated() -> Iterator[None]:
     def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str) -> _Sent:
         latest = read
@@ -106,7 +108,7 @@ def sends_what_is_outdated() -> Iterator[None]:
         yield
 
 
-@mutation("A later attempt begins even if its claim is refused")
+@mutation("A retry begins even if its claim is refused")
 def ignores_claims() -> Iterator[None]:
     def change(ports: Ports) -> None:
         runs = ports["runs"]
@@ -120,7 +122,7 @@ def ignores_claims() -> Iterator[None]:
         yield
 
 
-@mutation("A receive for which no function started counts as a crash")
+@mutation("A receive for which Lambda started no function counts as a crash")
 def takes_receives_for_crashes() -> Iterator[None]:
     def crashes(_: Intake, message: TriggerMessage) -> bool:
         return message.crashes >= CRASHES_MAX
@@ -218,7 +220,7 @@ def records_before_burying() -> Iterator[None]:
         yield
 
 
-@mutation("A message is put back without a copy being sent")
+@mutation("A message is acknowledged to be put back, and no copy of it is sent")
 def puts_nothing_back() -> Iterator[None]:
     with patch.object(waiting.Requeue, "put_back", lambda *_: None):
         yield

@@ -33,13 +33,13 @@ def keeps_three_revisions() -> Iterator[None]:
         yield
 
 
-@mutation("A revision for which a job has no room is not filed")
+@mutation("A revision that does not fit into its job's item is not filed")
 def files_no_revision() -> Iterator[None]:
     with built(Commits, _files_nothing):
         yield
 
 
-@mutation("A revision is filed after the commit that forgets it")
+@mutation("A revision is filed after the commit that removes it from its job")
 def files_after_commit() -> Iterator[None]:
     deferred = Deferred()
 
@@ -63,7 +63,7 @@ def _marked_once(_: JobReads, message: TriggerMessage, __: JobRead) -> TriggerMe
     return message
 
 
-@mutation("The delivery function does not look for a revision that a job has forgotten")
+@mutation("The delivery function does not read filed revisions")
 def delivers_what_is_remembered() -> Iterator[None]:
     def remembered(_: JobReads, of: HasRevision, job: Job | None, __: Instant) -> Revision | None:
         return revision_of(job, of.uid, of.rev)
@@ -72,7 +72,7 @@ def delivers_what_is_remembered() -> Iterator[None]:
         yield
 
 
-@mutation("The parts of a range are marked as owed, whatever happens to its revision")
+@mutation("The triggers of a range are marked as owed, even if their revision ends before them")
 def owes_all_of_a_range() -> Iterator[None]:
     def owed(whole: RangeMessage) -> Iterator[Message]:
         return split_range(whole._replace(is_owed=True))
@@ -81,7 +81,7 @@ def owes_all_of_a_range() -> Iterator[None]:
         yield
 
 
-@mutation("A trigger that waited stays owed, whatever becomes of its revision", first=4_500)
+@mutation("A trigger that had to wait stays owed, even if its revision has ended", first=4_500)
 def owes_what_waited() -> Iterator[None]:
     mark_owed = JobReads.mark_owed
 
@@ -92,7 +92,7 @@ def owes_what_waited() -> Iterator[None]:
         yield
 
 
-@mutation("A sweeper does not look for a revision that a job has forgotten")
+@mutation("A sweeper does not read filed revisions")
 def sweeps_what_is_remembered() -> Iterator[None]:
     def as_they_are(
         _: DueJobReads, __: Sequence[OccurrenceTimer], jobs: Mapping[JobKey, Job]

@@ -20,9 +20,7 @@ def _in_order(shards: Sequence[int], _: int) -> Sequence[int]:
     return shards
 
 
-@mutation(
-    "One sweeper begins with shard 0 each minute, finishes each shard first, and does not report what is left"
-)
+@mutation("The only sweeper begins with shard 0, finishes each shard, and does not report what is left")
 def begins_with_shard_0_and_forgets() -> Iterator[None]:
     sweep = Sweeper.sweep
 
@@ -47,7 +45,7 @@ def begins_with_shard_0() -> Iterator[None]:
 
 
 @mutation(
-    "One call writes a successor once for each timer that leads to it",
+    "A sweep writes one successor once for each timer of its series",
     shown_by="tests/unit/wheel/test_expand.py::test_two_timers_that_lead_to_one_successor_give_one",
 )
 def writes_successors_twice() -> Iterator[None]:
@@ -59,7 +57,7 @@ def writes_successors_twice() -> Iterator[None]:
 
 
 @mutation(
-    "A sweeper always takes a whole page, however slow the stores are",
+    "A sweeper always reads a whole page, however slow the stores are",
     shown_by="tests/unit/wheel/test_pace.py::test_a_portion_takes_half_of_what_is_left_at_most_or_is_a_single_timer",
 )
 def never_shrinks_a_page() -> Iterator[None]:
@@ -86,7 +84,7 @@ def ends_a_tick_at_a_fault() -> Iterator[None]:
         yield
 
 
-@mutation("A sweep reads only one minute ahead of its own (horizon 120 s)")
+@mutation("A sweep reads only one minute beyond the present one (horizon 120 s)")
 def reads_two_minutes() -> Iterator[None]:
     with everywhere("HORIZON_MS", 120 * SECOND_MS):
         yield

@@ -34,19 +34,19 @@ def _unasked(use_case: type) -> Any:
     return built(use_case, change)
 
 
-@mutation("A job does not go with its last run")
+@mutation("A job with `deleteAfterCompletion` is not deleted after its last run")
 def stays() -> Iterator[None]:
     with patch.object(JobExpiry, "ended", lambda *_: None):
         yield
 
 
-@mutation("A job goes with its last run though a trigger holds its line", first=2_500)
+@mutation("A job is deleted after its last run although a trigger holds its line", first=2_500)
 def goes_without_its_line() -> Iterator[None]:
     with patch.object(JobExpiry, "_is_line_used", lambda *_: False):
         yield
 
 
-@mutation("A job stays if its last run was reported on")
+@mutation("A job is not deleted if its consumer reported the end of the last run")
 def stays_after_reports() -> Iterator[None]:
     report = Callbacks.__init__
 
@@ -58,7 +58,7 @@ def stays_after_reports() -> Iterator[None]:
         yield
 
 
-@mutation("A job stays if its last run was given up")
+@mutation("A job is not deleted if its last run was given up")
 def stays_after_failures() -> Iterator[None]:
     ended = JobExpiry.ended
 
@@ -70,13 +70,13 @@ def stays_after_failures() -> Iterator[None]:
         yield
 
 
-@mutation("A job stays if its last occurrences were skipped as misfires")
+@mutation("A job is not deleted if its last occurrences were skipped as misfires")
 def stays_after_misfires() -> Iterator[None]:
     with _unasked(TriggerRanges), _unasked(Resumer):
         yield
 
 
-@mutation("A job goes with its first run that is over")
+@mutation("A job is deleted after its first run")
 def goes_with_the_first() -> Iterator[None]:
     def wants(job: Job, now: Instant) -> bool:
         return job.definition.deletes_after_completion and job.paused_at is None and not job.is_gone(now)
@@ -88,13 +88,13 @@ def goes_with_the_first() -> Iterator[None]:
         yield
 
 
-@mutation("A job goes when its last occurrence is past, whatever state its runs are in")
+@mutation("A job is deleted when its last occurrence is past, although runs are not over")
 def goes_with_the_last_occurrence() -> Iterator[None]:
     with patch.object(JobExpiry, "_are_over", lambda *_: True):
         yield
 
 
-@mutation("A job goes with the run of its last occurrence, though other runs of it go on")
+@mutation("A job is deleted after the run of its last occurrence, although other runs of it are not over")
 def goes_though_others_go_on() -> Iterator[None]:
     are_over = JobExpiry._are_over
 
@@ -108,7 +108,7 @@ def goes_though_others_go_on() -> Iterator[None]:
         yield
 
 
-@mutation("A job goes though an occurrence that has not begun is still on its way")
+@mutation("A job is deleted although an occurrence of it has not been delivered yet")
 def goes_before_all_began() -> Iterator[None]:
     def known(self: JobExpiry, job: Job, run: Run | None, _: Instant) -> bool:
         page = self._runs.page(job.key, None, "", 50).items
@@ -119,7 +119,7 @@ def goes_before_all_began() -> Iterator[None]:
         yield
 
 
-@mutation("A paused job goes, too")
+@mutation("A paused job is deleted after its last run")
 def goes_while_paused() -> Iterator[None]:
     def ending(job: Job, now: Instant) -> bool:
         wants = job.definition.deletes_after_completion
@@ -129,13 +129,13 @@ def goes_while_paused() -> Iterator[None]:
         yield
 
 
-@mutation("A job without `deleteAfterCompletion` goes")
+@mutation("A job without `deleteAfterCompletion` is deleted after its last run")
 def goes_unasked() -> Iterator[None]:
     with patch("sweephand.model.definition.Definition.deletes_after_completion", property(lambda _: True)):
         yield
 
 
-@mutation("A job goes when a run of an earlier job of its name is over")
+@mutation("A job is deleted when a run of an earlier job of its name is over")
 def goes_by_name() -> Iterator[None]:
     def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:
@@ -155,7 +155,7 @@ def goes_by_name() -> Iterator[None]:
         yield
 
 
-@mutation("As a job goes, its version of when the last run began overwrites newer ones")
+@mutation("The deletion of a job after its last run overwrites newer versions of the job")
 def goes_as_it_was() -> Iterator[None]:
     def ended(self: JobExpiry, job: Job | None, run: Run | None = None) -> None:
         if job is None or not job.definition.deletes_after_completion:
@@ -171,7 +171,7 @@ def goes_as_it_was() -> Iterator[None]:
         yield
 
 
-@mutation("The item of a job that goes is removed at once")
+@mutation("The item of a job is removed at once after its last run")
 def removes_items() -> Iterator[None]:
     ended = JobExpiry.ended
 

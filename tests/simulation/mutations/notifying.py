@@ -71,7 +71,7 @@ def records_before_notifying() -> Iterator[None]:
         yield
 
 
-@mutation("Each notification of one end has another id")
+@mutation("Each copy of a notification has another id")
 def renames_ends() -> Iterator[None]:
     numbers = count()
 
@@ -82,13 +82,13 @@ def renames_ends() -> Iterator[None]:
         yield
 
 
-@mutation("A notification leaves before its end is recorded")
+@mutation("A notification is sent before the end of its run is recorded")
 def notifies_too_early() -> Iterator[None]:
     with patch.object(notify, "is_recorded", lambda *_: True):
         yield
 
 
-@mutation("A notification is dropped if its end is not recorded yet")
+@mutation("A notification is dropped if the end of its run is not recorded yet")
 def notifies_only_at_once() -> Iterator[None]:
     with patch.object(notify.Notifier, "_unrecorded", lambda *_: Outcome("dropped")):
         yield

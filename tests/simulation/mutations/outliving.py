@@ -26,7 +26,7 @@ def leaves_threads_behind() -> Iterator[None]:
         yield
 
 
-@mutation("A later attempt to a FIFO queue has an id of its own only if the job is asynchronous now")
+@mutation("A retry to a FIFO queue has a deduplication id of its own only if its job is asynchronous now")
 def repeats_deduplication_ids() -> Iterator[None]:
     def must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
         return message.attempt > 1 and run_token is not None
@@ -35,7 +35,7 @@ def repeats_deduplication_ids() -> Iterator[None]:
         yield
 
 
-@mutation("A connection over which nothing was sent is closed, and a new one may take as long again")
+@mutation("A connection over which nothing was sent is closed, so a new one may take as long again")
 def closes_what_it_did_not_use() -> Iterator[None]:
     send = Attempts._send
 

@@ -44,7 +44,7 @@ def frees_no_line() -> Iterator[None]:
         yield
 
 
-@mutation("A skipped trigger frees the line of the run that is under way")
+@mutation("A skipped trigger frees the line although another run holds it")
 def frees_by_skipping() -> Iterator[None]:
     def freed(_: Line, __: TriggerMessage, ___: OverlapRule, arrival: ArrivalDecision) -> ArrivalDecision:
         return arrival._replace(line=Line()) if arrival.verdict == "skip" else arrival
@@ -71,7 +71,7 @@ def frees_anybody_s_line() -> Iterator[None]:
         yield
 
 
-@mutation("The last trigger that waits has the next turn")
+@mutation("The newest trigger that waits has the next turn")
 def hands_on_to_the_last() -> Iterator[None]:
     def advanced(line: Line, now: Instant) -> Line:
         return line.held_by(line.waiting[-1], now) if line.waiting else Line()
@@ -80,7 +80,7 @@ def hands_on_to_the_last() -> Iterator[None]:
         yield
 
 
-@mutation("A trigger that arrives as a run ends passes those that wait")
+@mutation("A trigger that arrives when a run ends passes those that wait")
 def passes_those_that_wait() -> Iterator[None]:
     def passed(
         line: Line,

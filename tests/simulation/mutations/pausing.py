@@ -34,7 +34,7 @@ def resumes_without_revision() -> Iterator[None]:
         yield
 
 
-@mutation("A resumed revision begins at its request instead of at the pause")
+@mutation("The revision of a resume begins at its request instead of at the pause")
 def resumes_from_now() -> Iterator[None]:
     def late(_: Job, drafted: Draft) -> Draft:
         return replace(drafted, after=drafted.job.updated_at)

@@ -16,13 +16,13 @@ def audits_by_name() -> Iterator[None]:
         yield
 
 
-@mutation("The audit marks no data")
+@mutation("The audit marks no data as dead")
 def audits_nothing() -> Iterator[None]:
     with patch.object(PayloadAudit, "step", lambda _: Audited(0, 0)):
         yield
 
 
-@mutation("The audit marks data whose job is not committed yet", first=2_400)
+@mutation("The audit marks data as dead whose job is not committed yet", first=2_400)
 def audits_young_payloads() -> Iterator[None]:
     def change(ports: Ports) -> None:
         clock = ports["clock"]
@@ -33,7 +33,7 @@ def audits_young_payloads() -> Iterator[None]:
 
 
 @mutation(
-    "A write marks data at once, and does not check whether a job refers to it",
+    "A write marks the replaced data as dead without a check whether a job refers to it",
     shown_by="tests/unit/jobs/test_payloads.py::test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data",
 )
 def discards_without_looking() -> Iterator[None]:

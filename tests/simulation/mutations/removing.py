@@ -20,7 +20,7 @@ def keeps_no_job() -> Iterator[None]:
         yield
 
 
-@mutation("A shorter definition lets a job expire whose triggers wait", first=FIRST_FOR_WEEKS)
+@mutation("An update with fewer occurrences lets a job expire while its triggers wait", first=FIRST_FOR_WEEKS)
 def forgets_what_waits() -> Iterator[None]:
     with patch.object(draft, "_kept_for_what_waits", lambda _, expires_at, *__: expires_at):
         yield

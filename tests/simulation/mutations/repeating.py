@@ -15,7 +15,7 @@ from sweephand.runs.deliver import Deliverer
 
 
 @mutation(
-    "The data of a deleted job is marked at once, though a repeated creation may bring the job back",
+    "The data of a deleted job is marked as dead at once, though a repeated creation may restore the job",
     shown_by="tests/unit/jobs/test_payloads.py::test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data",
 )
 def forgets_that_jobs_come_back() -> Iterator[None]:

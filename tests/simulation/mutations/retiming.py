@@ -13,7 +13,7 @@ from sweephand.model.job import Job
 from sweephand.schedules import Series
 
 
-@mutation("An update forgets that more jitter has moved its job ahead of the request")
+@mutation("An update forgets how far an earlier update with more jitter has moved the job")
 def forgets_what_jitter_moved() -> Iterator[None]:
     with (
         patch.object(Job, "moved_to", 0),
@@ -22,7 +22,7 @@ def forgets_what_jitter_moved() -> Iterator[None]:
         yield
 
 
-@mutation("A revision with another jitter rules from its cut")
+@mutation("A revision with another jitter begins at its cut")
 def rules_from_unmoved_cut() -> Iterator[None]:
     def since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:
         del stored, job

@@ -108,7 +108,7 @@ def shares_keys_of_retries() -> Iterator[None]:
 
 
 @mutation(
-    "A batch asks twice for a job with two timers",
+    "A batch read has the key of a job with two timers twice",
     masked_by="the sweeper reads the jobs of a page in halves where one read is refused",
 )
 def asks_twice() -> Iterator[None]:
