@@ -9,7 +9,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench import cost, creation, deliveries, fuzz, lateness, schedules, slow, start, stored, sweeper
+from infra.bench import (
+    cost,
+    creation,
+    deliveries,
+    fuzz,
+    idle,
+    lateness,
+    schedules,
+    slow,
+    start,
+    stored,
+    sweeper,
+)
 from infra.bench.report import Report
 from infra.local.places import LOCAL, Place
 
@@ -69,6 +81,10 @@ def _lateness(arguments: argparse.Namespace) -> Report | str:
     return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
 
 
+def _idle(arguments: argparse.Namespace) -> Report | str:
+    return idle.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
+
+
 def _deliveries(_: argparse.Namespace) -> Report | str:
     return deliveries.measure()
 
@@ -106,6 +122,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "deliveries": _deliveries,
     "slow": _slow,
     "lateness": _lateness,
+    "idle": _idle,
     "schedules": _schedules,
     "fuzz": _fuzz,
 }

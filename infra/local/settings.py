@@ -38,6 +38,13 @@ def complete(place: Place) -> None:
         )
 
 
+def deliveries_max(place: Place) -> int:
+    """How many delivery functions the deployed stack's event source runs at once."""
+    functions = session().client("lambda", endpoint_url=place.endpoint_url)
+    [mapping] = functions.list_event_source_mappings()["EventSourceMappings"]
+    return int(mapping["ScalingConfig"]["MaximumConcurrency"])
+
+
 def admin_secret() -> str:
     """The secret of the admin key of every local stack. It is made when it is first asked for."""
     LOCAL.mkdir(exist_ok=True)

@@ -19,9 +19,12 @@ _HEALTH_S = 60
 _OK = 200
 _SAY = partial(print, flush=True)
 
-#: Functions of a kind that are started before the stack is said to answer: what a first minute of trying
-#: needs at once. Each takes half a second of a core.
+#: API functions and authorizers that are started before the stack is said to answer: what a first minute of
+#: trying needs at once. Each takes half a second of a core.
 _WARM = 3
+
+#: At most so many delivery functions are started then. By default these are all that the stack runs at once.
+_DELIVERIES_WARM_MAX = 8
 
 
 class NotHealthyError(Exception):
@@ -106,12 +109,13 @@ def describe(place: Place) -> dict[str, Any]:
 def _wake(place: Place) -> None:
     """Wake tick as the schedule will a minute later: until then health would miss its heartbeat.
 
-    Wake some delivery functions too, with nothing to deliver. A cold one takes seconds to start when others
+    Wake the delivery functions too, with nothing to deliver. A cold one takes seconds to start when others
     start beside it, and its first delivery would be late by that.
     """
     invoke(place, "Tick", {})
-    with ThreadPoolExecutor(_WARM) as threads:
-        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(_WARM)))
+    count = min(settings.deliveries_max(place), _DELIVERIES_WARM_MAX)
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(count)))
 
 
 def _warm_api(stack: dict[str, Any]) -> None:
