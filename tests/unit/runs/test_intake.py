@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.concurrency import Result
+from sweephand.base.concurrency import Result, one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import Job, JobKey
@@ -62,6 +62,20 @@ def test_a_batch_reads_its_jobs_at_once_and_delivers_each() -> None:
     assert "before jobs.get" not in calls
     assert delivered(world) == [f"job-{each}" for each in range(5)]
     assert not world.queue.in_flight
+
+
+def test_jobs_of_due_triggers_are_read_before_the_threads_begin() -> None:
+    world, batch = due(5)
+    calls: list[str] = []
+    world.announce = calls.append
+    before_threads: list[list[str]] = []
+
+    def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+        before_threads.append([call for call in calls if "get_many" in call])
+        return one_by_one(tasks)
+
+    world.intake(concurrently).handle(batch, deadline=NOON + 100_000)
+    assert before_threads == [["before jobs.get_many", "after jobs.get_many"]]
 
 
 def test_two_triggers_of_one_job_need_one_read() -> None:

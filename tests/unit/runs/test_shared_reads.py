@@ -68,3 +68,22 @@ def test_a_read_that_fails_is_left_to_each_handler() -> None:
     (group,) = grouped(jobs, clock, (DUE, "a"))
     assert group.read_of(JobKey("ns", "a")) == UNREAD
     assert len(jobs.asked) == 1
+
+
+def test_a_group_whose_time_has_come_is_read_before_any_thread_asks() -> None:
+    clock = HandClock()
+    jobs = Reads(clock)
+    (group,) = grouped(jobs, clock, (NOON + READ_LEAD_MS, "a"))
+    group.read_if_due()
+    assert jobs.asked == [(NOON, ["a"])]
+    group.read_of(JobKey("ns", "a"))
+    assert len(jobs.asked) == 1
+
+
+def test_a_group_is_not_read_before_its_time() -> None:
+    clock = HandClock()
+    jobs = Reads(clock)
+    (group,) = grouped(jobs, clock, (NOON + READ_LEAD_MS + 1, "a"))
+    group.read_if_due()
+    assert jobs.asked == []
+    assert clock.now() == NOON

@@ -45,13 +45,15 @@ class Once(Generic[Result]):
 
     def __call__(self) -> Result:
         """The value. The first caller makes it, and the others wait for it."""
-        mine: Future[Result] = Future()
-        # setdefault() of a dict is atomic: it keeps the future of one caller.
-        made = self._made.setdefault("value", mine)
-        if made is mine:
-            try:
-                mine.set_result(self._make())
-            except BaseException as error:
-                mine.set_exception(error)
-                raise
+        made = self._made.get("value")
+        if made is None:
+            mine: Future[Result] = Future()
+            # setdefault() of a dict is atomic: it keeps the future of one caller.
+            made = self._made.setdefault("value", mine)
+            if made is mine:
+                try:
+                    mine.set_result(self._make())
+                except BaseException as error:
+                    mine.set_exception(error)
+                    raise
         return made.result()

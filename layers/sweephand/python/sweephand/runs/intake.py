@@ -188,8 +188,10 @@ class Intake:
         due = [(max(now, _not_before(each.message, now)), each) for each in taken if each.is_awaited(now)]
         due.sort(key=itemgetter(0))
         wanted = ((due_at, _key(each.message)) for due_at, each in due)
-        groups = read_groups(wanted, jobs=self._jobs, clock=self._clock)
         # All triggers are in their groups before the first group is read.
+        groups = list(read_groups(wanted, jobs=self._jobs, clock=self._clock))
+        if groups:
+            groups[0].read_if_due()
         return [(due_at, (each, group)) for (due_at, each), group in zip(due, groups, strict=True)]
 
     def _handle_turn(self, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:

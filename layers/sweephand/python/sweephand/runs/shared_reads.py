@@ -38,6 +38,14 @@ class ReadGroup:
         """Add the job of a trigger, before anybody asks for a read."""
         self._keys.add(key)
 
+    def read_if_due(self) -> None:
+        """Read the jobs in the calling thread if the group's time has come, and else do nothing.
+
+        Threads that begin together would all wait for one of them to read. To wake each takes longer.
+        """
+        if self._clock.now() >= self._first_at - READ_LEAD_MS:
+            self._reads()
+
     def read_of(self, key: JobKey) -> JobRead:
         """The read of that job. The first caller waits until the group's time and reads all of its jobs.
 
