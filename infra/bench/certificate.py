@@ -1,4 +1,4 @@
-"""A self-signed certificate for 127.0.0.1, of which a client of the same bench is told."""
+"""A self-signed certificate for 127.0.0.1, which the client of the same bench trusts."""
 
 import ssl
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A consumer on loopback that only notes when each request came: far quicker than what it measures.
+"""A consumer on loopback that only records when each request came. It is far faster than what it measures.
 
 python -m infra.bench.consumer          # in a process of its own (elsewhere()): its URL, then what came
 """
@@ -45,7 +45,7 @@ class Arrival:
 class Consumer:
     """A server on a free port of 127.0.0.1. Entering the context starts it, and leaving ends it.
 
-    It answers after `answer_s` seconds. With the file of a certificate and its key, it takes TLS alone.
+    It answers after `answer_s` seconds. With the file of a certificate and its key, it accepts only TLS.
     """
 
     def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A DynamoDB that answers at once, beneath boto3 or in its place, so that all other work can be measured."""
+"""A DynamoDB that answers at once, below boto3 or in its place, so that the bench measures all other work."""
 
 import io
 import json
@@ -31,7 +31,7 @@ class InstantDynamoDB:
         self._listener: Callable[[str, Mapping[str, Any]], object] | None = None
 
     def listen(self, listener: Callable[[str, Mapping[str, Any]], object] | None) -> None:
-        """Tell the listener of each request beneath boto3 from now on: its operation and parameters."""
+        """From now on, call the listener with the operation and parameters of each request below boto3."""
         self._listener = listener
 
     def get_item(self, **asked: Any) -> dict[str, Any]:

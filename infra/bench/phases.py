@@ -1,4 +1,4 @@
-"""Ticks at every phase of the minute, since EventBridge may start tick anywhere in it or just after it."""
+"""Runs tick at every phase of the minute, because EventBridge may start it at any second, or too late."""
 
 import threading
 import time
@@ -14,8 +14,8 @@ from infra.local.places import Place
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import HORIZON_MS
 
-#: When tick wakes, counted from the start of each minute in turn. The tick after second 59.8 slips over the
-#: end of its minute: what is due at `:00` is late then, if a sweep reads less far ahead.
+#: When tick wakes, counted from the start of each minute in turn. The tick after second 59.8 begins
+#: after the end of its minute. A sweep has to read so far ahead that triggers due at `:00` are still in time.
 PHASES_MS: Final = (0, 20_000, 40_000, 59_800, 60_300, 30_000)
 
 

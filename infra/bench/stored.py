@@ -1,4 +1,4 @@
-"""What a sweep of a thousand timers costs, out of more and more that are stored."""
+"""The cost of sweeping a thousand due timers, against the number of timers that are stored."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""From which rate on Sweephand costs less than EventBridge, and the plots that show it."""
+"""The rate from which Sweephand costs less than EventBridge, and the plots that show it."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -38,7 +38,7 @@ def fill(bill: Bill) -> str:
 
 
 def pollers(bill: Bill) -> str:
-    """What the model says of AWS's pollers, and how much the unknown sharing of messages matters."""
+    """The results of the model for AWS's pollers, and how much the unknown sharing of messages matters."""
 
     def of(case: Case, platform: Platform) -> list[str]:
         polled = bill.polled(case, platform)
@@ -85,7 +85,7 @@ def bundle_seconds(bill: Bill) -> str:
 
 
 def counts(bill: Bill) -> str:
-    """What was counted on DynamoDB Local."""
+    """The table of the units that were counted on DynamoDB Local."""
     names = {
         "recurring": "recurring",
         "recurringWithHistory": "recurring, with history",

@@ -1,4 +1,4 @@
-"""Measuring what a call takes of the CPU, and the bytes that it writes to its log and to consumers."""
+"""Measures the CPU time of a call, and the bytes that it writes to its log and to consumers."""
 
 import importlib
 import json
@@ -147,7 +147,7 @@ def _cpu_ms(call: Callable[[], None], calls: int = _CALLS) -> float:
 
 @contextmanager
 def _written() -> Iterator[list[str]]:
-    """The lines that this process writes to its standard output meanwhile. They are there at the end."""
+    """Collects the lines that this process writes to its standard output within the context."""
     lines: list[str] = []
     sys.stdout.flush()
     before = os.dup(1)

@@ -1,4 +1,4 @@
-"""What a new TLS connection takes of the client's CPU, measured against a server of its own on loopback."""
+"""Measures the CPU time that a new TLS connection takes of the client, with a server on loopback."""
 
 import multiprocessing
 import socket

@@ -14,7 +14,7 @@ from sweephand.storage.jobs import LISTING_SHARDS
 from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
-#: The share of what it could do that a sweeper or a function is loaded with. The rest is for uneven minutes.
+#: The load of a sweeper or a function, as a share of what it can do. The rest is reserved for uneven minutes.
 LOAD: Final = 0.7
 
 #: Messages are visible half a second early, and the function waits.

@@ -1,4 +1,4 @@
-"""What `up` and `down` mean: from nothing to a stack whose health answers 200, and back to nothing."""
+"""Starts a local stack until its health answers 200 (`up`), and ends it again (`down`)."""
 
 import json
 import time
@@ -19,23 +19,25 @@ _HEALTH_S = 60
 _OK = 200
 _SAY = partial(print, flush=True)
 
-#: API functions and authorizers that are started before the stack is said to answer: what a first minute of
-#: trying needs at once. Each takes half a second of a core.
+#: How many API functions and authorizers `up` starts before it says that the stack answers. A first minute of
+#: trying needs so many at once. Each takes half a second of a core.
 _WARM = 3
 
-#: At most so many delivery functions are started then. By default these are all that the stack runs at once.
+#: The most delivery functions that `up` starts. By default these are all that the stack runs at once.
 _DELIVERIES_WARM_MAX = 8
 
 
 class NotHealthyError(Exception):
-    """The stack is deployed and its health does not answer 200; the message says what it answers."""
+    """The stack is deployed, but its health does not answer 200. The message has its answer."""
 
 
 def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
-    """The description of a stack that answers, which is also in its stack file.
+    """Start the stack and return its description, which is also in its stack file.
 
-    One that is up already keeps its data and gets what has changed. Else it is a new one: what a crashed
-    run on this port has left is ended and removed, and if anything fails, nothing is left running.
+    A stack that is up already keeps its data, and gets the changes of the template and the code. Otherwise
+    this function ends and removes what a crashed run has left on the port, and starts a new stack. If that
+    fails, it leaves nothing running. Raises NotHealthyError, CannotBuildError, CannotDeployError and
+    CannotStartError.
     """
     began = time.monotonic()
 
@@ -87,14 +89,14 @@ def is_up(place: Place) -> bool:
 
 
 def down(place: Place) -> bool:
-    """Whether something ran. Ends what `up` started on this port, and nothing else."""
+    """End what `up` started on this port, and nothing else. Returns whether anything ran."""
     place.stack_file.unlink(missing_ok=True)
     inbox.stop(place)
     return ministack.stop(place)
 
 
 def describe(place: Place) -> dict[str, Any]:
-    """All that a client needs to use this stack."""
+    """The addresses, names and admin key that a client needs to use this stack."""
     told = outputs(place)
     return {
         "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{told['ApiId']}",
@@ -107,10 +109,10 @@ def describe(place: Place) -> dict[str, Any]:
 
 
 def _wake(place: Place) -> None:
-    """Wake tick as the schedule will a minute later: until then health would miss its heartbeat.
+    """Invoke tick, and the delivery functions without a message.
 
-    Wake the delivery functions too, with nothing to deliver. A cold one takes seconds to start when others
-    start beside it, and its first delivery would be late by that.
+    The schedule starts tick only a minute later, and until then health would find no heartbeat. A cold
+    delivery function takes seconds to start if others start beside it, so its first delivery would be late.
     """
     invoke(place, "Tick", {})
     count = min(settings.deliveries_max(place), _DELIVERIES_WARM_MAX)
@@ -119,7 +121,7 @@ def _wake(place: Place) -> None:
 
 
 def _warm_api(stack: dict[str, Any]) -> None:
-    """Have some API functions and authorizers started, by requests that are under way at once."""
+    """Start some API functions and authorizers, by several requests at the same time."""
     with Client.of(stack) as client, ThreadPoolExecutor(_WARM) as threads:
         list(threads.map(lambda _: client.ask("GET", "/v1/limits"), range(_WARM)))
 
@@ -137,6 +139,6 @@ def _wait_until_healthy(api_url: str) -> None:
 
 
 def _publish(place: Place, stack: dict[str, Any]) -> None:
-    # It holds the admin key: its owner alone may read it, also if an earlier release wrote it for everyone.
+    # The file holds the admin key, so only its owner may read it. An earlier release let everybody read it.
     place.stack_file.unlink(missing_ok=True)
     write_private(place.stack_file, json.dumps(stack, indent=2) + "\n")

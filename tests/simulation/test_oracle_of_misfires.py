@@ -50,6 +50,6 @@ def test_a_misfire_may_be_skipped_for_a_trigger_that_crashed_its_functions() -> 
     for due_s in (300, 360, 420, 660, 720):
         story = without_run(story, due_s)
     assert not_requested(complaints(story))
-    reason = "Sweephand failed to handle it: 5 functions crashed over it."
+    reason = "Sweephand failed to handle it: 5 functions crashed while handling it."
     said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason))
     assert not not_requested(said)

@@ -43,7 +43,7 @@ OUR_FAULT = ("Sweephand failed", IN_VAIN)
 
 #: The reason of a trigger that crashed every function that began it: the function that gives it up claims it
 #: first.
-CRASHED = "functions crashed over it"
+CRASHED = "functions crashed while handling it"
 
 #: The number of functions that one message of a trigger may crash before the trigger is given up.
 CRASHES_MAX = 5

@@ -24,7 +24,7 @@ def _letters(result: Result) -> list[Buried]:
     return [
         each
         for each in result.events
-        if isinstance(each, Buried) and "functions crashed over it" in each.reason
+        if isinstance(each, Buried) and "functions crashed while handling it" in each.reason
     ]
 
 
@@ -38,7 +38,7 @@ def test_most_seeds_write_bundles_and_some_have_jobs_that_fire_together_or_crash
 def test_a_trigger_that_crashes_functions_crashes_five_where_nothing_else_goes_wrong() -> None:
     seed = next(seed for seed in SEEDS if is_poisoned(seed))
     (letter,) = _letters(run(seed))
-    assert letter.reason.endswith("5 functions crashed over it.")
+    assert letter.reason.endswith("5 functions crashed while handling it.")
 
 
 def test_a_seed_without_bundles_has_none() -> None:

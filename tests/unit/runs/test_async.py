@@ -121,7 +121,7 @@ def test_a_consumer_that_dies_is_found_by_its_heartbeat_and_the_run_retried() ->
     world.run_until(NOON + 10_000 + 2 * MINUTE + DEADLINE_GRACE_MS)
     run = run_of(world)
     assert (run.state, run.attempts) == ("retrying", 1)
-    assert run.reason == "Its consumer sent no heartbeat within heartbeatTimeout."
+    assert run.reason == "The consumer sent no heartbeat within heartbeatTimeout."
     assert (run.heartbeat_by, run.run_until, run.ended_at) == (None, None, None)
     world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
     world.run_until(NOON + HOUR)
@@ -136,7 +136,7 @@ def test_a_run_that_its_consumer_never_ends_is_ended_at_the_longest_run_time_des
         world.run_until(world.clock.time + MINUTE)
     run = run_of(world)
     assert run.state == "failed"
-    assert run.reason == "Attempt 1 of 1 failed: It was not complete within maxRunTime."
+    assert run.reason == "Attempt 1 of 1 failed: The consumer did not complete the run within maxRunTime."
     assert len(world.queue.buried) == 1
     with pytest.raises(GoneError):
         worker.heartbeat()

@@ -232,7 +232,7 @@ def test_a_trigger_that_crashes_every_function_ends_alone_and_its_neighbours_are
     ((letter, _),) = world.queue.buried
     assert letter.trigger is not None
     assert letter.trigger.key == poison
-    assert f"{CRASHES_MAX} functions crashed over it" in letter.reason
+    assert f"{CRASHES_MAX} functions crashed while handling it" in letter.reason
     assert sorted(attempted) == ["job-1", "job-2"]
 
 

@@ -77,7 +77,7 @@ def test_a_trigger_that_crashes_every_function_becomes_a_dead_letter_and_a_faile
         receives = receives + 1 if world.queue.in_flight else 1
         world.queue.reappear()
     ((letter, _),) = world.queue.buried
-    assert f"{CRASHES_MAX} functions crashed over it" in letter.reason
+    assert f"{CRASHES_MAX} functions crashed while handling it" in letter.reason
     assert letter.trigger is not None
     run = world.runs.get(key_of(), letter.trigger.run_id)
     assert run is not None

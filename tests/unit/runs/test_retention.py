@@ -142,7 +142,7 @@ def test_a_lost_heartbeat_is_found_within_ten_seconds_of_its_time() -> None:
     world.run_until(NOON + 10_000 + MINUTE + 10_000)
     failure = run_of(world).last_failure
     assert failure is not None
-    assert failure.reason == "Its consumer sent no heartbeat within heartbeatTimeout."
+    assert failure.reason == "The consumer sent no heartbeat within heartbeatTimeout."
 
 
 def test_a_job_stays_until_the_claim_of_a_crashed_function_is_over() -> None:

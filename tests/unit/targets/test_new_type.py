@@ -129,5 +129,5 @@ def test_a_stack_that_does_not_know_the_type_of_a_stored_job_says_so() -> None:
     (run,) = client.send("GET", "/v1/namespaces/ns/jobs/job/runs").json["items"]
     assert (run["state"], run["lastFailure"]["reason"]) == (
         "failed",
-        "There is no target type 'courier': there are http and sqs.",
+        "There is no target type 'courier'. The types are http and sqs.",
     )

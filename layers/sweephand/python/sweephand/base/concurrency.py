@@ -1,4 +1,4 @@
-"""How tasks that do not depend on each other are run. A use case is told how, and starts no thread itself."""
+"""How independent tasks run: one by one or in threads. A use case gets the way as an argument."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future

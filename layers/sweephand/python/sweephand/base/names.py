@@ -19,7 +19,7 @@ PREFIX_PATTERN: Final = f"^[{_CHARACTERS}]*$"
 _CHARACTERS_SAID: Final = "A-Z a-z 0-9 . _ ~ : @ + = -"
 
 NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of {_CHARACTERS_SAID} and not only one or two dots."
-PREFIX_MEANING: Final = f"What their names begin with: {_CHARACTERS_SAID} only."
+PREFIX_MEANING: Final = f"The beginning of the names, of {_CHARACTERS_SAID} only."
 
 
 def is_name(text: object) -> bool:

@@ -45,7 +45,7 @@ UNKNOWN_GRACE_MS: Final = 120 * SECOND_MS
 UNKNOWN_DELAY_MS: Final = 2 * SECOND_MS
 
 #: If a trigger was armed less than a second ago and its job is not there, the delivery function waits this
-#: long and reads again. A requeue counts in seconds, and would make a trigger late that is due at once.
+#: long and reads again. A requeue would delay the trigger by a whole second.
 COMMIT_WAIT_MS: Final = 250
 
 #: The clocks of any two functions may differ by this much without harm. The margins above leave 5 s to spare.

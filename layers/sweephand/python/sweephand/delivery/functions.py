@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 #: The event of a wake-up. The delivery function's handler knows it by this field.
 WAKE_UP: Final[Mapping[str, Any]] = {"wakeUp": True}
 
-#: A wake-up holds its function for this long, and for so much longer with each one of the same call. Tick
-#: sends 16 at a time, and each takes about 20 ms. The rest is for Lambda's own queue.
+#: How long a wake-up holds its function: a fixed time, and more for each wake-up of the same call. Tick sends
+#: 16 at a time, and each takes about 20 ms. The rest is for Lambda's own queue.
 _HOLD_MS: Final = 90
 _HOLD_MS_EACH: Final = 5
 

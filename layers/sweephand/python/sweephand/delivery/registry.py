@@ -29,7 +29,7 @@ class TargetsByType:
         adapter = self.adapter(name) if isinstance(name, str) else None
         if adapter is None:
             known = " and ".join(target_types())
-            return Answer(succeeded=False, error=f"There is no target type {name!r}: there are {known}.")
+            return Answer(succeeded=False, error=f"There is no target type {name!r}. The types are {known}.")
         return adapter.deliver(attempt)
 
     def adapter(self, name: str) -> Adapter | None:

@@ -54,7 +54,7 @@ class BulkWriter:
         self._concurrently = concurrently
 
     def put(self, wanted: Sequence[JobToWrite], *, caller: str, requested_at: Instant) -> Sequence[Written]:
-        """Create or replace the jobs, whose keys are distinct; return what became of each, in their order.
+        """Create or replace the jobs, whose keys are distinct; return the result of each, in their order.
 
         A job that is refused does not stop the others. If another caller creates one of the jobs meanwhile,
         that job is written as Writer.put() writes it. Nothing is raised: an error stands in its job's place,

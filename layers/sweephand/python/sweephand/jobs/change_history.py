@@ -26,7 +26,9 @@ class ChangeHistory:
             # crash.
             found[job.change.position] = job.change
         if job is None and not found and not before:
-            raise NotFoundError(f"Nothing is known of a job {key.name} in namespace {key.namespace}.")
+            raise NotFoundError(
+                f"There is no job and no change of a job {key.name} in namespace {key.namespace}."
+            )
         page = tuple(found[position] for position in sorted(found, reverse=True)[:limit])
         has_more = filed.next is not None or len(found) > len(page)
         return Page(page, page[-1].position if has_more else None)

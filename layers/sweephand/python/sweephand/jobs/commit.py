@@ -80,7 +80,7 @@ class Commits:
                 job = self._cut(draft, stored)
             self.check_time_limit(requested_at)
         except (StoreError, UnavailableError):
-            # No write of this version has left, so no job can refer to its data.
+            # No write of this version was sent, so no job can refer to its data.
             self._discard(draft.job, stored)
             raise
         if self._jobs.put(job, over.version if over else None, within_time_limit(self._clock, requested_at)):

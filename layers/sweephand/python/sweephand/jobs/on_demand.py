@@ -74,7 +74,9 @@ class OnDemand:
         job = existing_job(self._jobs.get(key), key, requested_at)
         self._check(since, until)
         if job.series.is_on_demand:
-            detail = f"The job {key.name} fires only on demand: it has no schedule, so nothing to backfill."
+            detail = (
+                f"The job {key.name} fires only on demand. Without a schedule it has nothing to backfill."
+            )
             raise ConflictError(detail)
         series = unbounded(job, since)
         first = series.next_after(since - 1)
@@ -99,12 +101,15 @@ class OnDemand:
     def _check(self, since: Instant, until: Instant) -> None:
         found = []
         if since < 0:
-            found.append(Violation("/from", "It is before 1970; give 1970-01-01T00:00:00Z or later."))
+            found.append(Violation("/from", "Give 1970-01-01T00:00:00Z or a later instant."))
         if since >= until:
             found.append(Violation("/from", "It must be before `to`."))
         if until > self._clock.now():
             found.append(
-                Violation("/to", "It must not be in the future: the schedule fires what is to come.")
+                Violation(
+                    "/to",
+                    "Give an instant that is not in the future. The schedule itself fires later triggers.",
+                )
             )
         if found:
             raise InvalidError(found)

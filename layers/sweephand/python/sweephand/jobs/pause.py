@@ -45,10 +45,12 @@ class Pauser:
         while True:
             stored = existing_job(self._jobs.get(key), key, requested_at)
             if uid is not None and stored.uid != uid:
-                raise NotFoundError(f"The job {key.name} of namespace {key.namespace} is another one by now.")
+                raise NotFoundError(
+                    f"The job {key.name} of namespace {key.namespace} was deleted and created again."
+                )
             check_revision(key, stored, if_match)
             if target is not None and stored.definition.target != target:
-                raise PreconditionError(f"The job {key.name} has another target by now.")
+                raise PreconditionError(f"The target of the job {key.name} was changed.")
             if stored.paused_at is not None:
                 return stored
             if stored.change is not None:

@@ -1,7 +1,7 @@
 """Which jobs are valid: the rules of a job's fields, each by itself and together.
 
-Every face of Sweephand judges a job by these functions: the HTTPS API, and those to come. A face reads its
-own documents and checks their shapes first: the type of each field, and that no field is unknown.
+Every API of Sweephand validates jobs by these functions: the HTTPS API, and later ones. An API first reads
+its own documents and checks their shapes: the type of each field, and that no field is unknown.
 """
 
 import json

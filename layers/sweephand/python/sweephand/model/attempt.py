@@ -1,4 +1,4 @@
-"""What an attempt is: one request to a consumer, and what came of it."""
+"""What an attempt is: one request to a consumer, and its result."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from sweephand.model.trigger import Trigger, end_id
 
 
 def always() -> bool:
-    """The check of an attempt or a write that nothing can call off."""
+    """A check that always says yes: for an attempt or a write that nothing may stop."""
     return True
 
 
@@ -46,7 +46,7 @@ class Attempt(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of an attempt.
+    """The result of an attempt.
 
     `code` is the HTTP status, or None if no response came or the target has no status. `text` is the first
     512 bytes of the response, decoded leniently. `error` is a sentence if there was no usable response.

@@ -27,8 +27,8 @@ HISTORY_RETENTION_MIN_MS: Final = 15 * DAY_MS
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 5 * MINUTE_MS
 MAX_RUN_TIME_DEFAULT_MS: Final = 24 * HOUR_MS
 RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
-#: The message of a function that crashed comes again after minutes. A trigger of a job whose name another job
-#: has taken by then is lost, so a name stays taken for longer (decision 035).
+#: SQS delivers the message of a crashed function again after minutes. If another job had taken the name by
+#: then, the trigger would be lost. So a name stays taken for longer than that (decision 035).
 RETENTION_MIN_MS: Final = HOUR_MS
 
 
@@ -227,7 +227,7 @@ class Definition:
 
     @property
     def put_off_ms(self) -> int:
-        """How much longer than needed a job is kept once its end is put off, so that it is seldom written."""
+        """How many ms more than needed each postponement of the expiry adds, so that it is seldom written."""
         return max(self.retention_ms, DAY_MS)
 
     @property

@@ -12,7 +12,8 @@ from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.targets.registry import attempt_ms_max
 
-#: How often a job is read that takes longer to read than a read may be old. Then its trigger is put back.
+#: How often an attempt reads its job again, if each read takes longer than a read may be old. Then it puts
+#: the trigger back.
 READS_MAX = 5
 
 #: The body for a job without data: JSON, as for a job with data.
@@ -73,9 +74,9 @@ class Attempts:
     ) -> AttemptMade | Withdrawn | Postponed:
         """Send the trigger to its job's target, by the latest definition of the job.
 
-        `job` is the job in `read`. When the request leaves, the job was read at most a second ago, and the
-        request was made from that read. If the job changes while a connection is being made, the new request
-        uses that connection. All connections and the request together take no longer than the target's
+        `job` is the job in `read`. When the request is sent, the read of the job is at most a second old, and
+        the request was made from that read. If the job changes while a connection is being made, the new
+        request uses that connection. All connections and the request together take no longer than the target's
         time-out. They end before `deadline`, when the function's time is up.
 
         StoreError: the attempt was not made, or its result is unknown.

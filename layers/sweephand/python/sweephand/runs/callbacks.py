@@ -26,8 +26,7 @@ from sweephand.runs.notification import notification_of
 _READS_MAX: Final = 5
 
 _NOT_CURRENT: Final = (
-    "This is not the token of an attempt that goes on: it has counted as failed and another was made, or "
-    "there is no such run. Stop."
+    "No attempt that is under way has this token: the attempt has failed, or there is no such run. Stop."
 )
 
 
@@ -125,22 +124,22 @@ class Callbacks:
     def cancel(self, key: JobKey, run_id: str, who: str) -> Run:
         """End a run that its consumer works on or that is to be retried.
 
-        `who` is the name of the caller's key. ConflictError for a run that is cancelled already. What follows
-        the end is done again all the same, since the invocation that cancelled the run may have crashed
-        before that.
+        `who` is the name of the caller's key. ConflictError for a run that is cancelled already. Even
+        then the line is advanced again, because the invocation that cancelled the run may have crashed before
+        it did so.
         """
         was_cancelled = False
 
         def read() -> Run:
             run = self._runs.get(key, run_id)
             if run is None:
-                raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+                raise NotFoundError(f"The job {key.name} has no record of a run {run_id}.")
             if run.state not in ("running", "retrying", "cancelled"):
                 raise ConflictError(
-                    f"The run is {run.state}; one that is running or retrying can be cancelled."
+                    f"The run is {run.state}. Only a run that is running or retrying can be cancelled."
                 )
             if run.is_ending:
-                raise ConflictError("Its attempt has just failed, and what follows is about to be recorded.")
+                raise ConflictError("The attempt of this run has just failed. Ask again in a moment.")
             return run
 
         def cancelled(run: Run, job: Job | None) -> Run:
@@ -158,7 +157,7 @@ class Callbacks:
         return run
 
     def _end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
-        """Write the end of a run and do what follows from it. A repeated call does all of that again."""
+        """Write the end of a run, advance its line, and let its job expire. A repetition does so again."""
         job: Job | None = None
 
         def changed(seen: Run) -> Run:
@@ -181,7 +180,7 @@ class Callbacks:
             written = replace(changed, version=self._ids.token())
             if self._runs.move(written, seen):
                 return written
-        raise UnavailableError("Others keep changing this run; it was not changed. Ask again.")
+        raise UnavailableError("Other requests keep changing this run. This one changed nothing. Ask again.")
 
     def _read_for_callback(
         self, key: JobKey, run_id: str, token: str | None, callback: str, is_repetition: Callable[[Run], bool]
@@ -189,12 +188,14 @@ class Callbacks:
         """The run, if this callback may be made now, or was made already."""
         run = self._runs.get(key, run_id)
         if token is None and run is None:
-            raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+            raise NotFoundError(f"The job {key.name} has no record of a run {run_id}.")
         if run is None or (token is not None and not _is_of(run, token)):
             # A caller without a valid token must not learn whether there is such a run.
             raise GoneError(_NOT_CURRENT)
         if run.token is None:
-            raise ConflictError("Nothing is reported on this run: its job's completion is not async.")
+            raise ConflictError(
+                "This run takes no callbacks, because the completion of its job is not async."
+            )
         goes_on = run.state in _GOING_ON and not run.is_ending
         if not goes_on and not is_repetition(run):
             _refuse(run, callback)
@@ -228,9 +229,9 @@ def _refuse(run: Run, callback: str) -> NoReturn:
     state = "The attempt has failed" if run.is_ending else f"The run is {run.state}"
     if run.state == "cancelled" or callback == "heartbeat":
         raise GoneError(f"{state}: stop.")
-    raise ConflictError(f"{state} already: this report came too late.")
+    raise ConflictError(f"{state} already. This callback came too late.")
 
 
 def _is_never_repeated(_: Run) -> bool:
-    """No heartbeat is a repetition: each extends the time that the run has."""
+    """False: each heartbeat extends the time of the run, so none repeats an earlier one."""
     return False

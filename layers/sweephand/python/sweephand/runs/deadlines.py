@@ -162,5 +162,5 @@ def _silence(run: Run) -> str:
     assert run.run_until is not None, "it is running"
     assert run.heartbeat_by is not None, "it is running"
     if run.run_until <= run.heartbeat_by:
-        return "It was not complete within maxRunTime."
-    return "Its consumer sent no heartbeat within heartbeatTimeout."
+        return "The consumer did not complete the run within maxRunTime."
+    return "The consumer sent no heartbeat within heartbeatTimeout."

@@ -137,7 +137,7 @@ class FollowUp:
         run = replace(run, ended_at=run.ended_at or self._clock.now(), last_failure=failure)
         over = replace(run, state="failed", heartbeat_by=None, run_until=None)
         if job is None:
-            return replace(over, reason="It failed, and its job was deleted in the meantime.")
+            return replace(over, reason="The attempt failed, and the job was deleted in the meantime.")
         now = self._clock.now()
         decision = after_failure(
             job.definition.retry,

@@ -227,7 +227,7 @@ class Intake:
         try:
             if isinstance(message, TriggerMessage) and self._crashes(message):
                 return self._give_up_when_unclaimed(
-                    received, message, f"{message.crashes} functions crashed over it."
+                    received, message, f"{message.crashes} functions crashed while handling it."
                 )
             if isinstance(message, TriggerMessage) and message.faults > FAULTS_MAX:
                 return self._give_up_when_unclaimed(
@@ -281,7 +281,7 @@ class Intake:
                 # The claim is usually this function's own. While it lasts, no other invocation can end the
                 # run.
                 return self._resend(received, resent, Outcome("fault"), max(remaining_ms, SECOND_MS), error)
-            reason = f"Sweephand failed to handle it {resent.faults} times, at last with: {error}"
+            reason = f"Sweephand failed to handle it {resent.faults} times, the last time with: {error}"
             return self._give_up(received, message, reason, error)
         delay_ms = min(SECOND_MS << min(message.faults, 10), QUEUE_DELAY_MAX_MS)
         return self._resend(received, resent, Outcome("fault"), delay_ms, error)

@@ -128,7 +128,7 @@ class Notifier:
             return Answer(succeeded=True)
         link = 1 if message.trigger.demand is None else message.trigger.demand.link + 1
         if link > CHAIN_LENGTH_MAX:
-            error = f"Its chain has {CHAIN_LENGTH_MAX} links, as many as one may have (chainLengthMax)."
+            error = f"The chain of this run has {CHAIN_LENGTH_MAX} links, which is the most (chainLengthMax)."
             return Answer(succeeded=False, error=error, is_final=True)
         key = JobKey(message.trigger.key.namespace, name)
         job = self._job_reads.fresh(key, JobRead(None, 0)).job

@@ -64,12 +64,12 @@ class Redriver:
         """
         run = self._runs.get(key, run_id)
         if run is None:
-            raise NotFoundError(f"There is no record of a run {run_id} of a job {key.name}.")
+            raise NotFoundError(f"The job {key.name} has no record of a run {run_id}.")
         if run.state != "failed":
-            raise ConflictError(f"The run is {run.state}; one that has failed can be redriven.")
+            raise ConflictError(f"The run is {run.state}. Only a run that has failed can be redriven.")
         job = self._jobs.get(key)
         if job is None or job.uid != run.uid:
-            raise ConflictError("The job of this run is deleted: nothing of it is delivered any more.")
+            raise ConflictError("The job of this run is deleted, so the run cannot be redriven.")
         self._send([run])
         return run
 

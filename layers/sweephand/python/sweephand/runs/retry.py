@@ -57,7 +57,7 @@ def after_failure(
     earliest_at = now + delay_after(policy, attempt, fraction)
     if earliest_at > last_at:
         return GiveUp(
-            f"Attempt {attempt} failed and the next would be past retry.maxAge: {failure_text(answer)}."
+            f"Attempt {attempt} failed, and the next one would exceed retry.maxAge: {failure_text(answer)}."
         )
     return RetryAt(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
 

@@ -60,16 +60,16 @@ class MovedTimeline:
             yield instant + self.by_ms
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The count of the timeline between the same bounds, moved back."""
+        """How many moved instants lie after `after`, up to `through`."""
         return self.timeline.count(after - self.by_ms, min(through, INSTANT_MAX) - self.by_ms)
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """The moved instant of the timeline; None if it lies beyond the year 9999."""
+        """The moved instant of that number after `after`; None if it lies beyond the year 9999."""
         instant = self.timeline.nth(number, after - self.by_ms, months_max)
         return None if instant is None or instant + self.by_ms > INSTANT_MAX else instant + self.by_ms
 
     def last_through(self, through: Instant) -> Instant | None:
-        """The moved instant of the timeline."""
+        """The last moved instant up to this one; None if there is none."""
         instant = self.timeline.last_through(min(through, INSTANT_MAX) - self.by_ms)
         return None if instant is None else instant + self.by_ms
 

@@ -35,11 +35,11 @@ class Periodic:
             yield instant
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The difference of two places in the series."""
+        """How many multiples lie after `after`, up to `through`."""
         return max(0, self._up_to(through) - self._up_to(after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant; None if it lies behind the end or the year 9999."""
+        """The instant of that number after `after`; None behind the end or the year 9999."""
         return self._at(self._up_to(after) + number)
 
     def last_through(self, through: Instant) -> Instant | None:

@@ -1,7 +1,7 @@
 """Which occurrences a series has, and which number each of them has.
 
-A series holds everything that its occurrences depend on. It travels inside timers, and every function
-computes the same occurrences from it, wherever it begins.
+A series holds everything that its occurrences depend on. Timers carry it, and every function computes the
+same occurrences from it, from whichever occurrence it starts.
 """
 
 from collections.abc import Iterator, Mapping

@@ -83,11 +83,11 @@ class FixedInstants:
         return iter(self.all_at[bisect_right(self.all_at, after) :])
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The difference of two places in the list."""
+        """How many instants of the list lie after `after`, up to `through`."""
         return max(0, bisect_right(self.all_at, through) - bisect_right(self.all_at, after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant, or None if the list ends before it."""
+        """The instant of that number after `after`; None if the list ends before it."""
         at = bisect_right(self.all_at, after) + number - 1
         return self.all_at[at] if at < len(self.all_at) else None
 

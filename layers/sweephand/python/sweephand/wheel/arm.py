@@ -21,7 +21,7 @@ from sweephand.model.trigger import (
 from sweephand.schedules import Occurrence, Series
 from sweephand.wheel.catchup import OccurrenceRange
 
-#: More triggers than this travel as one range. Sending them one by one would exceed the API's time limit.
+#: More triggers than this are sent as one range. Sending them one by one would exceed the API's time limit.
 SINGLES_MAX = 1_000
 
 #: A range is split into this many messages, so that many functions share the work of splitting.
@@ -53,8 +53,8 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     """Messages for every trigger after `after` and up to `now + 300 s`, and a timer for the first one beyond.
 
     This window is longer than a sweeper's horizon and the API's time limit together. So no sweeper passes the
-    timer's position before the job is committed. A list has a timer for each part in which it travels,
-    because a later revision may have taken the list out of the job by the time of the sweep.
+    timer's position before the job is committed. A list has a timer for each of its
+    parts, which carries the part: a later revision may have removed the list from the job before the sweep.
     """
     series, end = armable.series, now + DIRECT_WINDOW_MS
     near, beyond = None, series.next_after(after)

@@ -1,4 +1,4 @@
-"""Which triggers of a sweep travel in one message (decision 036)."""
+"""Which triggers of a sweep share one message (decision 036)."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -15,7 +15,7 @@ BUNDLE_TRIGGERS_MAX: Final = 10
 
 
 def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Readable]:
-    """The same messages, but triggers of one namespace that fall due within `span_ms` travel in bundles.
+    """The same messages, but triggers of one namespace that fall due within `span_ms` share bundles.
 
     A trigger that is overdue counts as due `now`. A trigger that would be alone in its bundle stays a single
     message, which earlier versions read too. If `span_ms` is 0, all messages stay as they are.

@@ -1,4 +1,4 @@
-"""Doubles: which of two equal timers in one bucket a sweeper passes over."""
+"""Doubles: which of two equal timers in one bucket a sweeper skips."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ class Seen:
 
     A crash, a rollback or a timer that was put off can leave two timers of one revision with the same first
     trigger in one bucket. The second one would yield the same triggers and the same successor again, for
-    ever if both are in packs. So a sweeper passes over it.
+    ever if both are in packs. So a sweeper skips it.
     """
 
     _names: set[str] = field(default_factory=set)

@@ -46,8 +46,8 @@ class WarmFunctions:
     def wake(self, peak: int, now: Instant) -> int:
         """Wake what the coming minutes need, and return how many; 0 if Lambda failed.
 
-        `peak` is how many triggers fall due within one second of them. A function that has run within four
-        minutes is warm. If the warm ones do not suffice, all that the peak needs are woken at once: Lambda
+        `peak` is the number of triggers in the fullest second of those minutes. A function that has run within
+        four minutes is warm. If the warm ones do not suffice, all that the peak needs are woken at once: Lambda
         gives a wake-up to an idle function before it starts another one.
 
         If Lambda fails, triggers may be late by a cold start, and no worse. So this raises no StoreError.
@@ -80,7 +80,8 @@ class WarmFunctions:
 def peak_known(state: WheelState, now: Instant) -> int:
     """The triggers of the fullest second that the sweeps of this minute and the one before have sent ahead.
 
-    The peaks of all shards add up: most herds fall due at one instant. So it is too large if they do not.
+    The peaks of all shards are added, because most herds fall due at one instant. If they do not, the sum
+    is too high.
     """
     before = bucket_of(now) - BUCKET_MS
     return sum(lease.peak for lease in state.leases if lease.swept_at >= before)

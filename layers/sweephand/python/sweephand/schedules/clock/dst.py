@@ -1,7 +1,7 @@
 """What becomes of a fixed local time that a clock change drops or repeats. Each job chooses the rule.
 
 References: Debian's cron(8) for the default, semantics.md for the choices. A gap of three hours or more is a
-correction of the calendar. No night is lost in it, so nothing in it is made up.
+correction of the calendar. It drops no night, so no fire is made up for it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -71,7 +71,10 @@ class WallTimeline:
             empty_from_s, empty_to_s = end_s, end_s if coming_s is None else coming_s
 
     def count(self, after: Instant, through: Instant) -> int:
-        """How many instants lie between. It counts one year of each kind, and the years at both ends."""
+        """How many instants lie after `after`, up to `through`.
+
+        It counts one year of each kind, and the years at both ends.
+        """
         after_s = max(after, self.floor_at) // SECOND_MS
         through_s = min(through // SECOND_MS, self._last_s)
         first, last = year_of(after_s) + 1, year_of(through_s)
@@ -134,7 +137,7 @@ class WallTimeline:
         return total
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
-        """Found by counting over intervals that double in length, and then by halving the last one."""
+        """The instant of that number, found by counting over intervals that double and by halving."""
         low_s = max(after, self.floor_at) // SECOND_MS
         end_s = max(low_s, min(low_s + months_max * _SECONDS_PER_MONTH, self._last_s))
         stretch_s = DAY_S
@@ -149,7 +152,7 @@ class WallTimeline:
         return self._nth_between(number, low_s, high_s) * SECOND_MS
 
     def last_through(self, through: Instant) -> Instant | None:
-        """Found by counting back over intervals that double in length, until one of them has a match."""
+        """The last instant up to this one, found by counting back over intervals that double in length."""
         floor_s, high_s = self.floor_at // SECOND_MS, min(through // SECOND_MS, self._last_s)
         stretch_s = DAY_S
         while high_s > floor_s:

@@ -6,7 +6,7 @@ References: Debian's cron(8) and crontab(5) for matching and for clock changes; 
 A fixed expression fires once for each local time that it names, unless its job asks for another rule. If the
 local time is in a gap of less than three hours, the expression fires as the gap ends, once for the whole gap.
 If the local time comes twice, the expression fires the first time. An expression whose minute or hour field
-begins with a star follows real time: it fires in neither case more or less often than the clock shows.
+begins with a star follows real time: it fires exactly as often as the clock shows a matching time.
 """
 
 from typing import Final, NamedTuple

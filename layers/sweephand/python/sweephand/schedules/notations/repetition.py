@@ -162,7 +162,7 @@ class AnchoredTimeline:
             yield instant + self.shift_ms
 
     def count(self, after: Instant, through: Instant) -> int:
-        """The beginning and the rest counted together."""
+        """How many instants lie after `after`, up to `through`: of the beginning and the rest."""
         low, high = self._within(after), min(through, self._last_at)
         return self._begins(after, through) + self.rest.count(low - self.shift_ms, high - self.shift_ms)
 

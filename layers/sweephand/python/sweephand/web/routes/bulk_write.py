@@ -31,7 +31,7 @@ from sweephand.web.schemas.responses import BulkWriteResponse, BulkWriteResult
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
-_NO_TIME: Final = "The other jobs of this request took too long. This job was not written. Send it again."
+_NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
 
 def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:

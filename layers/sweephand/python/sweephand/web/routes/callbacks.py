@@ -67,7 +67,7 @@ def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
 def _run_id(request: Request[Any, Any]) -> str:
     run_id = request.path["runId"]
     if sent_run_token(request.headers.get("authorization")) is None and parse_run_name(run_id) is None:
-        raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
+        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
     return run_id
 
 

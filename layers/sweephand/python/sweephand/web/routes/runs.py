@@ -69,7 +69,7 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
         return Reply(200, run_response(run))
     coming = _find_pending(services, request, named) if named else None
     if coming is None or coming.run_id != run_id:
-        raise NotFoundError(f"There is no record of a run {run_id} of a job {request.key.name}.")
+        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
     return Reply(200, pending_run_response(coming))
 
 
