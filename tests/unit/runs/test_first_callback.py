@@ -33,7 +33,7 @@ def test_a_run_that_was_reported_as_failed_takes_no_completion_heartbeat_or_canc
     worker = running(world)
     worker.fail()
     assert run_of(world).is_ending
-    with pytest.raises(ConflictError, match="failed already. This callback came too late"):
+    with pytest.raises(ConflictError, match=r"failed already\. This callback came too late"):
         worker.complete()
     with pytest.raises(GoneError, match="failed: stop"):
         worker.heartbeat()

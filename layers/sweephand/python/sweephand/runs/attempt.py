@@ -76,8 +76,8 @@ class Attempts:
 
         `job` is the job in `read`. When the request is sent, the read of the job is at most a second old, and
         the request was made from that read. If the job changes while a connection is being made, the new
-        request uses that connection. All connections and the request together take no longer than the target's
-        time-out. They end before `deadline`, when the function's time is up.
+        request uses that connection. All connections and the request together take no longer than the
+        target's time-out. They end before `deadline`, when the function's time is up.
 
         StoreError: the attempt was not made, or its result is unknown.
         """

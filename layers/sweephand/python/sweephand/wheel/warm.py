@@ -46,9 +46,9 @@ class WarmFunctions:
     def wake(self, peak: int, now: Instant) -> int:
         """Wake what the coming minutes need, and return how many; 0 if Lambda failed.
 
-        `peak` is the number of triggers in the fullest second of those minutes. A function that has run within
-        four minutes is warm. If the warm ones do not suffice, all that the peak needs are woken at once: Lambda
-        gives a wake-up to an idle function before it starts another one.
+        `peak` is the number of triggers in the fullest second of those minutes. A function that has run
+        within four minutes is warm. If the warm ones do not suffice, all that the peak needs are woken at
+        once: Lambda gives a wake-up to an idle function before it starts another one.
 
         If Lambda fails, triggers may be late by a cold start, and no worse. So this raises no StoreError.
         """
