@@ -56,7 +56,7 @@ EVERYTHING_SET = replace(
     heartbeat_ms=60_000,
     heartbeat_by=NOON + 60_090,
     run_until=NOON + 3_600_090,
-    next_look_at=NOON + 65_090,
+    next_check_at=NOON + 65_090,
 )
 
 SKIPPED = Run(

@@ -48,7 +48,7 @@ def ignores_heartbeats() -> Iterator[None]:
 
 
 @mutation("The first deadline message ends its run, even if heartbeats came")
-def fails_at_first_look() -> Iterator[None]:
+def ends_at_first_deadline_message() -> Iterator[None]:
     with patch.object(deadlines, "DEADLINE_GRACE_MS", -HOUR_MS):
         yield
 
@@ -69,7 +69,7 @@ def arms_no_deadline() -> Iterator[None]:
 
 
 @mutation("A deadline message that finds a newer heartbeat sends no message for the next deadline")
-def looks_once() -> Iterator[None]:
+def checks_once() -> Iterator[None]:
     def change(ports: Ports) -> None:
         ports["requeue"] = Instead(ports["requeue"], send_at=lambda *_: None)
 
@@ -79,15 +79,15 @@ def looks_once() -> Iterator[None]:
 
 @mutation(
     "Every copy of a deadline message sends a message for the next deadline",
-    shown_by="tests/unit/runs/test_async_kills.py::test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost",
+    shown_by="tests/unit/runs/test_async_kills.py::test_deadline_messages_do_not_multiply_when_the_answers_of_the_queue_are_lost",
 )
-def multiplies_looks() -> Iterator[None]:
+def multiplies_deadline_messages() -> Iterator[None]:
     def change(ports: Ports) -> None:
         runs = ports["runs"]
 
         def of(trigger: Trigger) -> Run | None:
             run: Run | None = runs.of(trigger)
-            return None if run is None else replace(run, next_look_at=None)
+            return None if run is None else replace(run, next_check_at=None)
 
         ports["runs"] = Instead(runs, of=of)
 

@@ -159,13 +159,13 @@ def lines_are_bounded(tale: Tale) -> Iterator[str]:
 
 
 def is_overdue(tale: Tale, trigger_id: str, seen_at: int, at: int) -> bool:
-    """Whether a consumer should have reported an hour ago, and the wheel still owes the look at its run.
+    """Whether a consumer should have reported an hour ago, and the wheel still owes its deadline.
 
     The run counts as failed since then: only missing ticks have kept that from being recorded. A heartbeat
-    extends the deadline and sends no look.
+    extends the deadline and sends no message.
     """
-    looks = tale.deadlines_of.get(trigger_id, [])
-    latest = max((each for each in looks if each.at <= at), key=lambda each: each.at, default=None)
+    deadlines = tale.deadlines_of.get(trigger_id, [])
+    latest = max((each for each in deadlines if each.at <= at), key=lambda each: each.at, default=None)
     if latest is None:
         return False
     is_owed = all(each.key < latest.sort_key for each in tale.cursors.get(latest.shard, []) if each.at <= at)

@@ -189,7 +189,7 @@ class Tale:
 
     @cached_property
     def deadlines_of(self) -> dict[str, list[TimerStored]]:
-        """The looks at runs that the wheel was given, by trigger id."""
+        """The deadline timers that were written, by trigger id."""
         found: dict[str, list[TimerStored]] = defaultdict(list)
         for each in self.timers:
             if each.kind == "deadline":

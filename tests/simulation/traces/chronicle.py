@@ -130,7 +130,7 @@ class Chronicle(Recorder):
                 self.wheel_seen[1](after)
 
     def _is_of_calm(self, timer: RetryTimer | DeadlineTimer) -> bool:
-        """Whether a timer is a look at a run that began in the calm. Such looks never end."""
+        """Whether a timer is the deadline of a run that began in the calm. Such deadlines never end."""
         due_at = timer.message.trigger.due_at
         return isinstance(timer, DeadlineTimer) and self.calm_at is not None and due_at > self.calm_at
 

@@ -171,8 +171,8 @@ def test_two_deliveries_of_one_trigger_are_accepted_once_in_every_order() -> Non
     assert every_interleaving(prepare, deliver, deliver, check) > 5
 
 
-def looks(world: World) -> list[DeadlineMessage]:
-    """The looks at runs that are on their way."""
+def deadline_messages(world: World) -> list[DeadlineMessage]:
+    """The deadline messages that are under way."""
     return [message for _, message in world.queue.waiting if isinstance(message, DeadlineMessage)]
 
 
@@ -182,11 +182,11 @@ def test_deadlines_do_not_multiply_however_often_their_messages_are_received() -
         world.queue.copy()
         world.run_until(world.clock.time + 2 * MINUTE)
         beat(world)
-    assert len(looks(world)) <= 1
+    assert len(deadline_messages(world)) <= 1
     assert world.clock.time < NOON + 60 * MINUTE
 
 
-def test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost() -> None:
+def test_deadline_messages_do_not_multiply_when_the_answers_of_the_queue_are_lost() -> None:
     world = prepared(accepted)
     for _ in range(12):
         failing(world, "queue.send", times=1, after=True)
@@ -196,7 +196,7 @@ def test_deadlines_do_not_multiply_when_the_answers_to_the_next_looks_are_lost()
             world.run_until(end, ticking=False)
         world.run_until(end, ticking=False)
         beat(world)
-        assert 1 <= len(looks(world)) <= 3
+        assert 1 <= len(deadline_messages(world)) <= 3
     working(world)
     last_beat_at = world.clock.time
     world.run_until(last_beat_at + MINUTE + 10_000, ticking=False)
@@ -213,8 +213,8 @@ def test_a_next_check_of_a_deadline_that_was_sent_twice_becomes_one_again() -> N
     world.queue.waiting = [(first.not_before, first)] * 3
     for _ in range(3):
         deliver(world)
-    (following,) = looks(world)
-    assert run_of(world).next_look_at == following.not_before
+    (following,) = deadline_messages(world)
+    assert run_of(world).next_check_at == following.not_before
 
 
 def test_a_deadline_check_whose_function_is_killed_comes_again_or_has_a_successor() -> None:
@@ -234,7 +234,7 @@ def test_a_deadline_check_whose_function_is_killed_comes_again_or_has_a_successo
         world.queue.reappear()
         world.run_until(last_beat_at + MINUTE + 10_000, ticking=False)
         assert len(work(world).tokens) == 2, "the consumer's silence is found within ten seconds"
-        assert len(looks(world)) == 1
+        assert len(deadline_messages(world)) == 1
 
     kill_everywhere(prepare, deliver, check)
 
@@ -244,9 +244,9 @@ def test_a_deadline_of_a_run_that_an_older_version_recorded_is_checked() -> None
     ((_, first),) = world.queue.waiting
     assert isinstance(first, DeadlineMessage)
     run = run_of(world)
-    assert world.runs.move(replace(run, next_look_at=None, version="older"), run)
+    assert world.runs.move(replace(run, next_check_at=None, version="older"), run)
     world.clock.time += 30_000
     beat(world)
     world.run_until(first.not_before, ticking=False)
-    (following,) = looks(world)
-    assert run_of(world).next_look_at == following.not_before
+    (following,) = deadline_messages(world)
+    assert run_of(world).next_check_at == following.not_before

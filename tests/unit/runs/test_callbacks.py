@@ -12,7 +12,7 @@ from sweephand.base.errors import (
     NotFoundError,
     StoreError,
 )
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, LOOKS_SPREAD_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, CHECKS_SPREAD_MS
 from sweephand.model.trigger import DeadlineMessage, FailureMessage
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.follow_up import deadline_of
@@ -222,7 +222,7 @@ def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
     assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
     (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))
     soonest = deadline_of(run, deadline.shard)
-    assert soonest.not_before <= again.not_before < soonest.not_before + LOOKS_SPREAD_MS
+    assert soonest.not_before <= again.not_before < soonest.not_before + CHECKS_SPREAD_MS
     assert again._replace(not_before=soonest.not_before) == soonest
     while world.clock.time < NOON + HOUR:
         world.run_until(world.clock.time + 30_000)

@@ -113,7 +113,7 @@ DEADLINE_GRACE_MS: Final = 5 * SECOND_MS
 #: The next check of a run is delayed by a random time of up to this. Copies of one check are received at the
 #: same moment. Thus they send checks for different moments, and the first check that is handled replaces the
 #: others.
-LOOKS_SPREAD_MS: Final = SECOND_MS
+CHECKS_SPREAD_MS: Final = SECOND_MS
 
 #: If the attempt before is not yet recorded as failed, an attempt checks it every second for this long. After
 #: that it checks at the earlier attempt's deadline, because that attempt's consumer has accepted the run.

@@ -31,7 +31,7 @@ class Run:
 
     An attempt of an asynchronous job has a `token`, with which its consumer reports. While the run is
     `running`, the consumer must report every `heartbeat_ms`: the next time by `heartbeat_by`, and the last
-    time by `run_until`. `next_look_at` is the instant of the latest deadline check that was sent. It is None
+    time by `run_until`. `next_check_at` is the instant of the latest deadline check that was sent. It is None
     in a record of an older version. `result` is the JSON text with which the consumer completed the run.
     `last_failure` is the latest failed attempt; a later success keeps it.
     """
@@ -67,7 +67,7 @@ class Run:
     payload: Payload | None = None
     result: str | None = None
     last_failure: Failure | None = None
-    next_look_at: Instant | None = None
+    next_check_at: Instant | None = None
 
     @property
     def run_id(self) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.timing import DEADLINE_GRACE_MS, LOOKS_SPREAD_MS
+from sweephand.base.timing import CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
@@ -75,14 +75,14 @@ class Deadlines:
             if run.state != "running" and not run.is_ending:
                 return Outcome("watched")
             if run.state == "running" and now < run.deadline_at + DEADLINE_GRACE_MS:
-                if run.next_look_at is not None and message.not_before < run.next_look_at:
+                if run.next_check_at is not None and message.not_before < run.next_check_at:
                     return Outcome("watched")
                 if following is None:
                     following = self._next_check(run, message.shard)
                     # Send first: if the function crashes before it records the next check, this message comes
                     # again.
                     self._requeue.send_at(following, message.shard)
-                checked = replace(run, next_look_at=following.not_before, version=self._ids.token())
+                checked = replace(run, next_check_at=following.not_before, version=self._ids.token())
                 if self._runs.move(checked, run):
                     return Outcome("watched")
                 continue
@@ -95,8 +95,8 @@ class Deadlines:
 
     def _next_check(self, run: Run, shard: int) -> DeadlineMessage:
         """The check at the run's next deadline. A random delay keeps checks from coming all at once."""
-        look = deadline_of(run, shard)
-        return look._replace(not_before=look.not_before + int(self._ids.fraction() * LOOKS_SPREAD_MS))
+        check = deadline_of(run, shard)
+        return check._replace(not_before=check.not_before + int(self._ids.fraction() * CHECKS_SPREAD_MS))
 
     def fail(self, message: FailureMessage) -> Outcome:
         """Record the failure of an attempt that its consumer reported, unless the attempt is over by now.

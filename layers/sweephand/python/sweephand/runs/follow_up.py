@@ -94,10 +94,10 @@ class FollowUp:
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._retention.keep_job(job, run_until)
-        look = deadline_of(running, job.shard)
-        self._requeue.send_at(look, job.shard)
+        check = deadline_of(running, job.shard)
+        self._requeue.send_at(check, job.shard)
         # A callback may have been recorded before. It stands, and this write is refused.
-        self._runs.record(replace(running, next_look_at=look.not_before))
+        self._runs.record(replace(running, next_check_at=check.not_before))
         return "running"
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> OutcomeName:

@@ -63,7 +63,7 @@ class RunItem(Item):
     heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
     heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
     run_until = IntegerAttribute(null=True, attr_name="run_until")
-    next_look_at = IntegerAttribute(null=True, attr_name="look_at")
+    next_check_at = IntegerAttribute(null=True, attr_name="look_at")
     demand = JsonAttribute(null=True)
     payload = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
@@ -216,7 +216,7 @@ def _item(run: Run) -> RunItem:
         heartbeat_ms=run.heartbeat_ms,
         heartbeat_by=run.heartbeat_by,
         run_until=run.run_until,
-        next_look_at=run.next_look_at,
+        next_check_at=run.next_check_at,
         version=run.version,
         demand=demand_to_json(run.demand),
         payload=payload_to_json(run.payload),
@@ -259,7 +259,7 @@ def _run(raw: RawItem) -> Run:
         heartbeat_ms=item.heartbeat_ms,
         heartbeat_by=item.heartbeat_by,
         run_until=item.run_until,
-        next_look_at=item.next_look_at,
+        next_check_at=item.next_check_at,
         version=item.version,
         demand=demand_from_json(item.demand),
         payload=payload_from_json(item.payload),
