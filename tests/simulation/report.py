@@ -15,6 +15,7 @@ FIGURES: Final[Mapping[str, Sequence[str]]] = {
     "client requests": ("client requests",),
     "writes and deletions of jobs": ("writes", "deletions"),
     "pages of bulk calls": ("bulk calls",),
+    "jobs of bulk writes": ("bulk entries",),
     "reports, cancels and redrives of runs": ("reports", "of runs"),
     "notifications of ends": ("notified",),
     "crashes": ("kill", "time limit"),

@@ -11,17 +11,15 @@ from tests.simulation.oracle.oracle import judge
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
+from tests.simulation.workload.bulk_writes import WRITE_MANY, BulkWrites
 from tests.simulation.workload.bulks import RESUME_MANY, Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.workload.flows import Flows
-from tests.simulation.workload.modes import Modes
-from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
-from tests.simulation.workload.weeks import WINDING_DOWN_MS, Weeks
+from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, stream
@@ -68,6 +66,10 @@ _WIRE_EVERY: Final = 20
 #: The share of seeds in which tick wakes at the very end of its minute.
 _SLIPPING: Final = 0.15
 
+#: The share of calls that write many jobs whose writes are throttled, and for how long they are at most.
+_THROTTLED: Final = 1 / 8
+_THROTTLED_MS_MAX: Final = 20 * SECOND_MS
+
 #: The parts of the stack that may have an outage, alone or all at once.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
 
@@ -99,7 +101,8 @@ def run(
     stores in memory, and in some seeds the production adapters. `is_telling` keeps calls for the story.
     """
     with bounds_of(seed, mask), (mutation or nullcontext)():
-        chosen = stores or (wire if seed % _WIRE_EVERY == _WIRE_EVERY - 1 else memory)
+        is_on_wire = seed % _WIRE_EVERY == _WIRE_EVERY - 1 or BulkWrites.of(seed).are_on_wire
+        chosen = stores or (wire if is_on_wire else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         with in_strands(simulation.scheduler), simulation.stumbling():
             return simulation.run()
@@ -114,6 +117,7 @@ class Simulation:
         self._backlog = backlog = Backlog.of(seed)
         packs = Packs.of(seed)
         scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
+        scenario = BulkWrites.of(seed).scenario(scenario)
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -180,20 +184,12 @@ class Simulation:
         scenario, scheduler = self._scenario, self.scheduler
         full_end = scenario.begins_at + scenario.minutes * MINUTE_MS
         steps = plan(
-            stream(self._seed, "plan"),
+            self._seed,
             begins_at=scenario.begins_at,
             ends_at=full_end,
             jobs=scenario.jobs,
             writes=scenario.writes,
             is_at_margins=scenario.is_at_margins,
-            flows=Flows.of(self._seed),
-            bulks=Bulks.of(self._seed),
-            weeks=Weeks.of(self._seed),
-            modes=Modes.of(self._seed),
-            on_demand=OnDemand.of(self._seed),
-            updates=Updates.of(self._seed),
-            short_lives=ShortLives.of(self._seed),
-            bundling=Bundling.of(self._seed),
         )
         if self._backlog is not None:
             steps = self._backlog.steps(scenario.begins_at)
@@ -336,12 +332,14 @@ class Simulation:
             at = random.randrange(self._scenario.begins_at, ends_at)
             port = random.choice(("jobs", "jobs", "timers", "changes"))
             self.scheduler.call_at(at, partial(self._throttle, port, random.randrange(MINUTE_MS)))
-        for step in steps:
+        for step in steps if "throttled writes" not in self._mask.troubles else ():
             # Writes of many jobs at once are throttled in any seed.
-            is_at_once = Bulks.of(self._seed).is_at_once and "throttled writes" not in self._mask.troubles
-            is_last = step.at >= ends_at - SECOND_MS
-            if is_at_once and step.action == RESUME_MANY and random.random() < 1 / 2 and not is_last:
+            is_resume = step.action == RESUME_MANY and Bulks.of(self._seed).is_at_once
+            if is_resume and random.random() < 1 / 2 and step.at < ends_at - SECOND_MS:
                 self.scheduler.call_at(step.at, partial(self._throttle, "jobs", random.randrange(MINUTE_MS)))
+            if step.action == WRITE_MANY and random.random() < _THROTTLED:
+                port, lasts_ms = random.choice(("jobs", "timers")), random.randrange(_THROTTLED_MS_MAX)
+                self.scheduler.call_at(step.at, partial(self._throttle, port, lasts_ms))
 
     def _throttle(self, port: str, lasts_ms: int) -> None:
         if not self._is_calm:

@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.simulation.oracle import (
     bulk,
+    bulk_writes,
     ends,
     fairness,
     jobs,
@@ -55,6 +56,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     bulk.bulk_calls_touch_no_other,
     bulk.bulk_calls_count,
     bulk.bulk_calls_move_on,
+    bulk_writes.acknowledged_entries_stand,
+    bulk_writes.refused_entries_leave_nothing,
+    bulk_writes.entries_are_judged_alone,
+    bulk_writes.failures_cost_one_job_each,
+    bulk_writes.creations_replace_no_job,
     leaving.only_who_wants_to_goes,
     leaving.nobody_goes_before_the_last_run_is_over,
     leaving.who_wants_to_goes,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tests.simulation.oracle.lives import Life, told
+from tests.simulation.oracle.lives import Life, position, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import CursorStored, TimerStored
 
@@ -37,13 +37,16 @@ def cursors_move_on(tale: Tale) -> Iterator[str]:
 
 
 def timers_lie_beyond_sweeps(tale: Tale) -> Iterator[str]:
-    """No sweep passes the place of a timer before its revision is committed, whatever two clocks say."""
+    """No sweep passes the place of a timer before its revision is committed, whatever two clocks say.
+
+    The place of a packed timer is that of its pack.
+    """
     for timer in tale.timers:
         if timer.armed_at is None:
             continue
         swept_at = timer.armed_at + ARMED_MAX_MS + CLOCKS_APART_MAX_MS
         swept_until = swept_at - swept_at % MINUTE_MS + SWEPT_AHEAD_MS
-        if timer.due_at < swept_until:
+        if timer.sort_key < position(swept_until):
             what = "in reach of a sweep before its commit"
             yield f"{_named(timer)} was armed at {told(timer.armed_at)}, {what}"
 

@@ -51,7 +51,8 @@ class Asking:
     """A client's request while it is served.
 
     The function that serves it sets `uid` and `rev` from its answer. `changed` are the
-    uids of the jobs that were written or removed for it, and `changed_at` is the last such instant.
+    uids of the jobs that were written or removed for it, and `changed_at` is the last such instant. `revs`
+    are the revisions that were written for it. `process` is the process that serves it.
     """
 
     verb: Verb
@@ -63,6 +64,8 @@ class Asking:
     rev: str | None = None
     changed: list[str] = field(default_factory=list)
     changed_at: Instant | None = None
+    revs: list[str] = field(default_factory=list)
+    process: str = ""
 
 
 class Recorder:
@@ -80,10 +83,10 @@ class Recorder:
 
     @contextmanager
     def asking(
-        self, verb: Verb, name: str, *, asked_at: Instant, ahead_ms: int, catchup: str | None = None
+        self, verb: Verb, name: str, *, asked_at: Instant, ahead_ms: int, process: str = ""
     ) -> Iterator[Asking]:
         """Record the request around its use case, and its answer unless its process ends before."""
-        asking = Asking(verb, name, asked_at, ahead_ms, catchup)
+        asking = Asking(verb, name, asked_at, ahead_ms, process=process)
         token = self._asking.set(asking)
         try:
             yield asking
@@ -142,6 +145,7 @@ class Recorder:
         if asking is not None:
             asking.changed.append(job.uid)
             asking.changed_at = self._now()
+            asking.revs.append(job.rev)
         is_new = before is None or before.uid != job.uid
         definition: dict[str, Any] = dict(job.definition.written)
         if data is not None:

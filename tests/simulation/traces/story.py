@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulation.simulation import Result
+from tests.simulation.traces.bulk_answers import BulkWriteAnswered
 from tests.simulation.traces.trace import (
     Answered,
     Buried,
@@ -372,6 +373,7 @@ _TELLERS: Final[Mapping[type, Callable[[Any, Subject], str | None]]] = {
     Removed: _removed,
     Answered: _answered,
     ManyAnswered: _many_answered,
+    BulkWriteAnswered: lambda event, _: event.told(),
     Requested: _requested,
     Concluded: _concluded,
     Dropped: _dropped,

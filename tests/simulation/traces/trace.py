@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from tests.simulation.traces.bulk_answers import BulkWriteAnswered
+
 from sweephand.base.instants import Instant
 
 Verb: TypeAlias = Literal[
@@ -366,6 +368,7 @@ Event: TypeAlias = (
     | Removed
     | Answered
     | ManyAnswered
+    | BulkWriteAnswered
     | Requested
     | Concluded
     | Dropped

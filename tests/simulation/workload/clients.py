@@ -8,6 +8,7 @@ from typing import Final
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
+from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.flows import Flows
@@ -20,7 +21,7 @@ from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.verbs import ACTIONS, Known, Request
 from tests.simulation.workload.weeks import Weeks
-from tests.simulation.world.faults import Mask
+from tests.simulation.world.faults import Mask, stream
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.processes import Scheduler
 
@@ -59,28 +60,15 @@ class Step:
 
 
 def plan(
-    random: Random,
-    *,
-    begins_at: Instant,
-    ends_at: Instant,
-    jobs: int,
-    writes: int,
-    is_at_margins: bool,
-    flows: Flows,
-    bulks: Bulks,
-    weeks: Weeks,
-    modes: Modes,
-    on_demand: OnDemand,
-    updates: Updates,
-    short_lives: ShortLives,
-    bundling: Bundling,
+    seed: int, *, begins_at: Instant, ends_at: Instant, jobs: int, writes: int, is_at_margins: bool
 ) -> list[Step]:
     """Return what clients will ask. They create each job near the beginning, and later writes come in bursts.
 
     The numbers of steps go by kind: writes of jobs, actions on runs, bulk calls, changes of mode, triggers of
-    jobs on demand, updates of a job as often as it fires, creations that a deletion follows at once, and jobs
-    that fire together.
+    jobs on demand, updates of a job as often as it fires, creations that a deletion follows at once, jobs
+    that fire together, and calls that write many jobs.
     """
+    random, weeks = stream(seed, "plan"), Weeks.of(seed)
     names = [f"job-{number}" for number in range(jobs)]
     if weeks.is_on:
         return [Step(number, *each) for number, each in enumerate(weeks.asked(names, begins_at, ends_at))]
@@ -103,14 +91,11 @@ def plan(
         for _ in range(random.choice((1, 1, 2, 3, 5))):
             wished.append((at, random.choices(actions, weights)[0], name))
             at = min(at + random.randrange(apart_ms), ends_at)
-    of_runs = flows.asked(names, begins_at, ends_at)
-    of_many = bulks.asked(names, begins_at, ends_at)
-    of_modes = modes.asked(names, begins_at, ends_at)
-    by_hand = on_demand.asked(names, begins_at, ends_at)
-    often = updates.asked(names, begins_at, ends_at)
-    at_once = short_lives.asked(names, begins_at, ends_at)
-    steps = [*sorted(wished), *of_runs, *of_many, *of_modes, *by_hand, *often, *at_once]
-    steps += bundling.asked(begins_at, ends_at)
+    steps = sorted(wished)
+    for kind in (Flows, Bulks, Modes, OnDemand, Updates, ShortLives):
+        steps += kind.of(seed).asked(names, begins_at, ends_at)
+    for other in (Bundling, BulkWrites):
+        steps += other.of(seed).asked(begins_at, ends_at)
     return [Step(number, *each) for number, each in enumerate(steps)]
 
 
@@ -144,6 +129,7 @@ class Clients:
         self._on_demand = OnDemand.of(seed)
         self._bundling = Bundling.of(seed)
         self._packs = Packs.of(seed)
+        self._bulk_writes = BulkWrites.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -183,6 +169,7 @@ class Clients:
                 self._on_demand,
                 self._bundling,
                 self._packs,
+                self._bulk_writes,
             )
             told = action.ask(request)
             if told is not None:

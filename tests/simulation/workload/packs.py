@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tests.simulation.workload.bulk_writes import FIRST_TOGETHER
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import (
-    FIRST_FOR_WEEKS,
     is_at_margins,
     is_backlogged,
     stream,
@@ -14,7 +14,7 @@ from tests.simulation.world.faults import (
 #: Sweepers write packs in so many seeds. In the others they only read those that another version left.
 _WRITTEN: Final = 0.8
 
-#: So many of these have many jobs in one shard, and all seeds from this one on to those that last for weeks.
+#: So many of these have many jobs in one shard, and all seeds from this one on to those of bulk_writes.py.
 _CROWDED: Final = 1 / 8
 FIRST_CROWDED: Final = 5_000_000
 
@@ -53,7 +53,7 @@ class Packs:
         """That of a seed. A seed that lasts for days or uses up the margins between clocks has no crowd."""
         random = stream(seed, "packs")
         are_written, is_drawn = random.random() < _WRITTEN, random.random() < _CROWDED
-        if FIRST_CROWDED <= seed < FIRST_FOR_WEEKS:
+        if FIRST_CROWDED <= seed < FIRST_TOGETHER:
             are_written = is_drawn = True
         has_none = is_at_margins(seed) or is_backlogged(seed) or Scenario.of(seed).is_sparse
         return cls(seed, are_written, are_written and is_drawn and not has_none)

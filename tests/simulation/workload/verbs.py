@@ -12,6 +12,8 @@ from tests.fakes.world import definition
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.traces.trace import Verb
+from tests.simulation.workload.bulk_writes import WRITE_MANY, WRITE_ONE, BulkWrites, Entry
+from tests.simulation.workload.bulk_writes_asked import write_many
 from tests.simulation.workload.bulks import (
     DELETE_MANY,
     PAUSE_MANY,
@@ -80,12 +82,14 @@ _LARGE: Final = 3_000
 class Known:
     """What the clients of a name know of it: their last definition, and the revision of the last answer.
 
-    `cursors` are the cursors of bulk calls, by the number of their request.
+    `cursors` are the cursors of bulk calls, by the number of their request. `entries` are what the client of
+    a call of that name sends, whenever it sends it.
     """
 
     definition: Definition | None = None
     rev: str | None = None
     cursors: dict[int, str] = field(default_factory=dict)
+    entries: tuple[Entry, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -113,6 +117,7 @@ class Request:
     on_demand: OnDemand
     bundling: Bundling
     packs: Packs
+    bulk_writes: BulkWrites
 
     @property
     def at(self) -> Instant:
@@ -328,6 +333,12 @@ def _gather(request: Request) -> tuple[str, str]:
     return _told(request.put(request.known.definition))
 
 
+def _write_one(request: Request) -> tuple[str, str]:
+    """Replace one of the jobs that others write in bulk."""
+    written = request.bulk_writes.one(request.number, request.at)
+    return _told(request.put(definition(data=request.new_data(), **written)))
+
+
 #: All actions of clients, by name. A new action is one more entry.
 ACTIONS: Final[Mapping[str, Action]] = {
     "put": Action("replace", 5, _put),
@@ -357,6 +368,9 @@ ACTIONS: Final[Mapping[str, Action]] = {
     PAUSE_MANY: Action("pause many", 0, pause_many),
     RESUME_MANY: Action("resume many", 0, resume_many),
     DELETE_MANY: Action("delete many", 0, delete_many),
+    # So do calls that write many jobs (bulk_writes.py).
+    WRITE_MANY: Action("replace", 0, write_many),
+    WRITE_ONE: Action("replace", 0, _write_one),
     # For seeds in which a job is updated as often as it fires (updates.py).
     PUT_OFTEN: Action("replace", 0, _put_often),
     TOUCH: Action("patch", 0, _touch),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
+from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.packs import Packs
@@ -30,6 +31,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         policy = RetryPolicy(attempts_max=8, initial_delay_ms=2_000, multiplier=2, delay_max_ms=60_000)
         stack.enter_context(patch.object(notify, "_POLICY", policy))
         stack.enter_context(Bulks.of(seed).bounds())
+        stack.enter_context(BulkWrites.of(seed).bounds())
         stack.enter_context(Bundling.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then push out an earlier revision, where it would take dozens.

@@ -117,7 +117,9 @@ class Functions:
         def body() -> None:
             at = self._fleet.clock(machine).now()
             try:
-                with self._chronicle.asking(verb, name, asked_at=at, ahead_ms=machine.ahead_ms) as asking:
+                with self._chronicle.asking(
+                    verb, name, asked_at=at, ahead_ms=machine.ahead_ms, process=process.name
+                ) as asking:
                     told = ask(self._fleet.app(machine), asking)
                     asking.uid, asking.rev = told or (None, None)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx

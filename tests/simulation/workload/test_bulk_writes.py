@@ -1,0 +1,95 @@
+"""Calls that write many jobs are simulated: every answer, every loss, packs, and the way over the wire."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from tests.simulation.simulation import run
+from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
+from tests.simulation.traces.trace import Event, Mishap, TimerStored, Written
+from tests.simulation.workload.bulk_writes import FIRST_TOGETHER, BulkWrites
+from tests.simulation.world.faults import FIRST_FOR_WEEKS
+
+#: This number of first seeds shows all of it.
+SEEDS = range(FIRST_TOGETHER, FIRST_TOGETHER + 24)
+
+EVENTS = [run(seed).events for seed in SEEDS]
+ANSWERS = [each for each in chain.from_iterable(EVENTS) if isinstance(each, BulkWriteAnswered)]
+ENTRIES = list(chain.from_iterable(each.entries for each in ANSWERS))
+
+
+def test_a_tenth_of_the_usual_seeds_has_such_calls_and_most_seeds_of_their_own_do() -> None:
+    assert 120 < sum(BulkWrites.of(seed).is_on for seed in range(2_000)) < 260
+    dedicated = [BulkWrites.of(seed) for seed in range(FIRST_TOGETHER, FIRST_TOGETHER + 200)]
+    assert sum(each.is_on for each in dedicated) > 160
+    assert 10 < sum(each.are_on_wire for each in dedicated) < 60
+    assert not BulkWrites.of(FIRST_FOR_WEEKS).is_on
+
+
+def test_calls_are_of_all_sizes_up_to_a_hundred() -> None:
+    calls = (BulkWrites.of(seed) for seed in range(FIRST_TOGETHER, FIRST_TOGETHER + 200))
+    names = ((each, name) for each in calls for _, action, name in each.asked(0, 1) if action == "write many")
+    sizes = [len(each.entries(name, 0)) for each, name in names]
+    assert min(sizes) == 2
+    assert max(sizes) == 100
+    assert sum(size > 8 for size in sizes) < len(sizes) / 5
+
+
+def test_a_client_sends_the_same_jobs_whenever_it_sends_a_call_again() -> None:
+    calls = BulkWrites.of(next(seed for seed in SEEDS if BulkWrites.of(seed).is_on))
+    assert calls.entries("call-1", 0) == calls.entries("call-1", 0) != calls.entries("call-0", 0)
+
+
+def test_jobs_are_created_replaced_left_as_they_are_refused_and_not_written() -> None:
+    written = set(chain.from_iterable(each.written for each in ANSWERS))
+    assert any(each.status == 201 for each in ENTRIES)
+    assert any(each.status == 200 and each.rev in written for each in ENTRIES)
+    assert any(each.status == 200 and each.rev not in written for each in ENTRIES)
+    assert any(each.is_refused for each in ENTRIES)
+    assert any(each.status == 503 for each in ENTRIES)
+
+
+def test_some_names_come_twice_in_one_call() -> None:
+    def twice(entries: tuple[EntryAnswered, ...]) -> bool:
+        names = [each.name for each in entries if each.name is not None]
+        return len(set(names)) < len(names)
+
+    assert any(twice(each.entries) for each in ANSWERS)
+
+
+def test_new_jobs_of_one_call_share_packs() -> None:
+    packs: dict[tuple[int, str], set[str]] = {}
+    for each in chain.from_iterable(EVENTS):
+        if isinstance(each, TimerStored) and each.entry:
+            packs.setdefault((each.shard, each.sort_key), set()).add(each.name)
+    assert max(map(len, packs.values())) > 2
+
+
+def test_some_new_jobs_lose_their_name_to_another_call_and_are_written_over_its_job() -> None:
+    assert sum(map(_lost, EVENTS)) > 2
+
+
+def _lost(events: Sequence[Event]) -> int:
+    """Return the number of orphans of calls that were answered: timers of jobs that were never written."""
+    written = {each.uid for each in events if isinstance(each, Written)}
+    orphans = [each for each in events if isinstance(each, TimerStored) and each.uid not in written]
+    acknowledged = {
+        each.name
+        for answer in events
+        if isinstance(answer, BulkWriteAnswered)
+        for each in answer.entries
+        if each.is_acknowledged
+    }
+    return sum(each.name in acknowledged for each in orphans)
+
+
+def test_calls_meet_crashes_pauses_and_batches_that_are_answered_in_part() -> None:
+    mishaps = [
+        each for each in chain.from_iterable(EVENTS) if isinstance(each, Mishap) and "api " in each.where
+    ]
+    kinds = {each.kind.partition(" of ")[0] for each in mishaps}
+    assert {"kill", "throttle", "part", "loss", "repeat"} <= kinds
+    assert {each.where.partition(" ")[2].partition(" ")[2] for each in mishaps} >= {
+        "jobs.get_many",
+        "timers.put",
+        "jobs.put",
+    }
