@@ -1,4 +1,4 @@
-# What there is to do here. Each target installs what it needs the first time; `make` alone lists them.
+# The commands of a developer. Each target installs what it needs the first time. `make` alone lists them.
 PYTHON ?= python3
 PORT ?= 4700
 VENVS := .local/venvs
@@ -11,10 +11,10 @@ IN_VENV := .venv/bin
 .DEFAULT_GOAL := help
 .PHONY: help setup run up down test sim bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock clean
 
-help: ## this list
+help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(TESTS) ## what the other targets install by themselves when they need it
+setup: $(TESTS) ## install everything now; the other targets install what they need by themselves
 
 run: $(STACK) ## start Sweephand here, schedule a few jobs and watch them arrive (Ctrl-C ends it)
 	@$(IN_VENV)/python -m infra.local run --port $(PORT)
@@ -25,10 +25,10 @@ up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 down: .venv/.locked ## end what `make up` started
 	@$(IN_VENV)/python -m infra.local down --port $(PORT)
 
-test: $(TESTS) ## all tests, those on a deployed local stack begun first and looked at last
+test: $(TESTS) ## run all tests, those on a deployed local stack last
 	$(IN_VENV)/python -m pytest
 
-sim: .venv/.locked ## simulate SEEDS=1000 worlds, from FIRST=0 on, in which everything goes wrong, or tell the story of one, SEED=7
+sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
 bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
@@ -46,10 +46,10 @@ smoke: $(STACK) ## run every check on a local stack that it starts and ends
 smoke-aws: $(TOOLS) ## the same in your AWS account, on a stack of its own, for about $$0.03; ARGS=--help
 	@$(IN_VENV)/python -m infra.smoke $(ARGS)
 
-upgrade: $(STACK) ## go from version to version and back on a local stack whose jobs fire; about 15 minutes
+upgrade: $(STACK) ## deploy one version after another onto a local stack whose jobs fire; about 15 minutes
 	@$(IN_VENV)/python -m infra.upgrade
 
-check: lint types imports template ## everything that can be said without running it
+check: lint types imports template ## all checks that run no code: lint, types, imports, template
 
 lint: .venv/.locked ## style
 	$(IN_VENV)/ruff check && $(IN_VENV)/ruff format --check
@@ -63,7 +63,7 @@ imports: .venv/.locked ## which room may import which
 template: $(TOOLS) ## the template, by SAM and cfn-lint
 	SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(VENVS)/sam/bin/sam validate --lint
 
-format: .venv/.locked ## put the source into shape
+format: .venv/.locked ## format the source
 	$(IN_VENV)/ruff check --fix-only && $(IN_VENV)/ruff format
 
 lock: .venv/.locked ## choose the newest versions that pyproject.toml allows, and lock them

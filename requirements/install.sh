@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes an environment that holds what one lock says, unless it does already: install.sh PYTHON ENVIRONMENT LOCK
+# Installs the packages of a lock file into an environment, unless it has them: install.sh PYTHON ENVIRONMENT LOCK
 set -eu
 python=$1 environment=$2 lock=$3
 
 if cmp -s "$lock" "$environment/.locked" && "$environment/bin/python" -c ''; then
-    touch "$environment/.locked" # a checkout makes every file look new
+    touch "$environment/.locked" # after a checkout every file has a new time
     exit
 fi
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||

@@ -12,7 +12,7 @@ lock() {
 }
 
 lock "$lambda" pyproject.toml
-# What the tests run on is what goes to Lambda.
+# The tests run with the same versions that go to Lambda.
 lock requirements/dev.txt --constraint "$lambda" --group dev pyproject.toml
 lock requirements/sam.txt --group sam
 lock requirements/ministack.txt --group ministack

@@ -9,18 +9,18 @@ from hypothesis import settings
 
 HERE = Path(__file__).parent
 
-#: Set by .ci/run, which installs everything that a test could miss.
+#: .ci/run sets it. That script installs everything that tests need, so no test may be skipped.
 SKIPS_NOTHING = "SWEEPHAND_SKIP_NOTHING"
 
 
-# A machine that does something else beside the tests is no failure of what they test.
+# A slow machine must not fail a test.
 settings.register_profile(
     "unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None
 )
 settings.load_profile("unhurried")
 
 
-#: The folders in the order in which their tests run: what fails fastest comes first.
+#: The folders in the order in which their tests run: the tests that fail fastest come first.
 ROOMS = ("unit", "template", "contract", "integration", "simulation", "e2e")
 
 

@@ -69,7 +69,7 @@ def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
         "to-a-queue": {
             "schedule": "@every 15s",
             "target": {"type": "sqs", "queueUrl": queue_url},
-            "data": {"for": "whoever reads the queue"},
+            "data": {"for": "the reader of the queue"},
         },
     }
 

@@ -25,7 +25,6 @@ from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, stream
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.gate import Call, Gate
-from tests.simulation.world.looks import Looks
 from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Removals
@@ -34,6 +33,7 @@ from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import MakePorts, memory
 from tests.simulation.world.stumbling import stumbling
 from tests.simulation.world.threads import in_strands
+from tests.simulation.world.tick_times import TickTimes
 from tests.simulation.world.wire import wire
 from tests.simulation.world.workers import Workers
 
@@ -173,7 +173,7 @@ class Simulation:
         self._consumers.begin = self._workers.begin
         self._is_calm = False
         self._missing_until: Instant = 0
-        self._looks: Looks | None = None
+        self._tick_times: TickTimes | None = None
 
     def stumbling(self) -> AbstractContextManager[None]:
         """Let some timers fail to expand once, during the run."""
@@ -241,7 +241,7 @@ class Simulation:
         if self._scenario.is_at_margins:
             phase_ms = HALF_MS
         if self._scenario.is_for_weeks:
-            self._looks = Looks(
+            self._tick_times = TickTimes(
                 scheduler=self.scheduler,
                 chronicle=self._chronicle,
                 troubles=self._troubles,
@@ -249,7 +249,7 @@ class Simulation:
                 phase_ms=phase_ms,
                 tick=self._functions.tick,
             )
-            self._looks.begin()
+            self._tick_times.begin()
             self.scheduler.call_at(self._calm_at - WINDING_DOWN_MS, self._wind_down)
             return
         slips = stream(self._seed, "slips")
@@ -376,8 +376,8 @@ class Simulation:
         self._chronicle.calm_at = self.scheduler.now
         for part in (self._gate, self._consumers, self._workers, self._fleet, self._functions, self._sqs):
             part.calm()
-        if self._looks is not None:
-            self._looks.calm()
+        if self._tick_times is not None:
+            self._tick_times.calm()
         self._chronicle.bucket.expire()
 
     def _await_rest(self) -> tuple[Instant, list[str]]:

@@ -30,13 +30,13 @@ GRACE_MS = 5_000
 #: By how much clocks may differ where a function waits for the end of a claim.
 CLOCKS_MS = 90_000
 
-#: How long after its due time a look at a run may come: its message has to be received, or its minute swept.
+#: How long after its due time a deadline message may come: SQS has to deliver it, or a sweep has to reach it.
 LOOK_MS = 150_000
 
 #: How long an attempt is claimed.
 CLAIM_MS = 180_000
 
-#: How long a look that failed is put back, at most.
+#: How long a deadline message whose handling failed is put back, at most.
 PUT_BACK_MAX_MS = 900_000
 
 #: How long before its consumer's answer a job may have been read: its function's time limit, and a second.
@@ -294,7 +294,7 @@ def _found_by(tale: Tale, stored: RunStored, accepted_at: int) -> int:
     found_by = until + GRACE_MS + SKEW_MS + LOOK_MS
     if tale.calm_at is None or until + GRACE_MS - SKEW_MS > tale.calm_at:
         return found_by
-    # Before the calm a look may have failed. It is put back for a time that grows.
+    # Before the calm, handling a deadline message may have failed. It is put back for a time that grows.
     return max(found_by, tale.calm_at + PUT_BACK_MAX_MS + LOOK_MS)
 
 

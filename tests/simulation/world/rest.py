@@ -14,8 +14,8 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 
-#: Messages that may follow each run for a while: a look at the run, and a notification of its end to a job
-#: that is gone.
+#: Messages that may follow each run for a while: its deadline message, and a notification of its end to a
+#: job that is gone.
 _FOLLOWING: Final = (DeadlineMessage, NotifyMessage)
 
 

@@ -86,7 +86,7 @@ def test_a_search_for_a_call_shows_all_of_it() -> None:
 def test_a_search_without_a_match_shows_no_call_and_says_so() -> None:
     found = shown()["searched"]["neither here nor there"]
 
-    assert found == {"said": "Nothing has these words.", "shown": {}, "links": 1}
+    assert found == {"said": "No call and no field matches.", "shown": {}, "links": 1}
 
 
 def test_clearing_the_search_shows_every_call_again() -> None:

@@ -257,7 +257,7 @@ function search(sections, text) {
   }
   if (!words.length) return "";
   const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  return calls ? many(calls, "call") + (named ? ", " + many(named, "field") : "") : "Nothing has these words.";
+  return calls ? many(calls, "call") + (named ? ", " + many(named, "field") : "") : "No call and no field matches.";
 }
 
 function show(api) {
@@ -317,5 +317,5 @@ fetch("v1/openapi.json")
   .then(show)
   .catch((error) => {
     document.querySelector("main").replaceChildren(
-      make("p", { role: "alert" }, "The description could not be read: " + error.message));
+      make("p", { role: "alert" }, "The OpenAPI document could not be loaded: " + error.message));
   });

@@ -22,7 +22,7 @@ _MISSING: Final = 0.02
 _MISSING_MS: Final = 10 * HOUR_MS
 
 
-class Looks:
+class TickTimes:
     """Wakes tick in each minute in which a timer is due that no sweep has passed, and otherwise now and then.
 
     A tick that finds nothing due changes nothing, so leaving it out hides nothing. In the calm tick wakes
