@@ -1,4 +1,4 @@
-"""Jobs created per second by the API function, beside bare boto3 that makes the same requests."""
+"""Jobs created per second by the API function, compared with bare boto3 that makes the same requests."""
 
 import importlib
 import json
@@ -88,7 +88,7 @@ def measure() -> Report:
         figures={"ways": [_figures(race) for race in races]},
         is_within=all(race.ratio >= race.aim for race in races),
         notes=(
-            "The API's handler, beside the same requests by the same boto3 client with nothing around them.",
+            "The API's handler, compared with the same requests by the same boto3 client and nothing else.",
             f"Both commit with {WRITES_AT_ONCE} threads. DynamoDB answers beneath boto3, without a network.",
         ),
     )

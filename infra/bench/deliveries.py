@@ -1,4 +1,4 @@
-"""Deliveries per second of the delivery function, beside a bare urllib3 pool that posts the same."""
+"""Deliveries per second of the delivery function, compared with a bare urllib3 pool that posts the same."""
 
 import os
 import statistics
@@ -99,7 +99,7 @@ def measure() -> Report:
         },
         is_within=all(race.ratio >= _AIM for race in races if not race.has_tls),
         notes=(
-            "The handler with full batches, beside ten threads that post the same through one urllib3 pool,",
+            "The handler with full batches, compared with ten threads that post the same by one pool,",
             "signed beforehand; in turn, to a consumer in a process of its own. DynamoDB answers at once: in",
             "boto3's place, or beneath it, so that boto3 does all of its work but the network's.",
             *(each.told() for each in _tls(races)),
@@ -109,7 +109,7 @@ def measure() -> Report:
 
 
 class _Tls(NamedTuple):
-    """Deliveries through TLS beside those without: the ratio of both a second, and of their CPU time."""
+    """Deliveries with TLS compared with those without: the ratios of deliveries a second and of CPU time."""
 
     race: _Race
     plain: _Race
@@ -128,7 +128,7 @@ class _Tls(NamedTuple):
         """The ratios in a sentence."""
         beneath = "beneath boto3" if self.race.has_boto3 else "in boto3's place"
         ratios = f"{self.per_s:.2f} of the deliveries a second, and {self.cpu:.2f} of the CPU time"
-        return f"TLS beside none, history {self.race.history}, {beneath}: {ratios}."
+        return f"TLS compared with none, history {self.race.history}, {beneath}: {ratios}."
 
 
 def _function_per_s(each: _Round) -> float:

@@ -12,7 +12,7 @@ ENVIRONMENT: Final = {
     "AWS_ACCESS_KEY_ID": "bench",
     "AWS_SECRET_ACCESS_KEY": "bench",
     "AWS_DEFAULT_REGION": "us-east-1",
-    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # nobody listens there: nothing leaves this machine
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # no program listens there, so no request leaves this machine
     "JOBS_TABLE": "jobs",
     "TIMERS_TABLE": "timers",
     "PAYLOAD_BUCKET": "payloads",

@@ -68,7 +68,7 @@ class Function:
             make: Callable[..., Any] = boto3.client
 
             def client(service: str, **named: Any) -> Any:
-                """DynamoDB's stand-in, and real clients of all other services, which are called by nobody."""
+                """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
                 return self.dynamodb if service == "dynamodb" else make(service, **named)
 
             return patch.object(boto3, "client", client)

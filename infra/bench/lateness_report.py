@@ -40,7 +40,7 @@ def report(subject: str, groups: Mapping[str, Judged], created: Created, loads: 
         notes=(
             f"Created in {created.seconds:.0f} s, {created.jobs_per_s:.0f} a second; {wheel} by the wheel.",
             "From the due time to the first byte at the consumer. The local AWS, the functions, the consumer",
-            "and whatever else runs share this machine's cores.",
+            "and all other programs share this machine's cores.",
         ),
     )
 

@@ -40,7 +40,7 @@ class Report:
 
 
 def against(value: float, bound: float | None, digits: int = 2) -> str:
-    """A figure beside its bound. Equal after the same rounding counts as within the bound."""
+    """A figure and its bound. A figure that equals the bound after the same rounding is within it."""
     if bound is None:
         return f"{value:.{digits}f}"
     mark = "" if is_within(value, bound, digits) else OVER

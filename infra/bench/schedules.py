@@ -1,4 +1,4 @@
-"""The CPU time of one occurrence: ten common expressions beside bare croniter; and of parsing each."""
+"""The CPU time of one occurrence of ten common expressions, compared with bare croniter; and of parsing."""
 
 import datetime as dt
 import sys

@@ -92,9 +92,9 @@ def measure(place: Place) -> Report:
         figures={"functions": [_figures(each) for each in found]},
         is_within=all(_is_within(each) for each in found),
         notes=(
-            "Import: CPU time in a fresh process with the layers alone, its bytecode made beforehand, beside",
+            "Import: CPU time in a fresh process with only the layers and their bytecode, compared with",
             "an `import boto3` in another. With clients: the same with the settings of a stack, so that the",
-            "function makes its clients of DynamoDB and SQS, beside bare boto3 that makes both. Peak: after",
+            "function makes its clients of DynamoDB and SQS, compared with bare boto3 with both. Peak: after",
             "a first call on a local AWS, in which api writes 100 jobs and deliver takes ten messages.",
             "Lambda's own runtime is not in it.",
         ),

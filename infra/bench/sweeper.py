@@ -1,4 +1,4 @@
-"""Triggers per second of one sweeper, beside bare boto3 that makes the same requests."""
+"""Triggers per second of one sweeper, compared with bare boto3 that makes the same requests."""
 
 import gc
 import os

@@ -88,7 +88,7 @@ class _DeliveryFunctions:
     """ports.DeliveryFunctions that wakes none: docs/cost.md counts the wake-ups of an idle stack."""
 
     def wake(self, count: int) -> None:
-        """Wake nobody."""
+        """Wake no function."""
 
 
 class _Sweepers:

@@ -1,4 +1,4 @@
-"""The tables of docs/cost.md that show what the bill rests on: counts, models beside measurements, prices."""
+"""The tables of docs/cost.md with the evidence: counts, models compared with measurements, prices."""
 
 import math
 

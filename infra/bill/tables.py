@@ -37,7 +37,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def by_rate(bill: Bill) -> str:
-    """Dollars a million of each kind of job, by rate, beside EventBridge."""
+    """Dollars a million of each kind of job and of EventBridge, by rate."""
     rows: list[list[str]] = []
     for name, kind, keeps_history in (
         ("recurring, no history", "recurring", False),
@@ -68,7 +68,7 @@ def parts(bill: Bill) -> str:
 
 
 def aims(bill: Bill) -> str:
-    """The parts that the design's aims count, beside the aims."""
+    """The dollars of the parts that the design's aims count, and the aims."""
     cases = [Case(rate=rate) if rate else Case(herd=1_000) for rate in AIMS]
     found = [of_aim(bill, case) for case in cases]
     bulk = of_aim(bill, Case(kind="oneOffInBulk", herd=1_000))
@@ -123,7 +123,7 @@ def answers(bill: Bill) -> str:
 
 
 def months(bill: Bill) -> str:
-    """Dollars a month with and without free tiers, the stack's fixed part included, beside EventBridge."""
+    """Dollars a month of a stack and of EventBridge, with and without free tiers."""
     rows = []
     for rate in (0.1, 0.5, 1.0, 5.0, 20.0, 100.0):
         triggers = rate * MONTH_S / MILLION

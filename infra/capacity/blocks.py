@@ -280,7 +280,7 @@ def limits(_: Given) -> list[str]:
 
 
 def checked(given: Given) -> list[str]:
-    """The model beside the measured points."""
+    """The results of the model and the measured points."""
     loads = [each.load for each in given.measured.local]
     head = ("triggers", "due", "answer", "history", "functions", "", "p50", "p99", "last")
     return [

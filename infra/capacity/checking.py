@@ -1,4 +1,4 @@
-"""The model beside what was measured on the local stack, on which two cores do the work of AWS too."""
+"""The model compared with measurements on the local stack, where two cores do the work of AWS too."""
 
 import random
 from collections.abc import Iterator, Sequence

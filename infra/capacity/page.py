@@ -15,7 +15,7 @@ class UnknownBlockError(Exception):
 
 
 def renewed(page: str, blocks: Mapping[str, Callable[[], Sequence[str]]]) -> str:
-    """The page with every block made anew. UnknownBlockError: page and blocks have different names."""
+    """The page with every block written again. UnknownBlockError: page and blocks have different names."""
     names = [match[1] for match in _BLOCK.finditer(page)]
     if sorted(names) != sorted(blocks):
         raise UnknownBlockError(f"the page has the blocks {names}, and not {sorted(blocks)}")

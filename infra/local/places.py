@@ -35,7 +35,7 @@ class Place:
 
     @property
     def home(self) -> Path:
-        """The folder of all files that the stack writes. Each start makes it anew."""
+        """The folder of all files that the stack writes. Each start makes an empty one."""
         return LOCAL / str(self.port)
 
     @property
@@ -109,5 +109,5 @@ def aws_environment(place: Place) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
         "SAM_CLI_TELEMETRY": "0",
-        "SAM_CLI_POLL_DELAY": "0.2",  # instead of 5 s: the local AWS throttles nobody
+        "SAM_CLI_POLL_DELAY": "0.2",  # instead of 5 s: the local AWS throttles no request
     }

@@ -12,7 +12,7 @@ from tests.template.stack import Stack
 
 @pytest.fixture(scope="session")
 def stack() -> Stack:
-    """What SAM makes of template.yaml. The translator lives in SAM's own environment, beside our pydantic."""
+    """What SAM makes of template.yaml. SAM's own environment has the translator."""
     transform = Path(__file__).with_name("transform.py")
     if not SAM.exists():
         pytest.skip("SAM is not installed: make setup")

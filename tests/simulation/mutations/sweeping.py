@@ -73,7 +73,7 @@ def commits_in_spite() -> Iterator[None]:
         yield
 
 
-@mutation("The cursor is committed although a request beside the others failed")
+@mutation("The cursor is committed although one of its requests failed")
 def commits_in_spite_of_one() -> Iterator[None]:
     def change(ports: Ports) -> None:
         concurrently = ports["concurrently"]

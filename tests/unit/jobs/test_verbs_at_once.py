@@ -1,4 +1,4 @@
-"""A pause, a resume or a patch beside another actor, switched at every pair of their calls."""
+"""A pause, a resume or a patch while another actor writes, in every order of their calls."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Jobs whose runs took turns and may run beside each other from now on, for as long as that lasts."""
+"""Jobs whose `overlap` changes to `allow` while triggers wait, and back."""
 
 from tests.fakes.deliveries import answers, handle
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers

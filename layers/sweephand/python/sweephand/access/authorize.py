@@ -9,8 +9,8 @@ from sweephand.model.api_key import Caller, parse_key
 if TYPE_CHECKING:  # the ports import the values of every room, and the authorizer needs few of them
     from sweephand.ports import KeyStore
 
-# A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The length bounds keep garbage away
-# from the key store.
+# A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The bounds of length keep nonsense
+# away from the key store.
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
 
 

@@ -68,7 +68,7 @@ class SigningKeys:
             free_at = min(each.expires_at for each in active if each.expires_at is not None)
             raise ConflictError(
                 f"{len(active)} secrets sign now, which is the most (signingSecretsMax). "
-                f"A rotated secret signs for a day beside the new one. "
+                f"A rotated secret still signs for a day, together with the new one. "
                 f"The next rotation is possible from {rfc3339(free_at)} on."
             )
 

@@ -143,5 +143,5 @@ AUDIT_MINUTE: Final = 37
 #: A process reads the signing secrets again after this long.
 SECRETS_AGE_MAX_MS: Final = MINUTE_MS
 
-#: A rotated secret signs beside the new one for this long, so that consumers can switch.
+#: A rotated secret still signs for this long, together with the new one, so that consumers can switch.
 SECRET_OVERLAP_MS: Final = DAY_MS

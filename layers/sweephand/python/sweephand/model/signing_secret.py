@@ -27,7 +27,7 @@ class SigningSecrets(NamedTuple):
         return tuple(each for each in self.secrets if each.expires_at is None or now < each.expires_at)
 
     def rotated(self, secret: str, version: str, now: Instant) -> "SigningSecrets":
-        """The secrets with a new first one; the one before it signs beside it for SECRET_OVERLAP_MS."""
+        """The secrets with a new first one; the one before it also signs for SECRET_OVERLAP_MS."""
         ending = now + SECRET_OVERLAP_MS
         older = (
             each if each.expires_at is not None else each._replace(expires_at=ending)

@@ -1,4 +1,4 @@
-"""What a trigger is, and the messages in which triggers travel to the delivery function."""
+"""What a trigger is, and the messages that carry triggers to the delivery function."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
@@ -109,8 +109,8 @@ class TriggerMessage(NamedTuple):
     def waiting(self, *, is_owed: bool = True) -> "TriggerMessage":
         """The message of a trigger that must wait, for any time; `is_owed`: it has been judged to be owed.
 
-        A trigger that only waits cannot crash a function, so its crashes came from messages beside it. At
-        most one crash stays in the count, because a crash may have left a claim.
+        A trigger that only waits cannot crash a function, so other messages of the same invocation caused
+        its crashes. At most one crash stays in the count, because a crash may have left a claim.
         """
         return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
 
@@ -232,7 +232,7 @@ class BundleMessage(NamedTuple):
     """First attempts of one namespace that fall due within a short time, in the order of their due times.
 
     Each is a message of its own in every other respect: it is judged, delivered and counted by itself. A
-    trigger that has to wait leaves the bundle and travels alone.
+    trigger that has to wait leaves the bundle and is sent alone.
     """
 
     triggers: tuple[TriggerMessage, ...]
@@ -260,8 +260,7 @@ Sendable: TypeAlias = Readable | NewerMessage
 class DeadLetter(NamedTuple):
     """A trigger whose retries ended, with all that is needed to send it again.
 
-    `body` is the message as it travelled; for a poison message it is whatever text arrived. `reason` is a
-    sentence.
+    `body` is the text of the message, which for a poison message is any text. `reason` is a sentence.
     """
 
     body: str

@@ -10,7 +10,7 @@ from sweephand.model.wire_fields import Fields
 def fits_bundle(message: TriggerMessage) -> bool:
     """Whether a bundle can carry all that the message says.
 
-    That holds for the first attempt of an occurrence that nothing has happened to yet.
+    That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
     plain = TriggerMessage(trigger, not_before=trigger.due_at, is_owed=message.is_owed)
@@ -40,8 +40,8 @@ def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
 def read_bundle(fields: Fields) -> BundleMessage:
     """The bundle that bundle_to_json() wrote; an error if it cannot be read.
 
-    It may have any number of triggers. A later version may put more into a bundle, and this one must not bury
-    them.
+    It may have any number of triggers. A later version may put more into a bundle, and this version must not
+    make them dead letters.
     """
     namespace, first_at = fields.text("ns"), fields.number("at")
     revisions = [
