@@ -13,6 +13,15 @@ from sweephand.schedules import Occurrence
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 UNTIL = NOON + 30_000
 KEY = "2026-11-21T12:00#00.000#default/backup#1-aaaa#occurrence#"
+CURSORS = [
+    Cursor(KEY),
+    Cursor(KEY, Occurrence(NOON + 1, 10**9)),
+    Cursor(),
+    Cursor(KEY, entry=KEY),
+    Cursor(KEY, Occurrence(NOON + 1, 3), KEY),
+    Cursor(KEY, chunk=Chunk(Place(KEY + "~"), NOON - 7)),
+    Cursor(KEY, Occurrence(NOON + 1, 3), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7)),
+]
 
 
 @pytest.fixture
@@ -122,18 +131,7 @@ def test_one_of_several_sweepers_that_claim_one_shard_gets_it(stores: Stores) ->
     assert lease_of(leases, 0) == won[0]
 
 
-@pytest.mark.parametrize(
-    "cursor",
-    [
-        Cursor(KEY),
-        Cursor(KEY, Occurrence(NOON + 1, 10**9)),
-        Cursor(),
-        Cursor(KEY, entry=KEY),
-        Cursor(KEY, Occurrence(NOON + 1, 3), KEY),
-        Cursor(KEY, chunk=Chunk(Place(KEY + "~"), NOON - 7)),
-        Cursor(KEY, Occurrence(NOON + 1, 3), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7)),
-    ],
-)
+@pytest.mark.parametrize("cursor", CURSORS)
 def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, cursor: Cursor) -> None:
     held = claimed(leases)
     within = leases.commit(held, Cursor("a", Occurrence(1, 1)), UNTIL)
@@ -244,16 +242,39 @@ def test_a_released_shard_is_free_and_stores_how_many_triggers_were_found(leases
     assert leases.claim(released, OTHERS, NOON + 6, UNTIL) is not None
 
 
-def test_a_release_after_another_sweeper_took_over_does_nothing(leases: LeaseStore) -> None:
+@pytest.mark.parametrize("cursor", [None, Cursor(KEY)])
+def test_a_release_after_another_sweeper_took_over_does_nothing(
+    leases: LeaseStore, cursor: Cursor | None
+) -> None:
     held = claimed(leases)
     taken = leases.claim(held, OTHERS, UNTIL + 1, UNTIL + 30_000)
-    leases.release(held, 12, UNTIL + 2)
+    assert leases.release(held, 12, UNTIL + 2, cursor=cursor) is None
     assert lease_of(leases, 0) == taken
+
+
+@pytest.mark.parametrize("cursor", CURSORS)
+def test_a_release_moves_the_cursor_with_the_same_write(leases: LeaseStore, cursor: Cursor) -> None:
+    within = Cursor("a", Occurrence(1, 1), "b", Chunk(Place("c", "d"), NOON))
+    held = leases.commit(claimed(leases), within, UNTIL, judged_at=NOON + 3)
+    assert held is not None
+    released = leases.release(held, 7, NOON + 5, cursor=cursor, left_at=NOON + 4, peak=6)
+    left = Lease(0, cursor, fence=1, found=7, swept_at=NOON + 5, left_at=NOON + 4, peak=6)
+    assert released == lease_of(leases, 0) == left
+
+
+def test_a_release_without_a_cursor_leaves_the_cursor_where_it_is(leases: LeaseStore) -> None:
+    within = Cursor(KEY, Occurrence(NOON + 1, 3), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7))
+    held = leases.commit(claimed(leases), within, UNTIL)
+    assert held is not None
+    released = leases.release(held, 7, NOON + 5)
+    assert released is not None
+    assert released.cursor == within
+    assert lease_of(leases, 0) == released
 
 
 def test_a_release_that_is_repeated_does_nothing_more(leases: LeaseStore) -> None:
     held = claimed(leases)
-    leases.release(held, 12, NOON + 5)
-    released = lease_of(leases, 0)
-    leases.release(held, 12, NOON + 5)
+    released = leases.release(held, 12, NOON + 5, cursor=Cursor(KEY))
+    assert released is not None
+    assert leases.release(held, 12, NOON + 5, cursor=Cursor(KEY)) == released
     assert lease_of(leases, 0) == released

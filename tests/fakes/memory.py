@@ -202,21 +202,32 @@ class MemoryLeases:
             return committed
 
     def release(
-        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
-    ) -> None:
+        self,
+        lease: Lease,
+        found: int,
+        now: Instant,
+        *,
+        cursor: Cursor | None = None,
+        left_at: Instant | None = None,
+        peak: int = 0,
+    ) -> Lease | None:
         with self._lock:
             stored = self._leases[lease.shard]
-            if stored.fence == lease.fence:
-                self._leases[lease.shard] = stored._replace(
-                    owner=None,
-                    lease_until=0,
-                    found=found,
-                    swept_at=now,
-                    judged_at=None,
-                    tries=0,
-                    left_at=left_at,
-                    peak=peak,
-                )
+            if stored.fence != lease.fence:
+                return None
+            released = stored._replace(
+                cursor=stored.cursor if cursor is None else cursor,
+                owner=None,
+                lease_until=0,
+                found=found,
+                swept_at=now,
+                judged_at=None,
+                tries=0,
+                left_at=left_at,
+                peak=peak,
+            )
+            self._leases[lease.shard] = released
+            return released
 
 
 class MemoryRuns:

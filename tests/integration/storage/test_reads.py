@@ -57,6 +57,12 @@ COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
         1,
     ),
     "a shard released": (lambda stores: stores.leases.release(Lease(0, Cursor(), fence=1), 1, NOON), 1),
+    "a cursor committed and its shard released": (
+        lambda stores: stores.leases.release(
+            Lease(0, Cursor(), fence=1), 1, NOON, cursor=Cursor(timer().sort_key)
+        ),
+        1,
+    ),
     "a run recorded": (lambda stores: stores.runs.record(run()), 1),
     "a run claimed": (lambda stores: stores.runs.claim(run(attempt=2), NOON), 1),
 }

@@ -130,10 +130,11 @@ def test_a_repeated_commit_of_a_cursor_and_a_repeated_release_succeed(
     with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
         committed = leases.commit(lease, Cursor("key"), UNTIL + 10)
         assert committed == lease._replace(cursor=Cursor("key"), lease_until=UNTIL + 10, tries=0)
-        leases.release(committed, 3, NOON + 5)
+        released = leases.release(committed, 3, NOON + 5, cursor=Cursor("last key"))
     assert sent.times == 4
-    [released] = leases.state().leases
-    assert (released.owner, released.found, released.cursor) == (None, 3, Cursor("key"))
+    assert released is not None
+    assert leases.state().leases == (released,)
+    assert (released.owner, released.found, released.cursor) == (None, 3, Cursor("last key"))
 
 
 def test_a_repeated_increase_of_the_number_of_shards_succeeds(dynamo: Dynamo, leases: DynamoLeases) -> None:

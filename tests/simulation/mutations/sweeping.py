@@ -34,12 +34,15 @@ def _commits_before(port: str, method: str) -> Any:
     def change(ports: Ports) -> None:
         deferred, leases, late = Deferred(), ports["leases"], ports[port]
 
-        def commit(*args: Any, **kwargs: Any) -> Lease | None:
-            committed: Lease | None = leases.commit(*args, **kwargs)
-            (deferred.make if committed else deferred.forget)()
-            return committed
+        def before(write: Callable[..., Lease | None]) -> Callable[..., Lease | None]:
+            def written(*args: Any, **kwargs: Any) -> Lease | None:
+                lease = write(*args, **kwargs)
+                (deferred.make if lease else deferred.forget)()
+                return lease
 
-        ports["leases"] = Instead(leases, commit=commit)
+            return written
+
+        ports["leases"] = Instead(leases, commit=before(leases.commit), release=before(leases.release))
         ports[port] = Instead(late, **{method: deferred.of(getattr(late, method))})
         ports["concurrently"] = one_by_one  # what is deferred is made by the strand that commits
 
@@ -207,14 +210,79 @@ def commits_without_fence() -> Iterator[None]:
     def change(ports: Ports) -> None:
         leases = ports["leases"]
 
-        def commit(lease: Lease, cursor: Cursor, until: Instant, **said: Any) -> Lease | None:
-            while True:
-                fence = next(each.fence for each in leases.state().leases if each.shard == lease.shard)
-                committed: Lease | None = leases.commit(lease._replace(fence=fence), cursor, until, **said)
-                if committed is not None:
-                    return committed
+        ports["leases"] = Instead(
+            leases,
+            commit=_without_fence(leases, leases.commit),
+            release=_without_fence(leases, leases.release),
+        )
 
-        ports["leases"] = Instead(leases, commit=commit)
+    with built(Sweeper, change):
+        yield
+
+
+def _without_fence(leases: Any, write: Callable[..., Lease | None]) -> Callable[..., Lease]:
+    def written(lease: Lease, *args: Any, **kwargs: Any) -> Lease:
+        while True:
+            fence = next(each.fence for each in leases.state().leases if each.shard == lease.shard)
+            stored = write(lease._replace(fence=fence), *args, **kwargs)
+            if stored is not None:
+                return stored
+
+    return written
+
+
+@mutation(
+    "The write that commits and releases frees a lease that another sweeper holds",
+    shown_by="tests/unit/wheel/test_sweep.py::test_a_sweeper_that_was_taken_over_releases_nothing_and_moves_no_cursor",
+)
+def releases_without_fence() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        leases = ports["leases"]
+        ports["leases"] = Instead(leases, release=_without_fence(leases, leases.release))
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation(
+    "The write that commits and releases forgets a chunk that is open",
+    shown_by="tests/unit/wheel/test_sweep.py::test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cursor",
+)
+def releases_without_the_chunk() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        leases = ports["leases"]
+
+        def release(*args: Any, cursor: Cursor | None = None, **said: Any) -> Lease | None:
+            forgotten = None if cursor is None else cursor._replace(chunk=None)
+            released: Lease | None = leases.release(*args, cursor=forgotten, **said)
+            return released
+
+        ports["leases"] = Instead(leases, release=release)
+
+    with built(Sweeper, change):
+        yield
+
+
+@mutation("The next page is read before the successors of this one are written")
+def reads_on_before_succeeding() -> Iterator[None]:
+    def change(ports: Ports) -> None:
+        deferred, leases, timers = Deferred(), ports["leases"], ports["timers"]
+
+        def page(*args: Any) -> Any:
+            found = timers.page(*args)
+            deferred.make()
+            return found
+
+        def behind(write: Callable[..., Lease | None]) -> Callable[..., Lease | None]:
+            def written(*args: Any, **kwargs: Any) -> Lease | None:
+                deferred.make()
+                return write(*args, **kwargs)
+
+            return written
+
+        ports["timers"] = Instead(timers, page=page, put=deferred.of(timers.put))
+        ports["leases"] = Instead(leases, commit=behind(leases.commit), release=behind(leases.release))
+        ports["concurrently"] = one_by_one  # what is deferred is made by the strand that reads
 
     with built(Sweeper, change):
         yield

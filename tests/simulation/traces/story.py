@@ -291,7 +291,7 @@ def _called(call: Call, subject: Subject) -> str | None:
     touched = "; ".join(_touched(call.arguments, subject))
     if not touched:
         return None
-    if call.where == "leases.commit":
+    if call.where in ("leases.commit", "leases.release"):
         cursors = (each for each in call.arguments if isinstance(each, Cursor))
         touched += "".join(f" {_cursor(each)}" for each in cursors)
     answer = f" → {call.result}" if isinstance(call.result, bool) else ""

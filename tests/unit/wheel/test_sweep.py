@@ -37,7 +37,7 @@ def test_an_idle_shard_costs_one_read_and_no_write() -> None:
     assert [call for call in calls if call.startswith("before")] == ["before timers.page"] * 3
 
 
-def test_a_busy_shard_costs_two_pages_a_claim_a_commit_and_a_release() -> None:
+def test_a_busy_shard_costs_two_pages_a_claim_and_one_write_that_commits_and_releases() -> None:
     world = crowded(5)
     calls = [call for call in calls_of(world, world.sweep) if call.startswith("before")]
     assert calls == [
@@ -45,10 +45,11 @@ def test_a_busy_shard_costs_two_pages_a_claim_a_commit_and_a_release() -> None:
         "before leases.claim",
         "before jobs.briefs",
         "before queue.send",
-        "before leases.commit",
         "before timers.page",
         "before leases.release",
     ]
+    assert "/job-04#" in lease_of(world).cursor.key
+    assert lease_of(world).owner is None
 
 
 def test_successors_are_written_before_triggers_are_sent_and_both_before_the_cursor_moves() -> None:
@@ -56,11 +57,11 @@ def test_successors_are_written_before_triggers_are_sent_and_both_before_the_cur
     world.put(schedule="@every 50s")
     world.clock.time += 4 * MINUTE
     calls = calls_of(world, world.sweep)
-    first = calls[: calls.index("after leases.commit") + 1]
-    order = [
-        call for call in first if call in ("after timers.put", "after queue.send", "before leases.commit")
-    ]
-    assert order == ["after timers.put", "after queue.send", "before leases.commit"]
+    steps = ["after timers.put", "after queue.send", "before timers.page"]
+    order = [call for call in calls if call in (*steps, "before leases.commit", "before leases.release")]
+    assert order[0] == "before timers.page"  # is there anything to do?
+    assert order[1:5] == [*steps, "before leases.commit"]
+    assert order[-4:] == [*steps, "before leases.release"]
 
 
 def test_triggers_within_the_horizon_are_sent_with_the_rest_of_their_delay() -> None:
@@ -131,6 +132,84 @@ def test_a_sweeper_that_was_taken_over_stops_and_moves_no_cursor(call: str) -> N
     assert lease_of(world).owner == "another"
 
 
+def test_a_sweeper_that_was_taken_over_releases_nothing_and_moves_no_cursor() -> None:
+    world = crowded(3)
+
+    def take_over() -> None:
+        world.announce = lambda _: None
+        world.clock.time += LEASE_MS + 1
+        now = world.clock.time
+        assert world.leases.claim(lease_of(world), "another", now, now + LEASE_MS) is not None
+
+    meanwhile(world, "before leases.release", take_over)
+    swept = world.sweep()
+    assert (swept.triggers, swept.left) == (0, ())
+    assert (lease_of(world).cursor, lease_of(world).owner) == (Cursor(), "another")
+
+
+def test_a_next_page_that_cannot_be_read_does_not_send_the_last_one_again() -> None:
+    world = crowded(3)
+    calls = iter(range(9))
+
+    def announce(call: str) -> None:
+        if call == "before timers.page" and next(calls) == 1:
+            raise StoreError("throttled")
+
+    world.announce = announce
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    world.clock.time += LEASE_MS + 1
+    world.sweep()
+    assert sent(world) == ["job-00", "job-01", "job-02"]
+
+
+def test_a_successor_that_is_due_before_the_horizon_is_swept_by_the_sweep_that_wrote_it() -> None:
+    world = World(shards=1)
+    world.put(schedule="@every 40s", catchup={"mode": "all"})
+    world.run_until(NOON + 30 * MINUTE, ticking=False)
+    swept = world.sweep()
+    assert swept.triggers == len(range(320_000, 33 * MINUTE, 40_000))
+    assert not world.sweep().shards
+
+
+def test_a_sweeper_that_leaves_a_shard_says_so_with_its_last_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 2)
+    world = crowded(5)
+    calls: list[str] = []
+
+    def slow(call: str) -> None:
+        calls.append(call)
+        if call == "after queue.send":
+            world.clock.time += 20_000
+
+    world.announce = slow
+    assert world.sweep(seconds=30).left == (0,)
+    assert "before leases.commit" not in calls
+    lease = lease_of(world)
+    assert (lease.owner, lease.left_at) == (None, NOON + 302_000)
+    assert "job-01" in lease.cursor.key
+
+
+def test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cursor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "TRIGGERS_MAX", 3)
+    world = crowded(5)
+    world.packs_timers = True
+
+    def slow(call: str) -> None:
+        if call == "after queue.send":
+            world.clock.time += 20_000
+
+    world.announce = slow
+    assert world.sweep(seconds=30).triggers == 3
+    lease = lease_of(world)
+    assert lease.owner is None
+    assert lease.cursor.chunk is not None
+    assert "job-04" in lease.cursor.chunk.last.key
+    assert lease.cursor.chunk.judged_at == NOON + 240_000
+
+
 def test_a_sweeper_that_was_taken_over_goes_on_with_the_other_shards() -> None:
     world = World(shards=2)
     for shard in range(2):
@@ -142,19 +221,20 @@ def test_a_sweeper_that_was_taken_over_goes_on_with_the_other_shards() -> None:
         world.clock.time += LEASE_MS + 1
         assert world.leases.claim(lease_of(world), "another", world.clock.time, world.clock.time + LEASE_MS)
 
-    meanwhile(world, "before leases.commit", take_over)
+    meanwhile(world, "before leases.release", take_over)
     world.sweep()
     assert "in-1" in sent(world)
     assert lease_of(world, 1).cursor != Cursor()
 
 
-def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
+def test_the_lease_is_renewed_with_every_page_and_within_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
     world = crowded(3)
     meanwhile(
         world,
         "after jobs.briefs",
         lambda: setattr(world.clock, "time", world.clock.time + LEASE_RENEWAL_MS),
     )
+    monkeypatch.setattr(sweeping, "PAGE_TIMERS_MAX", 2)
     renewed: list[tuple[Instant, Cursor]] = []
     commit = world.leases.commit
 
@@ -166,9 +246,11 @@ def test_the_lease_is_renewed_with_every_page_and_within_a_long_one() -> None:
 
     world.leases.commit = watched  # type: ignore[method-assign]
     world.sweep()
-    first, second = renewed
-    assert first == (NOON + 240_000 + LEASE_RENEWAL_MS + LEASE_MS, Cursor())
-    assert second[1] != Cursor()
+    until = NOON + 240_000 + LEASE_RENEWAL_MS + LEASE_MS
+    within, with_page = renewed
+    assert within == (until, Cursor())
+    assert with_page[0] == until
+    assert with_page[1] != Cursor()
 
 
 def test_a_sweep_begins_at_the_given_shard_and_visits_all() -> None:

@@ -107,7 +107,7 @@ def test_shards_that_a_tick_has_no_time_for_get_sweepers_at_once() -> None:
 
     def slow(call: str) -> None:
         if call == "before jobs.briefs":
-            world.clock.time += 15_000
+            world.clock.time += 20_000
 
     started: list[int] = []
     world.announce = slow

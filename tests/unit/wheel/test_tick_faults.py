@@ -62,7 +62,7 @@ def test_a_timer_that_is_put_off_keeps_no_shard_that_is_left_from_its_sweeper() 
     assert [DAMAGED in str(each) for each in result.faults] == [True]
 
 
-@pytest.mark.parametrize("call", ["timers.page", "leases.claim", "queue.send", "leases.commit"])
+@pytest.mark.parametrize("call", ["timers.page", "leases.claim", "queue.send", "leases.release"])
 def test_a_shard_that_fails_keeps_the_other_shards_from_nothing_and_no_function_asleep(call: str) -> None:
     world = with_herds(2)
     failing(world, call, times=1)

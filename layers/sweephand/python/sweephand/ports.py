@@ -195,12 +195,20 @@ class LeaseStore(Protocol):
         ...
 
     def release(
-        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
-    ) -> None:
-        """Release the shard if its fence is unchanged, and store how much was found, and when.
+        self,
+        lease: Lease,
+        found: int,
+        now: Instant,
+        *,
+        cursor: Cursor | None = None,
+        left_at: Instant | None = None,
+        peak: int = 0,
+    ) -> Lease | None:
+        """Release the shard if its fence is unchanged; None if another owner took over.
 
-        `left_at` is the due time of the first timer left, and `peak` the most triggers of one second.
-        `judged_at` is removed, and `tries` become 0.
+        The same write moves the cursor, if there is one, and stores how much was found, and when. `left_at`
+        is the due time of the first timer left, and `peak` the most triggers of one second. `judged_at` is
+        removed, and `tries` become 0. Returns the lease as it then is.
         """
         ...
 

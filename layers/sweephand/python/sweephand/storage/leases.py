@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
 from sweephand.model.timer import Chunk, Cursor, Lease, Place, WheelState
@@ -128,13 +129,7 @@ class DynamoLeases:
 
         Repeating the write changes nothing, so that a retried write needs no token but the fence.
         """
-        actions = [
-            LeaseItem.cursor.set(cursor.key),
-            LeaseItem.within.set(_within(cursor)),
-            LeaseItem.lease_until.set(until),
-        ]
-        part = _part(cursor)
-        actions.append(LeaseItem.part.remove() if part is None else LeaseItem.part.set(part))
+        actions = [*_moved(cursor), LeaseItem.lease_until.set(until)]
         if cursor != lease.cursor:
             actions.append(LeaseItem.tries.remove())
         if judged_at is not None:
@@ -143,10 +138,21 @@ class DynamoLeases:
         return None if isinstance(answer, Refusal) else _lease(answer)
 
     def release(
-        self, lease: Lease, found: int, now: Instant, *, left_at: Instant | None = None, peak: int = 0
-    ) -> None:
-        """Give the shard up, if the lease still has this fence."""
+        self,
+        lease: Lease,
+        found: int,
+        now: Instant,
+        *,
+        cursor: Cursor | None = None,
+        left_at: Instant | None = None,
+        peak: int = 0,
+    ) -> Lease | None:
+        """Give the shard up, and move the cursor if there is one, if the lease still has this fence.
+
+        Repeating the write changes nothing, as for a commit.
+        """
         actions = [
+            *([] if cursor is None else _moved(cursor)),
             LeaseItem.owner.remove(),
             LeaseItem.lease_until.set(0),
             LeaseItem.found.set(found),
@@ -156,7 +162,18 @@ class DynamoLeases:
             LeaseItem.left_at.remove() if left_at is None else LeaseItem.left_at.set(left_at),
             LeaseItem.peak.set([now, peak]) if peak else LeaseItem.peak.remove(),
         ]
-        self._table.update(_key(lease.shard), actions, _is_held_by(lease))
+        answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
+        return None if isinstance(answer, Refusal) else _lease(answer)
+
+
+def _moved(cursor: Cursor) -> list[Action]:
+    """The actions that store a cursor."""
+    part = _part(cursor)
+    return [
+        LeaseItem.cursor.set(cursor.key),
+        LeaseItem.within.set(_within(cursor)),
+        LeaseItem.part.remove() if part is None else LeaseItem.part.set(part),
+    ]
 
 
 def _is_held_by(lease: Lease) -> Condition:

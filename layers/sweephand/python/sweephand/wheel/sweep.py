@@ -1,8 +1,8 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
-from sweephand.model.job import JobBrief, JobKey
 from sweephand.model.timer import (
     Cursor,
     Lease,
@@ -29,6 +28,7 @@ from sweephand.wheel.arm import delay_of
 from sweephand.wheel.bundles import bundled
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
+from sweephand.wheel.hold import Done, Hold
 from sweephand.wheel.pace import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
@@ -36,7 +36,6 @@ from sweephand.wheel.pace import (
     Pace,
     rounds,
 )
-from sweephand.wheel.seen import Seen
 
 #: After this time in one shard, a sweeper goes to the other shards and returns later. So a shard with a
 #: backlog does not delay the others.
@@ -73,35 +72,6 @@ class Swept:
         """Raise an ExceptionGroup with all faults, if there are any."""
         if self.faults:
             raise ExceptionGroup("not all of the wheel was swept", self.faults)
-
-
-@dataclass(slots=True)
-class _Hold:
-    """A shard that the sweeper holds: its lease as last written, when it was renewed, and what was done.
-
-    `found` is the number of messages sent and runs recorded. `left_at` is the due time of the first timer
-    left. `seen` has the timers of the bucket that begins at `bucket_at`. `seconds` counts the triggers that
-    were sent ahead, by the second in which they fall due. `briefs` are those of the last turn, which may not
-    have done all of its timers.
-    """
-
-    lease: Lease
-    renewed_at: Instant
-    triggers: int = 0
-    timers: int = 0
-    found: int = 0
-    left_at: Instant | None = None
-    faults: list[Exception] = field(default_factory=list)
-    bucket_at: Instant = 0
-    seen: Seen = field(default_factory=Seen)
-    seconds: Counter[int] = field(default_factory=Counter)
-    briefs: Mapping[JobKey, JobBrief] = field(default_factory=dict)
-
-    def seen_in(self, bucket_at: Instant) -> Seen:
-        """The timers that this sweeper has met in that bucket."""
-        if bucket_at != self.bucket_at:
-            self.bucket_at, self.seen = bucket_at, Seen()
-        return self.seen
 
 
 class _Sweep(NamedTuple):
@@ -167,19 +137,19 @@ class Sweeper:
                 continue
             if hold is None:
                 continue
-            triggers, timers = triggers + hold.triggers, timers + hold.timers
-            seconds.update(hold.seconds)
+            triggers, timers = triggers + hold.done.triggers, timers + hold.done.timers
+            seconds.update(hold.done.seconds)
             shards.add(lease.shard)
-            faults += hold.faults
+            faults += hold.done.faults
             if hold.left_at is not None:
                 waiting.append(hold.lease)
         left = tuple(lease.shard for lease in waiting)
-        return Swept(triggers, timers, len(shards), left, _peak(seconds), tuple(faults))
+        return Swept(triggers, timers, len(shards), left, max(seconds.values(), default=0), tuple(faults))
 
-    def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> _Hold | None:
+    def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> Hold | None:
         """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""
         began_at = self._clock.now()
-        page = self._page(seen)
+        page = self._page(seen.shard, seen.cursor)
         if not page:
             return None
         now = self._clock.now()
@@ -188,49 +158,38 @@ class Sweeper:
         if lease is None:
             return None
         sweep.pace.record(self._clock.now() - now)
-        hold = _Hold(lease, now)
+
+        def is_over(now: Instant) -> bool:
+            return sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)
+
+        hold = Hold(lease, now, is_over)
         if lease.cursor != seen.cursor:
-            page = self._page(lease)
+            page = self._page(lease.shard, lease.cursor)
+            if not page:
+                # Another sweeper has finished the shard since its lease was read.
+                self._release(hold, hold.done, now)
         while page:
-            done = self._turn(hold, page, sweep)
-            if done is None:
-                # Another sweeper holds the shard now, and handles the rest.
-                return hold
-            # The rest of the page is unchanged, because no timer is written so near its due time.
-            page = page[done:] or self._page(hold.lease)
-            now = self._clock.now()
-            if page and (sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)):
-                hold.left_at = page[0].timer.due_at
-                break
-        self._release(hold)
+            page = self._turn(hold, page, sweep)
         return hold
 
-    def _release(self, hold: _Hold) -> None:
-        """Release the shard. `found` adds up over the sweeps of one minute, since a second finds little."""
-        now, before = self._clock.now(), hold.lease
-        is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
-        found = hold.found + (before.found if is_same_minute else 0)
-        peak = max(_peak(hold.seconds), before.peak if is_same_minute else 0)
-        self._leases.release(before, found, now, left_at=hold.left_at, peak=peak)
-        hold.lease = before._replace(found=found, swept_at=now, peak=peak)
-
-    def _page(self, lease: Lease) -> Sequence[PlacedTimer]:
+    def _page(self, shard: int, cursor: Cursor) -> Sequence[PlacedTimer]:
         """The next timers of a shard, of one bucket; none if the shard has none before the horizon."""
-        cursor, before = lease.cursor, horizon(self._clock.now())
-        while items := self._timers.page(lease.shard, cursor, before, PAGE_TIMERS_MAX):
+        before = horizon(self._clock.now())
+        while items := self._timers.page(shard, cursor, before, PAGE_TIMERS_MAX):
             if timers := placed_timers(items, cursor):
                 return timers
             # The cursor stands in a pack that has no timer after it: go on behind the pack.
             cursor = Cursor(items[-1].sort_key)
         return ()
 
-    def _turn(self, hold: _Hold, page: Sequence[PlacedTimer], sweep: _Sweep) -> int | None:
-        """Do all that comes between two commits; return the number of timers done, None if the shard is lost.
+    def _turn(self, hold: Hold, page: Sequence[PlacedTimer], sweep: _Sweep) -> Sequence[PlacedTimer]:
+        """Do all that comes between two commits, and return the timers with which the sweeper goes on.
 
-        A timer that is only partly done counts as left. The cursor says how far it is done.
+        It returns none if the shard is finished, left or lost. A timer that is only partly done is returned.
+        The cursor says how far it is done.
         """
         if not self._is_judged(hold, page):
-            return None
+            return ()
         began_at = self._clock.now()
         portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
         some = page[: portion.timers]
@@ -250,29 +209,72 @@ class Sweeper:
         if expansion.copies:
             self._timers.put(expansion.copies)
         if not self._is_renewed(hold):
-            return None
+            return ()
         # The order of all the rest does not matter, because it all precedes the commit.
         self._concurrently(self._requests(expansion))
-        now = self._clock.now()
-        # The commit comes last. After a failure before it, the page is repeated with the same ids. The commit
-        # also writes the instant by which the next page is judged, which saves a write.
-        committed = self._leases.commit(hold.lease, expansion.cursor, now + LEASE_MS, judged_at=now)
-        if committed is None:
-            return None
-        sweep.pace.record(
-            self._clock.now() - began_at, rounds(len(some), len(expansion.messages), len(expansion.skipped))
-        )
-        hold.lease, hold.renewed_at = committed, now
-        hold.triggers += len(expansion.messages)
-        hold.found += expansion.size
-        hold.timers += expansion.timers
-        hold.seconds.update(
-            each.not_before // SECOND_MS for each in expansion.messages if each.not_before > now
-        )
-        hold.faults += expansion.faults
-        return expansion.timers
+        # The commit comes last. After a failure before it, the page is repeated with the same ids.
+        rest = self._committed(hold, expansion, page[expansion.timers :])
+        portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))
+        pages = 0 if len(page) > expansion.timers else 1
+        sweep.pace.record(self._clock.now() - began_at, portion_rounds + pages)
+        return rest
 
-    def _is_judged(self, hold: _Hold, page: Sequence[PlacedTimer]) -> bool:
+    def _committed(
+        self, hold: Hold, expansion: Expansion, rest: Sequence[PlacedTimer]
+    ) -> Sequence[PlacedTimer]:
+        """Commit the cursor of an expansion of which all is written and sent; return the timers that follow.
+
+        `rest` is what is left of the page. It is unchanged, because no timer is written so near its due time.
+        If nothing follows or the visit is over, the same write releases the shard, and no timer is returned.
+        """
+        lease, cursor = hold.lease, expansion.cursor
+        try:
+            # The next page is read behind all writes: a successor may lie in it if the shard is late.
+            rest = rest or self._page(lease.shard, cursor)
+        except Exception:
+            # A read that fails is no reason for sending these triggers again.
+            now = self._clock.now()
+            self._leases.commit(lease, cursor, now + LEASE_MS, judged_at=now)
+            raise
+        now = self._clock.now()
+        done = hold.done.plus(expansion, now)
+        if not rest or hold.is_over(now):
+            left_at = rest[0].timer.due_at if rest else None
+            if self._release(hold, done, now, cursor=cursor, left_at=left_at):
+                hold.left_at = left_at
+            return ()
+        # The commit also writes the instant by which the next page is judged, which saves a write.
+        committed = self._leases.commit(lease, cursor, now + LEASE_MS, judged_at=now)
+        if committed is None:
+            # Another sweeper holds the shard now, and handles the rest.
+            return ()
+        hold.lease, hold.renewed_at, hold.done = committed, now, done
+        return rest
+
+    def _release(
+        self,
+        hold: Hold,
+        done: Done,
+        now: Instant,
+        *,
+        cursor: Cursor | None = None,
+        left_at: Instant | None = None,
+    ) -> bool:
+        """Release the shard; False if another sweeper holds it now.
+
+        `found` adds up over the sweeps of one minute, since a second sweep finds little.
+        """
+        before = hold.lease
+        is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
+        found = done.found + (before.found if is_same_minute else 0)
+        peak = max(done.peak, before.peak if is_same_minute else 0)
+        released = self._leases.release(before, found, now, cursor=cursor, left_at=left_at, peak=peak)
+        if released is None:
+            return False
+        hold.lease, hold.done = released, done
+        return True
+
+    def _is_judged(self, hold: Hold, page: Sequence[PlacedTimer]) -> bool:
         """Make sure that the lease has the instant by which this page is judged; False if the shard is lost.
 
         The instant that a crashed sweeper left counts for the page that it may have begun. It does not count
@@ -288,7 +290,7 @@ class Sweeper:
         hold.lease, hold.renewed_at = judged, now
         return True
 
-    def _is_renewed(self, hold: _Hold) -> bool:
+    def _is_renewed(self, hold: Hold) -> bool:
         now = self._clock.now()
         if now - hold.renewed_at < LEASE_RENEWAL_MS:
             return True
@@ -310,8 +312,3 @@ class Sweeper:
             # A store refuses a record that is there already, which happens when a page is repeated.
             *(partial(self._runs.record, run) for run in expansion.skipped),
         ]
-
-
-def _peak(seconds: Counter[int]) -> int:
-    """The triggers of the second that has the most."""
-    return max(seconds.values(), default=0)
