@@ -10,6 +10,7 @@ from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.model.timer import OccurrenceTimer
+from sweephand.wheel import sweep as sweeping
 from sweephand.wheel import tick
 from sweephand.wheel.expand import TRIGGERS_MAX, Expansion
 from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, Portion
@@ -81,6 +82,26 @@ def ends_a_tick_at_a_fault() -> Iterator[None]:
         return swept
 
     with patch.object(Sweeper, "sweep", raising):
+        yield
+
+
+@mutation(
+    "A sweeper does not read the leases again before it turns to the shard of another one",
+    shown_by="tests/unit/wheel/test_shared_shards.py::test_a_shard_that_another_sweeper_has_finished_costs_one_read_and_no_claim",
+)
+def trusts_the_leases_it_began_with() -> Iterator[None]:
+    sweep = Sweeper.sweep
+
+    def stale(*args: Any, **kwargs: Any) -> Swept:
+        return sweep(*args, **{**kwargs, "own_shards": len(args[1])})
+
+    with patch.object(Sweeper, "sweep", stale):
+        yield
+
+
+@mutation("A sweeper passes over a shard whose holder has crashed")
+def takes_an_ended_lease_for_held() -> Iterator[None]:
+    with patch.object(sweeping, "_is_held", lambda lease, _: lease.owner is not None):
         yield
 
 

@@ -113,10 +113,20 @@ class Sweeper:
         self._bundle_span_ms = bundle_span_ms
         self._packs_timers = packs_timers
 
-    def sweep(self, leases: Sequence[Lease], *, owner: str, first_shard: int, deadline: Instant) -> Swept:
+    def sweep(
+        self,
+        leases: Sequence[Lease],
+        *,
+        owner: str,
+        first_shard: int,
+        deadline: Instant,
+        own_shards: int = 1,
+    ) -> Swept:
         """Sweep the shards, beginning at `first_shard`, and stop well before `deadline`.
 
-        `leases` are the leases as tick read them. `owner` is a name that only this invocation has. The
+        `leases` are the leases as they were just read. `owner` is a name that only this invocation has. Other
+        sweepers begin at other shards, so only the first `own_shards` are left to this one. It reads the
+        leases again before it turns to any other shard, if it has swept a shard since it read them. The
         sweeper leaves a shard with a backlog after VISIT_MS, and returns to it after it has visited the
         others. If something fails in a shard, the shard stays at its last commit, its lease expires, and the
         next tick finds the rest. The sweeper sweeps the other shards nevertheless. The failures are in the
@@ -128,15 +138,26 @@ class Sweeper:
         seconds: Counter[int] = Counter()
         shards: set[int] = set()
         faults: list[Exception] = []
+        own = {lease.shard for lease in list(waiting)[:own_shards]}
+        are_stale = False
         while waiting and not sweep.is_over(self._clock.now()):
             lease = waiting.popleft()
             try:
+                if are_stale and lease.shard not in own:
+                    known = {each.shard: each for each in self._leases.state().leases}
+                    are_stale, waiting = False, deque(known[each.shard] for each in waiting)
+                    lease = known[lease.shard]
+                if not are_stale and _is_held(lease, self._clock.now()):
+                    continue
+                # It may have to return to the shard, and others may sweep the shard until then.
+                own.discard(lease.shard)
                 hold = self._visit(lease, sweep, are_others_waiting=bool(waiting))
             except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
                 faults.append(error)
                 continue
             if hold is None:
                 continue
+            are_stale = True
             triggers, timers = triggers + hold.done.triggers, timers + hold.done.timers
             seconds.update(hold.done.seconds)
             shards.add(lease.shard)
@@ -312,3 +333,8 @@ class Sweeper:
             # A store refuses a record that is there already, which happens when a page is repeated.
             *(partial(self._runs.record, run) for run in expansion.skipped),
         ]
+
+
+def _is_held(lease: Lease, now: Instant) -> bool:
+    """Whether another sweeper holds the shard, so that a claim would be refused."""
+    return lease.owner is not None and lease.lease_until >= now

@@ -125,7 +125,13 @@ class Ticker:
             return Ticked(count, None, behind_ms)
         # If several are needed and cannot be started, one is too few, but better than none. Leases keep it
         # apart from those that were started.
-        swept = self._sweeper.sweep(state.leases, owner=owner, first_shard=shards[0], deadline=deadline)
+        swept = self._sweeper.sweep(
+            state.leases,
+            owner=owner,
+            first_shard=shards[0],
+            deadline=deadline,
+            own_shards=len(shards) if count == 1 else 1,
+        )
         faults += swept.faults
         if swept.left and count == 1:
             _attempt(lambda: self._sweepers.start(_spread(swept.left, self._sweepers_max)), faults)
