@@ -12,7 +12,7 @@ from sweephand.model.run import Run
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, pack_key
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
-from sweephand.schedules import Occurrence, Series
+from sweephand.schedules import Batch, Occurrence, Series
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Final[Instant] = 1_795_262_400_000
@@ -80,6 +80,13 @@ def timer(
 ) -> OccurrenceTimer:
     key = JobKey("default", name)
     return OccurrenceTimer(shard, key, UID, rev, series(), Occurrence(due_at, sequence), NOON - MINUTE_MS)
+
+
+def batch_timer(index: int = 7, **changed: Any) -> OccurrenceTimer:
+    """A timer that begins with a trigger in the middle of a batch."""
+    made = timer(**changed)
+    batched = replace(made.series, batch=Batch(1_000, MINUTE_MS))
+    return made._replace(series=batched, first=Occurrence(*made.first[:2], index, index * 60))
 
 
 def pack(

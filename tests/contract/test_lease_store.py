@@ -21,6 +21,8 @@ CURSORS = [
     Cursor(KEY, Occurrence(NOON + 1, 3), KEY),
     Cursor(KEY, chunk=Chunk(Place(KEY + "~"), NOON - 7)),
     Cursor(KEY, Occurrence(NOON + 1, 3), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7)),
+    Cursor(KEY, Occurrence(NOON + 1, 3, 999, 60_001)),
+    Cursor(KEY, Occurrence(NOON + 1, 3, 999, 60_001), KEY, Chunk(Place(KEY + "~", KEY), NOON - 7)),
 ]
 
 
@@ -139,6 +141,15 @@ def test_a_commit_moves_the_cursor_and_renews_the_lease(leases: LeaseStore, curs
     committed = leases.commit(within, cursor, UNTIL + 10_000)
     assert committed == Lease(0, cursor, 1, MINE, UNTIL + 10_000, judged_at=NOON)
     assert lease_of(leases, 0) == committed
+
+
+def test_a_cursor_that_leaves_a_batch_loses_its_place_in_the_batch(leases: LeaseStore) -> None:
+    held = claimed(leases)
+    within = leases.commit(held, Cursor(KEY, Occurrence(NOON, 1, 5, 300)), UNTIL)
+    assert within is not None
+    for cursor in (Cursor(KEY, Occurrence(NOON + 7, 2)), Cursor(KEY + "~", Occurrence(NOON, 1)), Cursor(KEY)):
+        assert leases.commit(within, cursor, UNTIL) == within._replace(cursor=cursor)
+        assert lease_of(leases, 0).cursor == cursor
 
 
 def test_a_cursor_that_leaves_a_pack_loses_its_place_in_the_pack(leases: LeaseStore) -> None:

@@ -12,7 +12,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import Failure
+from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.ports import RunStore
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
@@ -78,6 +78,8 @@ ASKED_FOR = succeeded(run(demand=Demand("chained", "a" * 32, 3), payload=Payload
 KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
 COMPLETED = succeeded(run(result='{"n":1.10}', last_failure=Failure(1, "\ud800 no", 503, is_final=True)))
 
+OF_A_BATCH = succeeded(run(index=17, batch=BatchPlace(1_000, 60_000, 1_020)))
+
 BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MINE)
 
 
@@ -91,6 +93,7 @@ BARE = Run(KEY, "uid0000000000001", NOON, 0, "failed", 1, "1-aaaa", 7, owner=MIN
         ASKED_FOR,
         KEPT_ELSEWHERE,
         COMPLETED,
+        OF_A_BATCH,
         BARE,
     ],
 )

@@ -3,7 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, deadline_timer, pack, retry_timer, timer
+from tests.contract.builders import (
+    EVERY_CHARACTER,
+    NOON,
+    batch_timer,
+    deadline_timer,
+    pack,
+    retry_timer,
+    timer,
+)
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
@@ -17,7 +25,7 @@ from sweephand.model.timer import (
     TimerPack,
     bucket_of,
 )
-from sweephand.model.trigger import Failure, Redrive
+from sweephand.model.trigger import BatchPlace, Failure, Redrive
 from sweephand.ports import TimerStore
 from sweephand.schedules import Occurrence, Series
 
@@ -54,6 +62,12 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         timer(sequence=10**9),
         timer()._replace(put_off_to=NOON + 400_000),
         timer()._replace(catchup=CatchUpPolicy("none", 120_000), followed_at=NOON + HOUR_MS),
+        batch_timer(),
+        batch_timer(0),
+        batch_timer()._replace(put_off_to=NOON + 400_000),
+        retry_timer(
+            trigger=replace(retry_timer().message.trigger, index=3, batch=BatchPlace(9, 60_000, 20_000))
+        ),
         retry_timer(),
         retry_timer(faults=3, first_attempt_at=None),
         retry_timer(attempt=100),
@@ -78,6 +92,7 @@ def test_a_timer_reads_back_as_it_was_written(timers: TimerStore, written: Timer
     [
         pack(),
         pack(timer()),
+        pack(timer(), batch_timer(0, name="other"), batch_timer(name="third")),
         pack(
             timer(NOON + 1)._replace(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER)),
             timer(NOON + 2)._replace(catchup=CatchUpPolicy("none", 120_000), followed_at=NOON + HOUR_MS),

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.contract.builders import NOON, deadline_timer, retry_timer, timer
+from tests.contract.builders import NOON, batch_timer, deadline_timer, retry_timer, timer
 from tests.fakes.engines import Dynamo
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
@@ -25,7 +25,7 @@ NEW: dict[str, Any] = {
     "zt": {"BOOL": False},
     "zs": {"SS": ["a", "b"]},
 }
-EVERY: list[Timer] = [timer(), retry_timer(), deadline_timer()]
+EVERY: list[Timer] = [timer(), batch_timer(0), retry_timer(), deadline_timer()]
 
 
 def page(dynamo: Dynamo, cursor: Cursor = Cursor()) -> Any:  # noqa: B008 - a constant

@@ -24,7 +24,7 @@ from sweephand.model.timer import (
     UnreadTimer,
     pack_key,
 )
-from sweephand.schedules import Occurrence, Series
+from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.storage import timers as storage
 
 PUT_OFF_MS = 5 * MINUTE_MS
@@ -46,8 +46,11 @@ timers_of_bucket = st.builds(
         start_at=instants,
         ttl_at=st.none() | instants,
         repeats=st.none() | st.integers(1, 10**15),
+        batch=st.none() | st.just(Batch(9, 1_000)),
     ),
-    first=st.builds(Occurrence, st.integers(NOON, NOON + MINUTE_MS - 1), st.integers(1, 10**12)),
+    first=st.builds(
+        Occurrence, st.integers(NOON, NOON + MINUTE_MS - 1), st.integers(1, 10**12), st.just(0), st.just(0)
+    ),
     armed_at=instants,
     catchup=st.just(CATCH_UP_DEFAULT) | st.builds(CatchUpPolicy, st.just("all"), st.integers(0, 10**9)),
     followed_at=st.none() | instants,

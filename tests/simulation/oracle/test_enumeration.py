@@ -365,11 +365,9 @@ def series(definition: dict[str, Any], asked_at: int) -> Series | None:
         return None
 
 
-def first(found: Iterable[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+def first(found: Iterable[tuple[int, ...]], end: int) -> list[tuple[int, int]]:
     """Return due times and numbers up to an instant, or the first thousand."""
-    return [
-        (due_at, number) for due_at, number in takewhile(lambda each: each[0] <= end, islice(found, 1_000))
-    ]
+    return [(each[0], each[1]) for each in takewhile(lambda each: each[0] <= end, islice(found, 1_000))]
 
 
 def stretch(definition: dict[str, Any], asked_at: int) -> int:

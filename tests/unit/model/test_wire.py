@@ -12,6 +12,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
+    BatchPlace,
     DeadLetter,
     DeadlineMessage,
     Failure,
@@ -25,7 +26,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire import decode, encode, encode_letter
-from sweephand.schedules import Occurrence, Series
+from sweephand.schedules import Batch, Occurrence, Series
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
 MESSAGE = TriggerMessage(
@@ -41,6 +42,7 @@ counts = st.integers(0, 10**9)
 FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.integers(100, 599), st.booleans())
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
+BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
 KEPT = st.builds(Payload, names, counts, st.none(), names)
 
 
@@ -57,6 +59,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
             instants,
             counts,
             st.none() | DEMANDS,
+            st.none() | BATCH_PLACES,
         ),
         instants,
         counts,
@@ -80,6 +83,27 @@ def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() ->
         '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
         '"first":1795262400300,"faults":1}'
     )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        MESSAGE._replace(trigger=replace(MESSAGE.trigger, batch=BatchPlace(9, 60_000, 20_000))),
+        RangeMessage(
+            KEY,
+            "u" * 16,
+            "r-1",
+            Series("@every 2h", "UTC", 0, batch=Batch(1_000, 3_600_000)),
+            Occurrence(7_200_000, 1, 250, 900_000),
+            7_200_000,
+            5,
+            last=Occurrence(7_200_000, 1, 999, 3_596_400),
+        ),
+    ],
+)
+def test_a_message_about_a_batch_waits_for_a_version_that_knows_batches(message: Message) -> None:
+    assert json.loads(encode(message))["v"] == 3
+    assert decode(encode(message)) == message
 
 
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
@@ -263,16 +287,16 @@ def test_a_text_that_is_no_message_is_poison(text: str) -> None:
     assert len(str(caught.value)) < 1_000
 
 
-@pytest.mark.parametrize("newer", [{"v": 3}, {"v": 4, "kind": "pack", "items": [1]}])
+@pytest.mark.parametrize("newer", [{"v": 4}, {"v": 5, "kind": "pack", "items": [1]}])
 def test_a_message_of_a_newer_version_is_kept_whatever_its_fields_are(newer: dict[str, Any]) -> None:
-    with pytest.raises(NewerError, match="this code reads versions 1 to 2"):
+    with pytest.raises(NewerError, match="this code reads versions 1 to 3"):
         decode(json.dumps(newer))
     with pytest.raises(NewerError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | newer))
 
 
 def test_a_message_of_a_newer_version_is_sent_again_as_it_is() -> None:
-    body = '{"v": 3, "what": "\u00fc"}'
+    body = '{"v": 4, "what": "\u00fc"}'
     assert encode(NewerMessage(body)) == body
 
 

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.errors import PoisonError
+from sweephand.base.instants import HOUR_MS
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import BundleMessage, Failure, Redrive, Trigger, TriggerMessage
+from sweephand.model.trigger import BatchPlace, BundleMessage, Failure, Redrive, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.model.wire_bundles import fits_bundle
 
@@ -57,6 +58,22 @@ def test_a_bundle_stays_as_it_is_written_since_old_messages_wait_in_queues() -> 
         '["nightly-report-700","0000000000000700","12-0000000000000700",1795262399995]],'
         '"due":[[0,0,1],[0,250,2,0,true],[1,699,700,3]]}'
     )
+
+
+def test_a_bundle_of_a_batch_is_small_and_waits_for_a_version_that_knows_batches() -> None:
+    first = replace(trigger(1), batch=BatchPlace(9_000, HOUR_MS, 0))
+    after = [replace(first, index=each, batch=BatchPlace(9_000, HOUR_MS, 400 * each)) for each in range(1, 3)]
+    bundle = BundleMessage(
+        tuple(TriggerMessage(each, not_before=each.at) for each in (first, *after, trigger(1500)))
+    )
+    assert encode(bundle) == (
+        '{"v":3,"kind":"bundle","ns":"team","at":1795262400001,'
+        '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000,'
+        "1795262400001,9000,3600000],"
+        '["nightly-report-1500","0000000000001500","12-0000000000001500",1795262400000]],'
+        '"due":[[0,0,1],[0,400,1,1],[0,800,1,2],[1,1499,1500]]}'
+    )
+    assert decode(encode(bundle)) == bundle
 
 
 def test_twenty_five_triggers_take_about_two_kilobytes_and_never_much_more_than_ten() -> None:

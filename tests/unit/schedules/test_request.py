@@ -9,7 +9,7 @@ from tests.unit.schedules.say import asked, at, said
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import HOUR_MS, INSTANT_MAX
 from sweephand.base.limits import REPEATS_MAX
-from sweephand.schedules import Series
+from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.request import series_of
 
 NOW = at("2026-11-21T07:00:00Z")
@@ -59,7 +59,7 @@ def test_a_relative_ttl_counts_from_the_due_time_if_there_is_one() -> None:
 
 def test_a_due_time_at_most_a_minute_past_counts_as_now() -> None:
     assert asked(due_time="2026-11-21T06:59:00Z").due_at == NOW
-    assert asked("0 7 * * *", due_time="2026-11-21T06:59:00Z").next_after(NOW - 1) == (NOW, 1)
+    assert asked("0 7 * * *", due_time="2026-11-21T06:59:00Z").next_after(NOW - 1) == Occurrence(NOW, 1)
 
 
 def test_a_ttl_at_the_first_fire_is_accepted() -> None:
@@ -179,7 +179,7 @@ def test_a_one_off_needs_no_module_of_a_notation() -> None:
             "print(one_off.next_after(999), one_off.next_after(1_000), one_off.last_at())",
             _CALCULATING_LOADED,
         )
-        == "Occurrence(due_at=1000, sequence=1) None 1000\n[]\n"
+        == "Occurrence(due_at=1000, sequence=1, batch_index=0, after_ms=0) None 1000\n[]\n"
     )
 
 

@@ -72,7 +72,7 @@ def test_repeats_is_the_number_of_occurrences_in_all() -> None:
 def test_a_period_with_fractions_of_a_millisecond_does_not_drift() -> None:
     series = asked("@every 1000333333ns")
     assert [each.due_at - NOW for each in islice(series.occurrences(NOW), 4)] == [1000, 2000, 3000, 4001]
-    assert series.next_after(NOW + 3_000_998) == (NOW + 3_000_999, 3000)
+    assert series.next_after(NOW + 3_000_998) == Occurrence(NOW + 3_000_999, 3000)
 
 
 def test_sequence_numbers_continue_from_the_number_that_an_update_has_counted() -> None:
@@ -177,9 +177,9 @@ def test_the_hundred_thousandth_occurrence_of_a_period_is_found_without_a_walk(
 ) -> None:
     looks = Looks(monkeypatch)
     series = asked("@every 1s")
-    assert series.next_after(NOW + 99_999_000) == (NOW + 100_000_000, 100_000)
+    assert series.next_after(NOW + 99_999_000) == Occurrence(NOW + 100_000_000, 100_000)
     decade = 3650 * DAY_MS
-    assert series.next_after(NOW + decade) == (NOW + decade + 1000, decade // 1000 + 1)
+    assert series.next_after(NOW + decade) == Occurrence(NOW + decade + 1000, decade // 1000 + 1)
     assert looks.count == 0
 
 
@@ -189,7 +189,7 @@ def test_finding_the_next_occurrence_after_ten_years_takes_one_step_for_each_mon
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     decade = 3650 * DAY_MS
-    assert series.next_after(NOW + decade) == (NOW + decade + 1000, decade // 1000 + 1)
+    assert series.next_after(NOW + decade) == Occurrence(NOW + decade + 1000, decade // 1000 + 1)
     assert looks.count < 250
 
 
@@ -208,7 +208,7 @@ def test_counting_a_cron_over_eight_thousand_years_takes_no_more_steps_than_over
     series = asked("* * * * * *", timezone="Europe/Paris")
     looks = Looks(monkeypatch)
     end_at = at("9999-06-01")
-    assert series.next_after(end_at) == (end_at + 1000, (end_at - NOW) // 1000 + 1)
+    assert series.next_after(end_at) == Occurrence(end_at + 1000, (end_at - NOW) // 1000 + 1)
     assert looks.count < 1_000
 
 

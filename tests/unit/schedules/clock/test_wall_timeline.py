@@ -12,7 +12,7 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at, fires, said
 
 from sweephand.base.instants import from_datetime
-from sweephand.schedules import Series
+from sweephand.schedules import Occurrence, Series
 
 #: zone, schedule, after, what fires.
 GAPS = [
@@ -124,7 +124,7 @@ def test_an_occurrence_moved_out_of_a_gap_is_numbered_like_any_other() -> None:
     assert after_it.sequence == 5
     just_before = series.next_after(at("2027-03-28T01:00") - 1)
     assert just_before is not None
-    assert just_before == (at("2027-03-28T01:00"), 4)
+    assert just_before == Occurrence(at("2027-03-28T01:00"), 4)
 
 
 def test_a_dueTime_within_a_repeated_hour_begins_with_the_next_night() -> None:  # noqa: N802 - a field's name

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from tests.unit.schedules.say import asked, at, said
 
-from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules import Occurrence, ScheduleError, Series
 from sweephand.schedules.notations.parsing import parse_schedule
 
 NOW = at("2026-11-21T07:00:00Z")
@@ -43,7 +43,7 @@ def test_a_rate_of_one_day_is_24_hours_across_a_clock_change() -> None:
 
 def test_the_hundred_millionth_occurrence_of_a_rate_is_found_without_a_walk() -> None:
     series = asked("rate(1 minute)")
-    assert series.next_after(NOW + 60_000 * 10**8 - 1) == (NOW + 60_000 * 10**8, 10**8 + 1)
+    assert series.next_after(NOW + 60_000 * 10**8 - 1) == Occurrence(NOW + 60_000 * 10**8, 10**8 + 1)
 
 
 @pytest.mark.parametrize(

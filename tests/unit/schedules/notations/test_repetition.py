@@ -7,7 +7,7 @@ from tests.unit.schedules.say import asked, at, said
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.limits import REPEATS_MAX
-from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules import Occurrence, ScheduleError, Series
 from sweephand.schedules.notations.parsing import parse_schedule
 
 NOW = at("2026-11-21T07:00:00Z")
@@ -195,7 +195,7 @@ def test_the_last_occurrence_of_a_long_repetition_has_the_number_of_the_repetiti
     assert last_at is not None
     assert series.next_after(last_at) is None
     if overlap != "both" and last_at < at("2600-01-01"):
-        assert series.next_after(last_at - 1) == (last_at, 30_000)
+        assert series.next_after(last_at - 1) == Occurrence(last_at, 30_000)
 
 
 @pytest.mark.parametrize(

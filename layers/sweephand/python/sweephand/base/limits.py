@@ -36,6 +36,9 @@ REPEATS_MAX: Final = 2**53 - 1
 PERIOD_S_MIN: Final = 1
 #: One day, like EventBridge's flexible time window.
 JITTER_S_MAX: Final = 86_400
+#: Triggers of one occurrence. The index in a run's name has at most seven digits.
+BATCH_COUNT_MAX: Final = 10_000_000
+BATCH_WINDOW_DAYS_MAX: Final = 7
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000

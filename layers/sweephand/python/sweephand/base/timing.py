@@ -11,6 +11,7 @@ Two margins follow from these numbers. Each one bounds how far the clocks of two
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
 
 #: A bucket of the wheel covers one minute, because tick wakes once a minute.
 BUCKET_MS: Final = MINUTE_MS
@@ -123,8 +124,9 @@ OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may
-#: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. One day is spare.
-REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + DAY_MS
+#: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. A batch that began
+#: just before that end goes on for up to its window. One day is spare.
+REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + BATCH_WINDOW_DAYS_MAX * DAY_MS + DAY_MS
 
 #: Health is bad when tick's last heartbeat is older than this, which is three missed wake-ups.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS

@@ -72,7 +72,7 @@ def draft_resume(
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
         # Triggers that the pause held back are delivered only now.
-        expires_at = max(expires_at, _kept_from(now, stored.definition))
+        expires_at = max(expires_at, _kept_from(now + _window_ms(stored.series), stored.definition))
     job = replace(
         stored,
         version=token,
@@ -88,7 +88,7 @@ def draft_resume(
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:
-    """When a job expires: after its last occurrence, its retries and its retention; None if it has no end."""
+    """When a job expires: after its last trigger, its retries and its retention; None if it has no end."""
     last_at = _end_of(series)
     return None if last_at is None else _kept_from(last_at, definition)
 
@@ -112,7 +112,7 @@ def _kept_for_what_waits(
     """
     if expires_at is None:
         return None
-    waiting_until = now + stored.definition.run_time_max_ms + ATTEMPT_DELAY_MAX_MS
+    waiting_until = now + _window_ms(stored.series) + stored.definition.run_time_max_ms + ATTEMPT_DELAY_MAX_MS
     if stored.expires_at is not None:
         waiting_until = min(waiting_until, stored.expires_at)
         former = expiry(stored.series, stored.definition)
@@ -126,8 +126,14 @@ def _kept_for_what_waits(
 
 
 def _end_of(series: Series) -> Instant | None:
-    """The last occurrence, if it is known; for a job that fires only on demand, its `ttl`."""
-    return series.ttl_at if series.is_on_demand else series.last_at()
+    """When the last batch ends, if that is known; for a job that fires only on demand, its `ttl`."""
+    last_at = series.ttl_at if series.is_on_demand else series.last_at()
+    return None if last_at is None else last_at + _window_ms(series)
+
+
+def _window_ms(series: Series) -> int:
+    """For how long a batch of the series goes on after its occurrence, at most."""
+    return 0 if series.batch is None else series.batch.window_ms
 
 
 def _kept_from(last_at: Instant, definition: Definition) -> Instant:

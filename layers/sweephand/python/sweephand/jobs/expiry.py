@@ -125,6 +125,7 @@ def is_last(job: Job, run: Run) -> bool:
     """Whether the run is that of the job's last occurrence, and the job is to be deleted after it."""
     return (
         job.definition.deletes_after_completion
+        and run.batch is None
         and run.demand is None
         and job.series.next_after(run.due_at) is None
     )

@@ -63,7 +63,7 @@ class Reader:
 
 
 def view(job: Job, now: Instant) -> View:
-    """The state of a job: paused, or active while an occurrence is left, or else completed.
+    """The state of a job: paused, or active while a trigger is left, or else completed.
 
     A job that fires only on demand is active until its `ttl`, or forever without one. An occurrence that is
     due at this very instant is still left, because its delivery cannot have begun before.
@@ -74,5 +74,5 @@ def view(job: Job, now: Instant) -> View:
         return View(job, "completed" if job.series.has_ended(now) else "active", None)
     coming = job.series.next_after(now - 1)
     if coming is None:
-        return View(job, "completed", None)
+        return View(job, "completed" if job.series.has_ended(now - 1) else "active", None)
     return View(job, "active", coming.due_at)

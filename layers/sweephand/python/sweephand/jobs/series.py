@@ -13,7 +13,7 @@ from sweephand.schedules.request import series_of
 
 def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
     """The series that begins with a request at `now`; InvalidError for impossible times."""
-    return series_of(
+    series = series_of(
         schedule=definition.schedule,
         timezone=definition.timezone,
         due_time=definition.due_time,
@@ -25,10 +25,11 @@ def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
         requested_at=now,
         may_be_on_demand=True,
     )
+    return series if definition.batch is None else replace(series, batch=definition.batch)
 
 
 def is_over(job: Job, now: Instant) -> bool:
-    """Whether no occurrence is left; for a paused job, whether none was left when it was paused.
+    """Whether no trigger is left; for a paused job, whether none was left when it was paused.
 
     A job that fires only on demand is over after its `ttl`. Occurrences of a pause are owed until the resume
     decides about them.
@@ -53,15 +54,20 @@ def recounted_series(stored: Job, definition: Definition, now: Instant) -> Serie
     """The stored series with the limits of the definition, and with its occurrences counted from 1 again.
 
     A paused job counts from its pause, because the resume has yet to decide about the occurrences since then.
-    Raises InvalidError if no occurrence is left.
+    Raises InvalidError if no occurrence is left, unless the batch of the last one is still running.
     """
     series = _bounded(stored, definition, _ttl_at(stored, definition, now))
     if series.is_on_demand:
         return series
     series = _counted_from(stored, series, _reached(stored, now), counted=0)
-    if series.next_after(0) is None:
+    if series.next_after(0) is None and not _is_last_batch_running(stored, now):
         raise InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
     return series
+
+
+def _is_last_batch_running(stored: Job, now: Instant) -> bool:
+    """Whether the stored job has no occurrence left, but triggers of the last one."""
+    return stored.series.next_after(_reached(stored, now)) is None and not is_over(stored, now)
 
 
 def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:

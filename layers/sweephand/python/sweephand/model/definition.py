@@ -13,7 +13,7 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
-from sweephand.schedules import ScheduleInput, parse_duration_ms
+from sweephand.schedules import Batch, ScheduleInput, parse_duration_ms
 
 #: What happens to a trigger that is due while another run of its job is not over.
 OverlapMode = Literal["allow", "skip", "wait", "waitLatest"]
@@ -145,6 +145,15 @@ class Definition:
     def jitter(self) -> str | None:
         """`jitter`: the window within which the whole series is moved later; None for no move."""
         return self.written.get("jitter")
+
+    @property
+    def batch(self) -> Batch | None:
+        """`batch`: how many triggers each occurrence has, over which window; None for a single one."""
+        written: Mapping[str, Any] | None = self.written.get("batch")
+        if written is None:
+            return None
+        window = written.get("window")
+        return Batch(written["count"], 0 if window is None else parse_duration_ms(window))
 
     @property
     def target(self) -> Mapping[str, Any]:

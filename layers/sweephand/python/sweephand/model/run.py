@@ -9,6 +9,7 @@ from sweephand.model.run_id import Demand, RunName
 from sweephand.model.run_states import OVER_STATES
 from sweephand.model.run_states import State as State  # noqa: PLC0414 - users of Run import it from here
 from sweephand.model.trigger import (
+    BatchPlace,
     Failure,
     Redrive,
     Trigger,
@@ -33,7 +34,8 @@ class Run:
     `running`, the consumer must report every `heartbeat_ms`: the next time by `heartbeat_by`, and the last
     time by `run_until`. `next_check_at` is the instant of the latest deadline check that was sent. It is None
     in a record of an older version. `result` is the JSON text with which the consumer completed the run.
-    `last_failure` is the latest failed attempt; a later success keeps it.
+    `last_failure` is the latest failed attempt; a later success keeps it. `batch` is the place of its trigger
+    in a batch.
     """
 
     key: JobKey
@@ -68,6 +70,7 @@ class Run:
     result: str | None = None
     last_failure: Failure | None = None
     next_check_at: Instant | None = None
+    batch: BatchPlace | None = None
 
     @property
     def run_id(self) -> str:
@@ -116,14 +119,16 @@ def trigger_of(run: Run) -> Trigger:
         armed_at=run.due_at,
         index=run.index,
         demand=run.demand,
+        batch=run.batch,
     )
 
 
 def latest_attempt_of(run: Run) -> TriggerMessage:
     """The message of a run's latest attempt, built from its record."""
+    trigger = trigger_of(run)
     return TriggerMessage(
-        trigger_of(run),
-        not_before=run.due_at,
+        trigger,
+        not_before=trigger.at,
         attempt=run.attempts,
         first_attempt_at=run.round_at if run.is_redriven else run.started_at,
         redrive=Redrive(run.round_from, run.started_at) if run.is_redriven else None,

@@ -1,6 +1,6 @@
 """What a timer is, and where it lies in the wheel: buckets, sort keys, packs, cursors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -50,14 +50,8 @@ def _minute(begin: Instant) -> str:
     return rfc3339(begin)[:_MINUTE_LENGTH]
 
 
-def occurrences_from(series: Series, first: Occurrence) -> Iterator[Occurrence]:
-    """The occurrence `first` of a series, and all that follow it."""
-    yield first
-    yield from series.occurrences(first.due_at, known=first)
-
-
 class OccurrenceTimer(NamedTuple):
-    """The promise that a sweeper expands the occurrences of one revision, from `first` on.
+    """The promise that a sweeper expands the triggers of one revision, from `first` on.
 
     The timer carries all that the sweeper needs, because the job may have a later revision by then. It is
     written once and never changed. What it yields depends only on the timer, its job and the lease. `catchup`
@@ -83,12 +77,12 @@ class OccurrenceTimer(NamedTuple):
     @property
     def due_at(self) -> Instant:
         """When a sweeper expands it: when its first trigger is due, or later if the timer was put off."""
-        return self.first.due_at if self.put_off_to is None else self.put_off_to
+        return self.first.at if self.put_off_to is None else self.put_off_to
 
     @property
     def put_off_by_ms(self) -> int:
         """The time in ms by which the timer was put off after its first trigger's due time; usually 0."""
-        return self.due_at - self.first.due_at
+        return self.due_at - self.first.at
 
     @property
     def sort_key(self) -> str:
@@ -99,8 +93,13 @@ class OccurrenceTimer(NamedTuple):
         """
         if self.stored_key is not None:
             return self.stored_key
-        put_off = "" if self.put_off_to is None else str(self.first.due_at)
+        put_off = "" if self.put_off_to is None else trigger_name(self.first)
         return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
+
+
+def trigger_name(trigger: Occurrence) -> str:
+    """The name of a trigger, unique within its series: its due time, and its index if it is not the first."""
+    return f"{trigger.due_at},{trigger.batch_index}" if trigger.batch_index else str(trigger.due_at)
 
 
 class _MessageTimer(NamedTuple, Generic[_Message]):
@@ -240,7 +239,7 @@ class Cursor(NamedTuple):
 
     Every timer with a sort key less than `key` is done. If `within` and `entry` are absent, the item at `key`
     is done too. If the item is a pack, `entry` is the sort key of a timer in it: the timers before it are
-    done. The timer at the cursor is done, or done up to and including the occurrence `within` if that is set.
+    done. The timer at the cursor is done, or done up to and including the trigger `within` if that is set.
     If `chunk` is set, the successors of the timers up to the chunk's end are written, although not all of
     their triggers are sent.
     """

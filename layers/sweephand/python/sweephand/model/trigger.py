@@ -10,6 +10,18 @@ from sweephand.model.run_id import Demand, RunName
 from sweephand.schedules import Occurrence, Series
 
 
+class BatchPlace(NamedTuple):
+    """The place of a trigger in the batch of its occurrence.
+
+    The batch has `size` triggers, spread over `window_ms`. This one is due `after_ms` after its occurrence.
+    A trigger keeps the batch of its own revision, because the job may have another one by now.
+    """
+
+    size: int
+    window_ms: int
+    after_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class Trigger:
     """One event of one occurrence.
@@ -18,6 +30,9 @@ class Trigger:
     often it is sent. A trigger on demand has a `demand`, which makes its id unique. A trigger that a caller
     asked for now has no number in the series: its `sequence` is 0. `armed_at` is when its revision was armed
     or when it was asked for. The grace for a commit in flight counts from there.
+
+    `due_at` is when its occurrence is due. A trigger of a batch is due later by its place in the `batch`. Its
+    `index` tells it apart from the other triggers of that occurrence.
     """
 
     key: JobKey
@@ -28,6 +43,12 @@ class Trigger:
     armed_at: Instant
     index: int = 0
     demand: Demand | None = None
+    batch: BatchPlace | None = None
+
+    @property
+    def at(self) -> Instant:
+        """When the trigger itself is due. No attempt at it begins earlier."""
+        return self.due_at if self.batch is None else self.due_at + self.batch.after_ms
 
     @property
     def id(self) -> str:
@@ -133,11 +154,17 @@ class HasRevision(Protocol):
         """The revision's name."""
         ...
 
+    @property
+    def series(self) -> Series:
+        """The series of the revision, or the part of it that the value has."""
+        ...
+
 
 def message_of(
     source: HasRevision, occurrence: Occurrence, armed_at: Instant, demand: Demand | None = None
 ) -> TriggerMessage:
-    """The message of an occurrence: its first attempt, at its due time."""
+    """The message of a trigger of the source's series: its first attempt, when it is due."""
+    batch = source.series.batch
     trigger = Trigger(
         key=source.key,
         uid=source.uid,
@@ -145,18 +172,22 @@ def message_of(
         due_at=occurrence.due_at,
         sequence=occurrence.sequence,
         armed_at=armed_at,
+        index=occurrence.batch_index,
         demand=demand,
+        batch=None if batch is None else BatchPlace(*batch, occurrence.after_ms),
     )
-    return TriggerMessage(trigger, not_before=occurrence.due_at)
+    return TriggerMessage(trigger, not_before=occurrence.at)
 
 
 class RangeMessage(NamedTuple):
     """Many triggers of one revision in one message. The delivery function splits it into single triggers.
 
-    It stands for the occurrences of `series` from `first` up to and including `until`. `faults` counts how
-    often Sweephand failed to split it. With a `demand`, its triggers are on demand. If they `are_skipped`,
-    they are misfires that do not fire, and the delivery function records them as one run. If `is_owed`, an
-    earlier release judged the range to be owed, and the triggers that it is split into are owed too.
+    It stands for the triggers of `series` from `first` up to and including `last`. Without `last`, it ends
+    with the last occurrence up to and including `until`. Only a series with a batch needs `last`, because
+    many of its triggers can be due at one instant. `faults` counts how often Sweephand failed to split it.
+    With a `demand`, its triggers are on demand. If they `are_skipped`, they are misfires that do not fire,
+    and the delivery function records them as one run. If `is_owed`, an earlier release judged the range to be
+    owed, and the triggers that it is split into are owed too.
     """
 
     key: JobKey
@@ -170,6 +201,7 @@ class RangeMessage(NamedTuple):
     demand: Demand | None = None
     are_skipped: bool = False
     is_owed: bool = False
+    last: Occurrence | None = None
 
 
 class DeadlineMessage(NamedTuple):

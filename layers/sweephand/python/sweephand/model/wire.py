@@ -9,6 +9,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
+    BatchPlace,
     BundleMessage,
     DeadLetter,
     DeadlineMessage,
@@ -24,19 +25,21 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire_bundles import bundle_to_json, read_bundle
 from sweephand.model.wire_fields import Fields
-from sweephand.model.wire_parts import demand_to_json, failure_to_json, redrive_to_json
+from sweephand.model.wire_parts import batch_to_json, demand_to_json, failure_to_json, redrive_to_json
 from sweephand.schedules import Occurrence, Series
 
 #: The newest version of a message that this code reads. It is raised for a new kind of message, and when a
 #: message changes its meaning. After an upgrade, messages of the old version wait for minutes, so the new
 #: version reads them. After a rollback, messages of the new version wait; the old version keeps them until
 #: the new version runs again.
-VERSION: Final = 2
+VERSION: Final = 3
 
 #: The versions as which messages are written. Each kind keeps the version in which it came, so that the
-#: version of Sweephand before reads all kinds that it knows.
+#: version of Sweephand before reads all kinds that it knows. A message about a batch has the version of
+#: batches: a version before it would not expand the batch, or would not record its progress.
 _VERSION_WRITTEN: Final = 1
 _VERSION_OF_BUNDLES: Final = 2
+_VERSION_OF_BATCHES: Final = 3
 
 _POISON_EXCERPT_MAX: Final = 80
 
@@ -45,9 +48,20 @@ def encode(message: Sendable) -> str:
     """The message as compact JSON in ASCII, which every queue accepts unchanged."""
     if isinstance(message, NewerMessage):
         return message.body
+    version = _VERSION_OF_BATCHES if _has_batch(message) else _VERSION_WRITTEN
     if isinstance(message, BundleMessage):
-        return _compact({"v": _VERSION_OF_BUNDLES, "kind": "bundle", **bundle_to_json(message)})
-    return _compact({"v": _VERSION_WRITTEN, **_of_message(message)})
+        version = max(version, _VERSION_OF_BUNDLES)
+        return _compact({"v": version, "kind": "bundle", **bundle_to_json(message)})
+    return _compact({"v": version, **_of_message(message)})
+
+
+def _has_batch(message: Readable) -> bool:
+    """Whether a message carries triggers of a batch."""
+    if isinstance(message, BundleMessage):
+        return any(each.trigger.batch for each in message.triggers)
+    if isinstance(message, RangeMessage):
+        return message.series.batch is not None
+    return message.trigger.batch is not None
 
 
 def _of_message(message: Message) -> dict[str, Any]:
@@ -76,18 +90,27 @@ def _of_message(message: Message) -> dict[str, Any]:
             if message.result is not None:
                 fields["result"] = message.result
         case RangeMessage():
-            fields = {
-                "kind": "span",
-                **_of_revision(message.key, message.uid, message.rev, message.armed_at),
-                "series": message.series.to_item(),
-                "first": list(message.first),
-                "until": message.until,
-                "faults": message.faults,
-            }
-            fields |= _of_demand(message.demand)
-            for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
-                if is_set:
-                    fields[name] = True
+            fields = _of_range(message)
+    return fields
+
+
+def _of_range(message: RangeMessage) -> dict[str, Any]:
+    fields = {
+        "kind": "span",
+        **_of_revision(message.key, message.uid, message.rev, message.armed_at),
+        "series": message.series.to_item(),
+        "first": list(message.first[:2]),
+        "until": message.until,
+        "faults": message.faults,
+    }
+    fields |= _of_demand(message.demand)
+    if message.series.batch is not None:
+        fields["begin"] = list(message.first[2:])
+    if message.last is not None:
+        fields["last"] = list(message.last)
+    for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
+        if is_set:
+            fields[name] = True
     return fields
 
 
@@ -187,7 +210,8 @@ def _read(fields: Fields) -> Readable:
             )
         case "span":
             series = Series.from_item(fields.item("series"))
-            first = Occurrence(*fields.pair("first"))
+            first = Occurrence(*fields.pair("first"), *(fields.numbers_or_none("begin", 2) or ()))
+            last = fields.numbers_or_none("last", 4)
             # This call raises if the series cannot be read. A later error would count as a fault of
             # Sweephand.
             series.next_after(first.due_at, first)
@@ -205,6 +229,7 @@ def _read(fields: Fields) -> Readable:
                 fields.demand(),
                 are_skipped=fields.is_set("skipped"),
                 is_owed=fields.is_set("owed"),
+                last=None if last is None else Occurrence(*last),
             )
         case kind:
             raise PoisonError(f"There is no message of kind {kind[:_POISON_EXCERPT_MAX]!r}.")
@@ -240,7 +265,12 @@ def _of_trigger(trigger: Trigger) -> dict[str, Any]:
         "seq": trigger.sequence,
         "index": trigger.index,
         **_of_demand(trigger.demand),
+        **_of_batch(trigger.batch),
     }
+
+
+def _of_batch(batch: BatchPlace | None) -> dict[str, Any]:
+    return {} if batch is None else {"batch": batch_to_json(batch)}
 
 
 def _of_demand(demand: Demand | None) -> dict[str, Any]:

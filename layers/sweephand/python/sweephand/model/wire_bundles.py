@@ -1,9 +1,13 @@
-"""The JSON form of a bundle: each revision once, and for each trigger its revision, time and number."""
+"""The JSON form of a bundle: each revision once, and for each trigger its revision, time and number.
+
+A revision with a batch stands there once for each occurrence, because the triggers of a batch are due later
+than their occurrence.
+"""
 
 from typing import Any
 
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import BundleMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import BatchPlace, BundleMessage, Trigger, TriggerMessage
 from sweephand.model.wire_fields import Fields
 
 
@@ -13,22 +17,23 @@ def fits_bundle(message: TriggerMessage) -> bool:
     That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
-    plain = TriggerMessage(trigger, not_before=trigger.due_at, is_owed=message.is_owed)
+    plain = TriggerMessage(trigger, not_before=trigger.at, is_owed=message.is_owed)
     return trigger.demand is None and message == plain
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
     """The fields of a bundle. A trigger takes about 15 bytes, and a revision about 80."""
     first_at, namespace = bundle.not_before, bundle.triggers[0].trigger.key.namespace
-    revisions: dict[tuple[str, str, str, int], int] = {}
+    revisions: dict[tuple[str | int, ...], int] = {}
     triggers = []
     for message in bundle.triggers:
         trigger = message.trigger
         assert fits_bundle(message), "the sender looks at each message"
         assert trigger.key.namespace == namespace, "a bundle has one namespace"
         revision = (trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
-        place = revisions.setdefault(revision, len(revisions))
-        row: list[int | bool] = [place, trigger.due_at - first_at, trigger.sequence]
+        batch = () if trigger.batch is None else (trigger.due_at, *trigger.batch[:2])
+        place = revisions.setdefault((*revision, *batch), len(revisions))
+        row: list[int | bool] = [place, trigger.at - first_at, trigger.sequence]
         if trigger.index or message.is_owed:
             row.append(trigger.index)
         if message.is_owed:
@@ -44,23 +49,25 @@ def read_bundle(fields: Fields) -> BundleMessage:
     make them dead letters.
     """
     namespace, first_at = fields.text("ns"), fields.number("at")
-    revisions = [
-        (JobKey(namespace, row.text("job")), row.text("uid"), row.text("rev"), row.number("armed"))
-        for row in fields.rows("revs", "job", "uid", "rev", "armed")
-    ]
+    revisions = fields.rows("revs", "job", "uid", "rev", "armed", "due", "size", "window")
 
     def message(row: Fields) -> TriggerMessage:
-        key, uid, rev, armed_at = revisions[row.number("revision")]
+        revision, at = revisions[row.number("revision")], first_at + row.number("after")
+        due_at, batch = at, None
+        if (size := revision.number_or_none("size")) is not None:
+            due_at = revision.number("due")
+            batch = BatchPlace(size, revision.number("window"), at - due_at)
         trigger = Trigger(
-            key=key,
-            uid=uid,
-            rev=rev,
-            due_at=first_at + row.number("after"),
+            key=JobKey(namespace, revision.text("job")),
+            uid=revision.text("uid"),
+            rev=revision.text("rev"),
+            due_at=due_at,
             sequence=row.number("seq"),
-            armed_at=armed_at,
+            armed_at=revision.number("armed"),
             index=row.number_or_none("index") or 0,
+            batch=batch,
         )
-        return TriggerMessage(trigger, not_before=trigger.due_at, is_owed=row.is_set("owed"))
+        return TriggerMessage(trigger, not_before=trigger.at, is_owed=row.is_set("owed"))
 
     rows = fields.rows("due", "revision", "after", "seq", "index", "owed")
     return BundleMessage(tuple(message(row) for row in rows))

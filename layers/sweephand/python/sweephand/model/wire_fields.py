@@ -10,7 +10,7 @@ from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
-from sweephand.model.trigger import Failure, Redrive, Trigger
+from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger
 
 #: Names, uids and revisions are far shorter. A store has no key that is longer.
 _TEXT_LENGTH_MAX: Final = 256
@@ -48,6 +48,20 @@ class Fields:
         if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a pair has two
             raise PoisonError(f"`{name}` in a message is a pair of numbers.")
         return _whole(value[0], name), _whole(value[1], name)
+
+    def numbers_or_none(self, name: str, count: int) -> tuple[int, ...] | None:
+        """So many numbers as number() reads them, or None if the field is null or absent."""
+        value = self._fields.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != count:
+            raise PoisonError(f"`{name}` in a message is a list of {count} numbers.")
+        return tuple(_whole(each, name) for each in value)
+
+    def batch(self) -> BatchPlace | None:
+        """The place of a trigger in its batch, or None if it is not part of one."""
+        place = self.numbers_or_none("batch", 3)
+        return None if place is None else BatchPlace(*place)
 
     def rows(self, name: str, *columns: str) -> list["Fields"]:
         """The rows of a table. A row is a list of one value for each column; the last may be absent."""
@@ -150,6 +164,7 @@ class Fields:
             armed_at=self.number("armed"),
             index=self.number("index"),
             demand=self.demand(),
+            batch=self.batch(),
         )
 
     def item(self, name: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sweephand.model.definition import Payload
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import Failure, Redrive
+from sweephand.model.trigger import BatchPlace, Failure, Redrive
 
 
 def demand_to_json(demand: Demand | None) -> list[Any] | None:
@@ -41,6 +41,16 @@ def redrive_to_json(redrive: Redrive | None) -> list[Any] | None:
 def redrive_from_json(value: Sequence[Any] | None) -> Redrive | None:
     """The redrive that redrive_to_json() wrote."""
     return Redrive(*value) if value else None
+
+
+def batch_to_json(batch: BatchPlace | None) -> list[int] | None:
+    """`[size, window_ms, after_ms]`; None for a trigger that is not part of a batch."""
+    return None if batch is None else list(batch)
+
+
+def batch_from_json(value: Sequence[int] | None) -> BatchPlace | None:
+    """The place in a batch that batch_to_json() wrote."""
+    return BatchPlace(*value) if value else None
 
 
 def payload_to_json(payload: Payload | None) -> list[Any] | None:

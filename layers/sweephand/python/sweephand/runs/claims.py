@@ -38,6 +38,7 @@ class Claims:
             demand=trigger.demand,
             payload=message.payload,
             last_failure=message.last_failure,
+            batch=trigger.batch,
         )
 
     def claim(self, run: Run, *, is_async: bool) -> tuple[Run, Run | None]:

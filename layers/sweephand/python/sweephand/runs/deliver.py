@@ -313,4 +313,4 @@ def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
     """
     trigger = message.trigger
     is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
-    return None if is_late_by_nature else started_at - trigger.due_at
+    return None if is_late_by_nature else started_at - trigger.at

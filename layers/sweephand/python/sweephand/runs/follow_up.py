@@ -158,7 +158,7 @@ class FollowUp:
             return failed
         # The clock of the function that made the attempt may have been ahead. No attempt is made before its
         # due time.
-        at = max(decision.at, message.trigger.due_at)
+        at = max(decision.at, message.trigger.at)
         following = message._replace(
             attempt=message.attempt + 1,
             not_before=at,

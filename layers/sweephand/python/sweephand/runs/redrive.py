@@ -128,12 +128,12 @@ class Redriver:
 
 def _first_attempt_of_round(run: Run, now: Instant) -> TriggerMessage:
     """The message of the first attempt of a new round."""
-    attempt = run.attempts + 1
+    attempt, trigger = run.attempts + 1, trigger_of(run)
     return TriggerMessage(
-        trigger_of(run),
+        trigger,
         # The clock of the function that made the attempts may have been ahead. No attempt is made before its
         # due time.
-        max(now, run.due_at),
+        max(now, trigger.at),
         attempt,
         redrive=Redrive(attempt, run.started_at),
         payload=run.payload,

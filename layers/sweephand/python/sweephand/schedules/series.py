@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.schedules.batch import Batch
 from sweephand.schedules.clock.dst import (
     DEFAULT,
     ClockEffect,
@@ -26,10 +27,21 @@ PART_INSTANTS_MAX: Final = 20
 
 
 class Occurrence(NamedTuple):
-    """One due time of a series: epoch milliseconds, and its 1-based number within the series."""
+    """One due time of a series: epoch milliseconds, and its 1-based number within the series.
+
+    If the series has a batch, an occurrence has many triggers. One of them is written as its occurrence with
+    the trigger's index in the batch, and with how long after `due_at` the trigger is due.
+    """
 
     due_at: Instant
     sequence: int
+    batch_index: int = 0
+    after_ms: int = 0
+
+    @property
+    def at(self) -> Instant:
+        """When the trigger is due. The first trigger of an occurrence is due with the occurrence."""
+        return self.due_at + self.after_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,9 @@ class Series:
 
     `dst` applies to fixed local times when the clock changes. Every occurrence comes `jitter_ms` later than
     the schedule says. The bounds apply to the later instant.
+
+    With a `batch`, each occurrence has many triggers (batch_triggers.py). The bounds apply to occurrences, so
+    that a batch which has begun is never cut.
     """
 
     schedule: Schedule | None
@@ -61,6 +76,7 @@ class Series:
     counted: int = 0
     dst: DstRule = DEFAULT
     jitter_ms: int = 0
+    batch: Batch | None = None
 
     @property
     def is_on_demand(self) -> bool:
@@ -68,10 +84,24 @@ class Series:
         return self.schedule is None and self.due_at is None
 
     def has_ended(self, reached: Instant) -> bool:
-        """Whether no occurrence comes after an instant. On demand: whether `ttl_at` lies before it."""
+        """Whether no trigger comes after an instant. On demand: whether `ttl_at` lies before it.
+
+        A batch counts as running for its whole window.
+        """
         if self.is_on_demand:
             return self.ttl_at is not None and self.ttl_at < reached
-        return self.next_after(reached) is None
+        return self.next_after(reached - (self.batch.window_ms if self.batch else 0)) is None
+
+    def window_ms_of(self, due_at: Instant) -> int:
+        """Over how many ms the batch of the occurrence at `due_at` is spread; 0 without a batch.
+
+        It is the batch's window. But a clock change can bring the next occurrence forward. The batch then
+        ends before that occurrence, so that the triggers of a series are due in the order of their numbers.
+        """
+        if self.batch is None or not self.batch.window_ms:
+            return 0
+        following_at = next(self._timeline().instants(due_at), INSTANT_MAX)
+        return min(self.batch.window_ms, following_at - due_at)
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant and within the bounds, ascending and lazily.
@@ -204,6 +234,7 @@ class Series:
             "gap": None if self.dst.gap == DEFAULT.gap else self.dst.gap,
             "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
             "jitterMs": self.jitter_ms or None,
+            "batch": None if self.batch is None else list(self.batch),
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -228,6 +259,7 @@ class Series:
             counted=number("counted") or 0,
             dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
             jitter_ms=number("jitterMs") or 0,
+            batch=Batch(*map(int, item["batch"])) if "batch" in item else None,
         )
 
     @property

@@ -27,6 +27,9 @@ _NO_OCCURRENCE: Final = Occurrence(0, 0)
 class LeaseItem(Item):
     """A shard's lease. Without `owner` the shard is free. `within` is an occurrence, stored as a list.
 
+    `in_batch` is `[cursor, index, after_ms]`: which trigger of the occurrence `within` is the last one done,
+    if that is not the first. A version that does not know batches moves the cursor and leaves it as it is.
+
     `part` is `[cursor, entry, chunk]`, where a chunk is `[key, entry, judged_at]` or null. A version that
     does not know packs moves the cursor and leaves `part` as it is. So `part` names the cursor to which it
     belongs.
@@ -37,6 +40,7 @@ class LeaseItem(Item):
 
     cursor = UnicodeAttribute()
     within = JsonAttribute(null=True)
+    in_batch = JsonAttribute(null=True, attr_name="batch")
     part = JsonAttribute(null=True)
     fence = IntegerAttribute()
     owner = UnicodeAttribute(null=True)
@@ -168,11 +172,12 @@ class DynamoLeases:
 
 def _moved(cursor: Cursor) -> list[Action]:
     """The actions that store a cursor."""
-    part = _part(cursor)
+    part, in_batch = _part(cursor), _in_batch(cursor)
     return [
         LeaseItem.cursor.set(cursor.key),
         LeaseItem.within.set(_within(cursor)),
         LeaseItem.part.remove() if part is None else LeaseItem.part.set(part),
+        LeaseItem.in_batch.remove() if in_batch is None else LeaseItem.in_batch.set(in_batch),
     ]
 
 
@@ -190,6 +195,7 @@ def _item(lease: Lease) -> LeaseItem:
         cursor=lease.cursor.key,
         within=_within(lease.cursor),
         part=_part(lease.cursor),
+        in_batch=_in_batch(lease.cursor),
         fence=lease.fence,
         owner=lease.owner,
         lease_until=lease.lease_until,
@@ -207,7 +213,7 @@ def _lease(raw: RawItem) -> Lease:
     peak_of, peak = item.peak or (item.swept_at, 0)
     return Lease(
         shard=int(item.sk),
-        cursor=_cursor(item.cursor, item.within, item.part),
+        cursor=_cursor(item.cursor, item.within, item.part, item.in_batch),
         fence=item.fence,
         owner=item.owner,
         lease_until=item.lease_until,
@@ -220,8 +226,20 @@ def _lease(raw: RawItem) -> Lease:
     )
 
 
-def _within(cursor: Cursor) -> Occurrence | None:
-    return _NO_OCCURRENCE if cursor.entry and cursor.within is None else cursor.within
+def _within(cursor: Cursor) -> Sequence[int] | None:
+    """The occurrence as every version reads it: its due time and its number."""
+    within = _NO_OCCURRENCE if cursor.entry and cursor.within is None else cursor.within
+    return within and [within.due_at, within.sequence]
+
+
+def _in_batch(cursor: Cursor) -> list[Any] | None:
+    """What a version that does not know batches would not read of a cursor; None if there is nothing."""
+    within = cursor.within
+    return (
+        None
+        if within is None or not within.batch_index
+        else [cursor.key, within.batch_index, within.after_ms]
+    )
 
 
 def _part(cursor: Cursor) -> list[Any] | None:
@@ -232,8 +250,12 @@ def _part(cursor: Cursor) -> list[Any] | None:
     return [cursor.key, cursor.entry, chunk]
 
 
-def _cursor(key: str, within: Sequence[int] | None, part: Sequence[Any] | None) -> Cursor:
+def _cursor(
+    key: str, within: Sequence[int] | None, part: Sequence[Any] | None, in_batch: Sequence[Any] | None
+) -> Cursor:
     occurrence = None if within is None else Occurrence(*within)
+    if occurrence is not None and in_batch is not None and in_batch[0] == key:
+        occurrence = occurrence._replace(batch_index=in_batch[1], after_ms=in_batch[2])
     known = None if occurrence == _NO_OCCURRENCE else occurrence
     if part is None or part[0] != key or (part[1] and occurrence is None):
         # There is no such part, or a version that does not know packs has moved the cursor since.

@@ -19,6 +19,8 @@ from sweephand.model.run_conditions import (
 from sweephand.model.run_id import AFTER_UIDS, RunName, parse_run_name, run_position
 from sweephand.model.trigger import Trigger
 from sweephand.model.wire_parts import (
+    batch_from_json,
+    batch_to_json,
     demand_from_json,
     demand_to_json,
     failure_from_json,
@@ -71,6 +73,7 @@ class RunItem(Item):
     last_due_at = IntegerAttribute(null=True, attr_name="last")
     result = JsonAttribute(null=True)
     last_failure = JsonAttribute(null=True, attr_name="failed")
+    batch = JsonAttribute(null=True)
 
 
 class DynamoRuns:
@@ -225,6 +228,7 @@ def _item(run: Run) -> RunItem:
         last_due_at=run.last_due_at,
         result=run.result,
         last_failure=failure_to_json(run.last_failure),
+        batch=batch_to_json(run.batch),
         expires_at=expiry(run.expires_at),
     )
 
@@ -265,4 +269,5 @@ def _run(raw: RawItem) -> Run:
         payload=payload_from_json(item.payload),
         result=item.result,
         last_failure=failure_from_json(item.last_failure),
+        batch=batch_from_json(item.batch),
     )

@@ -29,14 +29,14 @@ from sweephand.model.wire import decode, encode
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
-from sweephand.storage.packs import PACK_VERSION, pack_item, read_pack
+from sweephand.storage.packs import BATCH_VERSION, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
 
 #: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
 #: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
 #: version is of version 1. Each kind keeps the version in which it got its present form, so that older
-#: versions read it: occurrence timers are of version 1, which is not written.
-VERSION: Final = PACK_VERSION
+#: versions read it: occurrence timers are of version 1, which is not written, unless they have a batch.
+VERSION: Final = BATCH_VERSION
 
 #: The version of retry timers and deadline timers.
 _MESSAGE_VERSION: Final = 2
@@ -48,7 +48,7 @@ _REQUIRED: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "ar
 
 
 class OccurrenceItem(Item):
-    """An occurrence timer as stored.
+    """An occurrence timer as stored. `in_batch` is `[index, after_ms]` of the trigger with which it begins.
 
     Names are short, because a page holds up to a thousand timers, and DynamoDB bills reads and writes by the
     KB.
@@ -65,6 +65,7 @@ class OccurrenceItem(Item):
     catchup = JsonAttribute(null=True, attr_name="c")
     followed_at = IntegerAttribute(null=True, attr_name="l")
     not_before = IntegerAttribute(null=True, attr_name="b")
+    in_batch = JsonAttribute(null=True, attr_name="i")
     version = IntegerAttribute(null=True, attr_name="v")
 
 
@@ -164,6 +165,8 @@ def _item(timer: StoredTimer) -> Item:
             else [timer.catchup.mode, timer.catchup.window_ms],
             followed_at=timer.followed_at,
             not_before=timer.put_off_to,
+            in_batch=None if timer.series.batch is None else [timer.first.batch_index, timer.first.after_ms],
+            version=None if timer.series.batch is None else BATCH_VERSION,
         )
     return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
 
@@ -206,7 +209,7 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         item.uid,
         item.rev,
         Series.from_item(item.series),
-        Occurrence(item.due_at, item.sequence),
+        Occurrence(item.due_at, item.sequence, *(item.in_batch or ())),
         item.armed_at,
         catchup=CatchUpPolicy(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
         followed_at=item.followed_at,

@@ -1,14 +1,14 @@
 """Arming: which triggers of a revision go straight to the queue, and which timer promises the rest."""
 
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from itertools import islice
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.timer import OccurrenceTimer, occurrences_from
+from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import (
     BundleMessage,
     DeadlineMessage,
@@ -19,6 +19,13 @@ from sweephand.model.trigger import (
     message_of,
 )
 from sweephand.schedules import Occurrence, Series
+from sweephand.schedules.batch_triggers import (
+    TriggerRange,
+    last_trigger_through,
+    nth_trigger_from,
+    trigger_following,
+    triggers_from,
+)
 from sweephand.wheel.catchup import OccurrenceRange
 
 #: More triggers than this are sent as one range. Sending them one by one would exceed the API's time limit.
@@ -52,6 +59,9 @@ class Armable(NamedTuple):
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
     """Messages for every trigger after `after` and up to `now + 300 s`, and a timer for the first one beyond.
 
+    The triggers are those of the occurrences after `after`. A batch that is still running then belongs to an
+    earlier revision, whose timers go on until it is done (decision 042).
+
     This window is longer than a sweeper's horizon and the API's time limit together. So no sweeper passes the
     timer's position before the job is committed. A list has a timer for each of its
     parts, which carries the part: a later revision may have removed the list from the job before the sweep.
@@ -59,10 +69,10 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     series, end = armable.series, now + DIRECT_WINDOW_MS
     near, beyond = None, series.next_after(after)
     if beyond is not None and beyond.due_at <= end:
-        near = OccurrenceRange(beyond, series.last_through(end, beyond))
-        beyond = series.next_after(near.last.due_at, near.last)
+        near = TriggerRange(beyond, last_trigger_through(series, end, beyond))
+        beyond = trigger_following(series, near.last)
     messages: Iterable[Message] = ()
-    if near is not None and near.count > singles_max:
+    if near is not None and near.size(series.batch) > singles_max:
         # After a pause there may be millions of triggers. They are counted, not listed.
         messages = [range_message(armable, near, now)]
     elif near is not None:
@@ -99,29 +109,29 @@ def delay_of(message: Readable, now: Instant) -> int:
 def split_range(message: RangeMessage) -> Iterator[Message]:
     """The parts of a range: its triggers if there are at most ten, else ten ranges of about equal size."""
     series, first = message.series, message.first
-    whole = OccurrenceRange(first, series.last_through(message.until, first))
-    if whole.count <= RANGE_PARTS:
+    whole = TriggerRange(first, message.last or series.last_through(message.until, first))
+    count = whole.size(series.batch)
+    if count <= RANGE_PARTS:
         for each in _each(whole, series):
             yield message_of(message, each, message.armed_at, message.demand)._replace(
                 is_owed=message.is_owed
             )
         return
-    size = -(-whole.count // RANGE_PARTS)
-    for number in range(first.sequence, whole.last.sequence + 1, size):
-        begins = series.numbered(number, first)
-        ends = series.numbered(min(number + size - 1, whole.last.sequence), begins)
-        yield message._replace(first=begins, until=ends.due_at, faults=0)
+    size = -(-count // RANGE_PARTS)
+    for number in range(0, count, size):
+        begins = nth_trigger_from(series, first, number)
+        ends = nth_trigger_from(series, begins, min(size, count - number) - 1)
+        last = None if series.batch is None else ends
+        yield message._replace(first=begins, until=ends.due_at, faults=0, last=last)
 
 
-def _each(occurrences: OccurrenceRange, series: Series) -> Iterator[Occurrence]:
-    return takewhile(
-        lambda each: each.due_at <= occurrences.last.due_at, occurrences_from(series, occurrences.first)
-    )
+def _each(triggers: TriggerRange, series: Series) -> Iterator[Occurrence]:
+    return islice(triggers_from(series, triggers.first), triggers.size(series.batch))
 
 
 def range_message(
     source: Armable | OccurrenceTimer,
-    triggers: OccurrenceRange,
+    triggers: TriggerRange | OccurrenceRange,
     armed_at: Instant,
     *,
     are_skipped: bool = False,
@@ -136,4 +146,6 @@ def range_message(
         until=triggers.last.due_at,
         armed_at=armed_at,
         are_skipped=are_skipped,
+        # Skipped misfires are whole occurrences.
+        last=None if source.series.batch is None or are_skipped else triggers.last,
     )

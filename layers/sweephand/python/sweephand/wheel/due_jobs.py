@@ -127,4 +127,4 @@ def _is_sure(timer: OccurrenceTimer, brief: JobBrief | None, judged_at: Instant 
     """
     if brief is None or (brief.uid, brief.rev) != (timer.uid, timer.rev) or brief.paused_at is not None:
         return False
-    return judged_at is not None and timer.first.due_at > judged_at
+    return judged_at is not None and timer.first.at > judged_at

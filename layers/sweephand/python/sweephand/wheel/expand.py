@@ -27,8 +27,9 @@ from sweephand.model.trigger import (
     message_of,
 )
 from sweephand.schedules import Occurrence
+from sweephand.schedules.batch_triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
-from sweephand.wheel.catchup import OccurrenceRange, skipped_run
+from sweephand.wheel.catchup import skipped_run
 from sweephand.wheel.packing import Successor, packed
 from sweephand.wheel.seen import Seen
 from sweephand.wheel.span import PUT_OFF_MS, Span, span_of
@@ -43,8 +44,9 @@ class Expansion:
     """All that must be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
     `skipped` has one record for each range of misfires that do not fire. `ranges` has the ranges that end the
-    series of a job which is deleted after its last run. `copies` are copies of timers that are put off. They
-    must be written before `successors` and `packs`. `timers` is how many timers are done.
+    series of a job which is deleted after its last run. `copies` are copies of timers that are put off, or
+    whose batch waits for the end of a pause. They must be written before `successors` and `packs`. `timers`
+    is how many timers are done.
     """
 
     cursor: Cursor
@@ -76,6 +78,14 @@ class Expansion:
         why.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
         self.faults.append(why)
         self.copies.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+
+    def hold(self, timer: OccurrenceTimer, first: Occurrence) -> None:
+        """Add a copy of a timer whose batch has begun and whose job is paused. Its triggers begin at `first`.
+
+        The copy is looked at again after PUT_OFF_MS. So the rest of a batch waits as one timer, however many
+        triggers it has.
+        """
+        self.copies.append(timer._replace(first=first, put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
 
     @property
     def size(self) -> int:
@@ -176,6 +186,10 @@ class _Expander:
             self.put_off.add(place)
             self.expansion.put_off(timer, error)
             return None
+        if span is not None and span.is_held:
+            self.put_off.add(place)
+            self.expansion.hold(timer, span.first)
+            return None
         if span is not None:
             self.spans[place] = span
         return None if following is None else _succeeding(timer, following)
@@ -201,7 +215,7 @@ class _Expander:
         return self.chunk is not None and place <= self.chunk.last
 
     def _within(self, place: Place) -> Occurrence | None:
-        """The last occurrence of the timer at that place that was sent in an earlier turn."""
+        """The last trigger of the timer at that place that was sent in an earlier turn."""
         return self.begun_at.within if place == self.begun_at.place else None
 
     def _is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
@@ -255,23 +269,29 @@ class _Expander:
         )
         if span is None:
             return True
-        if span.skipped is not None:
-            assert isinstance(span.job, Job), "the job of a late timer is read whole"
-            _skip(expansion, timer, span.skipped, span.job, judged_at)
-        reached = span.reached
-        for occurrence in span.occurrences(timer.series):
-            if span.until is not None and occurrence.due_at > span.until:
+        if span.is_held:
+            expansion.hold(timer, span.first)
+            return True
+        skipped, reached = span.skipped, self._within(place)
+        for trigger in span.triggers(timer.series):
+            if skipped is not None and trigger.due_at > skipped.last.due_at:
+                _skip(expansion, timer, span, judged_at)
+                reached = last_trigger_of(timer.series, skipped.last)
+                skipped = None
+            if span.until is not None and trigger.due_at > span.until:
                 return True
-            if occurrence.due_at >= span.end:
+            if trigger.at >= span.end:
                 if not is_succeeded:
-                    expansion.add_successor(_succeeding(timer, occurrence))
+                    expansion.add_successor(_succeeding(timer, trigger))
                 return True
             if expansion.size >= self.triggers_max:
                 assert reached is not None, "an expansion begins with room for a trigger"
                 self._reach(placed, reached)
                 return False
-            reached = occurrence
-            expansion.messages.append(message_of(timer, occurrence, timer.armed_at))
+            reached = trigger
+            expansion.messages.append(message_of(timer, trigger, timer.armed_at))
+        if skipped is not None:
+            _skip(expansion, timer, span, judged_at)
         return True
 
 
@@ -280,10 +300,11 @@ def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     return timer._replace(first=first, put_off_to=None, stored_key=None)
 
 
-def _skip(
-    expansion: Expansion, timer: OccurrenceTimer, skipped: OccurrenceRange, job: Job, judged_at: Instant
-) -> None:
-    """Record a range of misfires that do not fire."""
+def _skip(expansion: Expansion, timer: OccurrenceTimer, span: Span, judged_at: Instant) -> None:
+    """Record the misfires of a span that do not fire."""
+    skipped, job = span.skipped, span.job
+    assert skipped is not None, "the caller has looked"
+    assert isinstance(job, Job), "the job of a late timer is read whole"
     expansion.skipped.append(skipped_run(timer, skipped, job, judged_at))
     if job.definition.deletes_after_completion and job.series.next_after(skipped.last.due_at) is None:
         # The job has no other occurrence. The delivery function checks whether all its runs are over.

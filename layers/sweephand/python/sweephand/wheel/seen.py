@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sweephand.model.timer import OccurrenceTimer, Place
+from sweephand.model.timer import OccurrenceTimer, Place, trigger_name
 
 
 @dataclass(slots=True)
@@ -34,4 +34,4 @@ class Seen:
 
 
 def _name(timer: OccurrenceTimer) -> str:
-    return f"{timer.first.due_at}#{timer.key}#{timer.uid}#{timer.rev}"
+    return f"{trigger_name(timer.first)}#{timer.key}#{timer.uid}#{timer.rev}"

@@ -1,19 +1,26 @@
-"""What is left of a timer: the occurrences that it still owes, and where its successor begins."""
+"""What is left of a timer: the triggers that it still owes, and where its successor begins."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.job import Job, JobBrief, Revision
 from sweephand.model.liveness import revision_of
-from sweephand.model.timer import OccurrenceTimer, bucket_of, occurrences_from
+from sweephand.model.timer import OccurrenceTimer, bucket_of
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.catchup import OccurrenceRange, misfires_of_timer
+from sweephand.schedules.batch_triggers import (
+    last_trigger_of,
+    trigger_after,
+    trigger_following,
+    triggers_from,
+)
+from sweephand.wheel.catchup import Misfires, OccurrenceRange, misfires_of_timer
 
-#: A successor is found by walking through the occurrences of its timer's bucket if these are so few. They
-#: are then kept until they are sent. A job that fires every second has 60.
+#: A successor is found by walking through the triggers of its timer's bucket if these are so few. They are
+#: then kept until they are sent. A job that fires every second has 60.
 WALK_MAX: Final = 64
 
 #: A timer that cannot be expanded is put off by this time. It then lies beyond the horizon, so one sweep
@@ -23,63 +30,74 @@ PUT_OFF_MS = 5 * MINUTE_MS
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is left of a timer: its occurrences that belong to its revision, from `first` on.
+    """What is left of a timer: its triggers whose occurrences belong to its revision, from `first` on.
 
-    Those up to `end` become triggers; `reached` is the last one that needs none, because it was sent before
-    or is skipped. `until` is the end of the revision. `known` is what walked() has returned.
+    Those up to `end` are sent, except for those of the occurrences in `skipped`. `until` is the end of the
+    revision. If the span `is_held`, `first` belongs to a batch that has begun, and the job is paused. Then
+    nothing is sent. `known` is what walked() has returned.
     """
 
     job: Job | JobBrief
     first: Occurrence
     end: Instant
     until: Instant | None
-    reached: Occurrence | None
     skipped: OccurrenceRange | None
+    is_held: bool = False
     known: Sequence[Occurrence] | None = None
 
     def walked(self, series: Series) -> Sequence[Occurrence] | None:
-        """The occurrences up to and including the first one beyond `end`; None if they are too many.
+        """The triggers up to and including the first one beyond `end`; None if they are too many.
 
-        If the series ends before `end`, these are all of its occurrences.
+        If the series ends before `end`, these are all of its triggers.
         """
         if self.skipped is not None:
             return None
         walked: list[Occurrence] = []
-        for occurrence in self.occurrences(series):
-            walked.append(occurrence)
-            if occurrence.due_at >= self.end:
+        for trigger in self.triggers(series):
+            walked.append(trigger)
+            if trigger.at >= self.end:
                 return walked
             if len(walked) == WALK_MAX:
                 return None
         return walked
 
     def following(self, series: Series) -> Occurrence | None:
-        """The first occurrence beyond `end`, with which the successor begins; None if there is no successor.
+        """The first trigger beyond `end`, with which the successor begins; None if there is no successor.
 
-        It is found without walking through the occurrences before it, unless these are few.
+        It is found without walking through the triggers before it, unless these are few.
         """
         if self.known is not None:
             last = self.known[-1]
-            return self._owed(last if last.due_at >= self.end else None)
-        known = self.first if self.skipped is None else self.skipped.last
-        if self.skipped is None and known.due_at >= self.end:
-            found: Occurrence | None = known
+            return self._owed(last if last.at >= self.end else None)
+        if self.skipped is not None:
+            found = series.next_after(self.skipped.last.due_at, self.skipped.last)
         else:
-            found = series.next_after(max(self.end - 1, known.due_at), known)
+            found = self.first
+        if found is not None and found.at < self.end:
+            found = trigger_after(series, self.end - 1, found)
         return self._owed(found)
 
     def _owed(self, found: Occurrence | None) -> Occurrence | None:
         is_owed = found is not None and (self.until is None or found.due_at <= self.until)
         return found if is_owed else None
 
-    def occurrences(self, series: Series) -> Iterator[Occurrence]:
-        """The occurrences that are not skipped, from the first on; at least up to the first beyond `end`."""
+    def triggers(self, series: Series) -> Iterator[Occurrence]:
+        """The triggers that are not skipped, from the first on; at least up to the first beyond `end`."""
         if self.known is not None:
-            return iter(self.known)
-        if self.skipped is None:
-            return occurrences_from(series, self.first)
-        last = self.skipped.last
-        return series.occurrences(last.due_at, last)
+            yield from self.known
+            return
+        skipped = self.skipped
+        if skipped is None:
+            yield from triggers_from(series, self.first)
+            return
+        if self.first.due_at < skipped.first.due_at:
+            # The batch of the first trigger has begun, so it is completed.
+            yield from takewhile(
+                lambda each: each.due_at == self.first.due_at, triggers_from(series, self.first)
+            )
+        following = series.next_after(skipped.last.due_at, skipped.last)
+        if following is not None:
+            yield from triggers_from(series, following)
 
 
 def span_of(
@@ -94,9 +112,39 @@ def span_of(
     first = _first(timer, revision, within)
     if first is None:
         return None
-    misfires = misfires_of_timer(
-        timer.series,
-        first,
+    end = bucket_of(timer.due_at) + BUCKET_MS
+    if first.batch_index:
+        # A misfire that fires is sent whatever its bucket (below). So is the part of its batch that is due at
+        # once.
+        end = max(end, first.due_at + 1)
+    misfires = _misfires(timer, first, until, end, judged_at)
+    if misfires.fire is not None and timer.catchup.mode == "latest":
+        # The newest misfire fires for all the skipped ones, so it is sent with them, whatever its bucket. In
+        # a timer of its own it would be judged again, and might no longer be the newest.
+        end = max(end, misfires.fire.last.due_at + 1)
+    is_held = first.batch_index > 0 and job.paused_at is not None
+    return Span(job, first, end, until, misfires.skipped, is_held)
+
+
+def _misfires(
+    timer: OccurrenceTimer, first: Occurrence, until: Instant | None, end: Instant, judged_at: Instant
+) -> Misfires:
+    """The decision about the misfires of a timer from its trigger `first` on.
+
+    A batch that has begun is completed, however late it is. So only the occurrences after it can be misfires.
+    A later timer decides about them if the batch goes on after `end`.
+    """
+    series = timer.series
+    judged: Occurrence | None = first
+    if first.batch_index:
+        if last_trigger_of(series, first).at >= end:
+            return Misfires()
+        judged = series.next_after(first.due_at, first)
+    if judged is None:
+        return Misfires()
+    return misfires_of_timer(
+        series,
+        judged,
         until=until,
         # A timer waits for five minutes after each failed expansion. The last of these waits does not count
         # as an outage, because the fault may have been over at once.
@@ -104,19 +152,12 @@ def span_of(
         policy=timer.catchup,
         followed_at=timer.followed_at,
     )
-    end = bucket_of(timer.due_at) + BUCKET_MS
-    if misfires.fire is not None and timer.catchup.mode == "latest":
-        # The newest misfire fires for all the skipped ones, so it is sent with them, whatever its bucket. In
-        # a timer of its own it would be judged again, and might no longer be the newest.
-        end = max(end, misfires.fire.last.due_at + 1)
-    reached = within if misfires.skipped is None else misfires.skipped.last
-    return Span(job, first, end, until, reached, misfires.skipped)
 
 
 def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None) -> Occurrence | None:
-    """The first occurrence of a timer that is not yet expanded and belongs to the revision; None if none."""
+    """The first trigger of a timer that is not yet expanded and belongs to the revision; None if none."""
     series = timer.series
-    first = timer.first if within is None else series.next_after(within.due_at, within)
+    first = timer.first if within is None else trigger_following(series, within)
     if first is None or first.due_at > revision.since:
         return first
     return series.next_after(revision.since, first)
