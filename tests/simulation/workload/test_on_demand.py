@@ -50,6 +50,6 @@ def test_some_jobs_lose_their_schedule_and_some_jobs_on_demand_get_one() -> None
     assert turned == {True, False}
 
 
-def test_clients_do_not_ask_of_jobs_on_demand_what_the_api_refuses() -> None:
+def test_clients_ask_nothing_of_jobs_on_demand_that_the_api_refuses() -> None:
     assert judged({"target": {}, "catchup": {}, "deleteAfterCompletion": True}) == {"target": {}}
     assert judged({"dueTime": "1h", "catchup": {}}) == {"dueTime": "1h", "catchup": {}}

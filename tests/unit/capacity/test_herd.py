@@ -29,7 +29,7 @@ def test_a_small_share_of_a_core_makes_the_rounds_longer() -> None:
     assert Work(cpu_s=0.01, core=0.25).round_s == pytest.approx(32 * 0.04)
 
 
-def test_what_one_call_takes_is_delivered_by_one_function_in_its_rounds() -> None:
+def test_the_messages_of_one_call_are_delivered_by_one_function_in_rounds() -> None:
     found = deliver(CALL_TRIGGERS, WORK, standard(5), warm=5)
     assert found.functions == 1
     assert (found.p50_s, found.last_s) == pytest.approx((0.2, 0.6))

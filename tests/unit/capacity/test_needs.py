@@ -74,7 +74,7 @@ def test_twice_as_many_triggers_never_need_less(per_minute: int) -> None:
     assert two.in_flight >= one.in_flight
 
 
-def test_what_is_needed_is_loaded_to_seven_tenths_at_most() -> None:
+def test_the_needed_sweepers_and_functions_are_loaded_to_seventy_percent_at_most() -> None:
     found = needs(3_000_000, 3_000, WORK)
     assert found.per_s / found.functions <= LOAD * function_per_s(WORK)
     assert found.per_s / found.sweepers <= LOAD * 3_000

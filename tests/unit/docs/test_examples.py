@@ -65,7 +65,7 @@ def ask(client: Client, asked: Curl) -> Answered:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_api_takes_every_request_of_a_page(page: Path) -> None:
+def test_the_api_accepts_every_request_of_a_page(page: Path) -> None:
     client = Client(allow_insecure_targets=True)
     client.world.leases.beat(client.world.clock.now())
     for asked in requests(page):
@@ -87,7 +87,7 @@ def test_the_requests_of_the_pages_are_found() -> None:
     assert found["guide"] >= 2
 
 
-def test_the_api_takes_every_job_of_the_page_about_crontabs() -> None:
+def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:
     client = Client()
     jobs = [json.loads(block) for block in blocks(CRONTAB, "json")]
     assert len(jobs) >= 8

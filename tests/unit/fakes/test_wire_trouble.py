@@ -95,7 +95,7 @@ def test_a_claim_whose_answer_was_lost_is_the_claimants(trouble: Script, stores:
     assert stores.runs.record(replace(run(attempt=2), state="succeeded"))
 
 
-def test_between_two_tries_somebody_else_may_have_been_there(trouble: Script, stores: Stores) -> None:
+def test_another_client_may_act_between_two_tries_of_the_sdk(trouble: Script, stores: Stores) -> None:
     first, second = job(), next_revision(job(), "version000000002")
     stores.jobs.put(first, replacing=None)
     rival = next_revision(first, "version000000003")
@@ -135,7 +135,7 @@ def test_an_error_is_a_store_error_whether_or_not_it_was_done(
     assert (stores.jobs.get(job().key) is not None) is is_done_first
 
 
-def test_keys_that_were_left_are_asked_for_again(trouble: Script, stores: Stores) -> None:
+def test_unprocessed_keys_are_requested_again(trouble: Script, stores: Stores) -> None:
     keys = [JobKey("default", f"job-{number}") for number in range(120)]
     for each in keys:
         stores.jobs.put(job(key=each), replacing=None)

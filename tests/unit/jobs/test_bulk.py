@@ -44,7 +44,7 @@ def test_a_bulk_call_pauses_resumes_and_deletes_the_jobs_that_fit_its_filter() -
     assert names == ["job-0000", "job-0002", "job-0004", "other"]
 
 
-def test_a_bulk_call_does_not_count_a_job_that_is_already_as_it_asks() -> None:
+def test_a_bulk_call_does_not_count_a_job_that_already_has_the_new_state() -> None:
     world = with_jobs(3)
     world.pause("job-0001")
     assert pause(world) == BulkResult(2, None)
@@ -53,7 +53,7 @@ def test_a_bulk_call_does_not_count_a_job_that_is_already_as_it_asks() -> None:
     assert world.bulk().resume(ALL, mode=None, who="test") == BulkResult(0, None)
 
 
-def test_labels_alone_are_a_filter_and_all_of_them_have_to_fit() -> None:
+def test_a_filter_may_have_labels_only_and_a_job_needs_all_of_them() -> None:
     world = with_jobs(3)
     assert pause(world, Filter("ns", labels={"half": "1"})) == BulkResult(2, None)
     assert pause(world, Filter("ns", labels={"half": "0", "team": "ops"})) == BulkResult(0, None)
@@ -115,7 +115,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes() -> None:
     assert max(job.cut for job in jobs) > NOON + 7_000
 
 
-def test_a_bulk_call_passes_over_a_job_that_is_deleted_meanwhile() -> None:
+def test_a_bulk_call_skips_a_job_that_is_deleted_during_the_call() -> None:
     world = with_jobs(3)
     left = 1
 

@@ -72,7 +72,7 @@ def test_a_new_job_costs_no_write_for_its_change() -> None:
     assert [call for call in calls if "changes" in call] == ["before changes.put", "after changes.put"]
 
 
-def test_a_job_that_sweephand_pauses_says_so() -> None:
+def test_a_change_shows_that_sweephand_itself_paused_the_job() -> None:
     world = World()
     world.put(dueTime="10s", onError="pause", retry={"maxAttempts": 1})
     world.consumers.answering = lambda _: Answer(succeeded=False, code=500)

@@ -86,7 +86,7 @@ def test_a_put_that_a_delete_overtakes_makes_a_new_job() -> None:
     assert not written.job.earlier
 
 
-def test_a_delete_that_an_update_overtakes_deletes_what_is_there_then() -> None:
+def test_a_deletion_that_an_update_overtakes_deletes_the_updated_job() -> None:
     world = World()
     world.put(dueTime="1h")
     at_call(world, "before jobs.delete", lambda: world.put(dueTime="2h"))

@@ -44,7 +44,7 @@ def test_nothing_is_filed_as_long_as_there_is_room() -> None:
     assert not filed(world)
 
 
-def test_a_revision_without_triggers_takes_no_room_and_is_not_filed() -> None:
+def test_a_revision_without_triggers_is_neither_kept_nor_filed() -> None:
     world = World()
     world.put(schedule="@every 1h")
     for number in range(3 * FULL):
@@ -72,7 +72,7 @@ def test_a_write_is_not_committed_if_the_revision_that_it_pushes_out_cannot_be_f
     assert world.stored() == before
 
 
-def test_filing_that_takes_long_does_not_date_the_cut_back() -> None:
+def test_the_cut_is_read_after_filing() -> None:
     world = World()
     hammered(world, FULL)
     world.clock.time += SECOND_MS

@@ -163,7 +163,7 @@ def test_a_trigger_by_hand_that_ends_first_does_not_expire_the_job() -> None:
     assert not world.has_job()
 
 
-def test_a_job_that_was_given_more_to_do_meanwhile_stays() -> None:
+def test_a_job_that_got_another_occurrence_in_the_meantime_is_not_deleted() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000

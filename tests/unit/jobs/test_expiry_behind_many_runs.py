@@ -9,7 +9,7 @@ from sweephand.ports import Answer, Attempt
 MINUTE = 60_000
 
 
-def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
+def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_many_newer_runs() -> None:
     world = World()
     retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
     world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
@@ -24,7 +24,9 @@ def test_a_run_that_goes_on_behind_many_others_keeps_the_job() -> None:
 
 
 @pytest.mark.parametrize("older", [999, 1_500])
-def test_a_run_that_goes_on_behind_more_runs_than_are_read_at_once_keeps_the_job(older: int) -> None:
+def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_a_page_of_newer_runs(
+    older: int,
+) -> None:
     world = World()
     world.put(
         schedule=f"R{older + 1}/PT1S", deleteAfterCompletion=True, completion="async", heartbeatTimeout="5h"
@@ -62,7 +64,7 @@ def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again() -> None
     assert pages[0] == 1
 
 
-def test_reading_many_runs_for_too_long_leaves_the_job_to_its_retention() -> None:
+def test_a_job_whose_runs_take_too_long_to_read_is_kept_for_its_retention() -> None:
     world = World()
     world.put(schedule="R1001/PT1S", deleteAfterCompletion=True)
     world.run_until(NOON + 999_000)

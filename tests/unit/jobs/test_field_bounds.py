@@ -77,7 +77,7 @@ def test_each_label_is_refused_at_its_own_name() -> None:
     ]
 
 
-def test_labels_that_are_too_many_are_refused_by_their_number_alone() -> None:
+def test_too_many_labels_are_refused_with_one_violation() -> None:
     many = {f"label-{number}": "" for number in range(LABELS_MAX + 1)}
     too_many = [Violation("/labels", f"Must have at most 20 entries. {LABELS_MEANING}")]
 

@@ -219,7 +219,7 @@ def test_a_one_off_is_backfilled_if_its_time_lies_in_the_range() -> None:
     assert world.backfill(since=NOON, until=NOON + 10_001).count == 1
 
 
-def test_a_large_backfill_travels_as_one_message_and_is_not_enumerated() -> None:
+def test_a_large_backfill_is_one_message_and_is_not_enumerated() -> None:
     world = World()
     world.put(schedule="* * * * * *")
     world.clock.time += BACKFILL_TRIGGERS_MAX * 1_000

@@ -110,7 +110,7 @@ def test_a_pause_that_an_update_overtakes_pauses_the_updated_job() -> None:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
-def test_a_store_that_fails_leaves_the_job_paused_or_not_and_asking_again_is_safe(*, after: bool) -> None:
+def test_after_a_store_error_the_job_is_paused_or_not_and_a_repeated_pause_is_safe(*, after: bool) -> None:
     world = World()
     world.put(schedule="@every 10s")
     failing(world, "jobs.put", after=after)

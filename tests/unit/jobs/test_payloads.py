@@ -47,7 +47,7 @@ def test_the_data_of_a_deleted_job_is_discarded() -> None:
     assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
 
 
-def test_a_write_stands_though_its_old_data_cannot_be_discarded() -> None:
+def test_a_write_succeeds_even_if_its_old_data_cannot_be_discarded() -> None:
     world = World()
     world.put(dueTime="1h", data=LARGE)
     world.clock.time += PAYLOAD_GRACE_MS + 1
@@ -159,7 +159,7 @@ def test_data_that_a_trigger_brought_expires_by_itself_and_keeps_its_two_weeks()
     assert world.payloads.discarded == before
 
 
-def test_data_whose_name_leads_to_no_job_is_left_alone() -> None:
+def test_the_audit_keeps_data_whose_name_does_not_name_a_job() -> None:
     world = World()
     world.payloads.put("uid0000000000001", "digest-token", LARGE)
     assert audited(world) == Audited(1, 0)

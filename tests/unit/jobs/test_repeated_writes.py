@@ -43,7 +43,7 @@ def creation(world: World) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("has_condition", [False, True])
-def test_a_deletion_that_is_repeated_leaves_the_next_job_of_the_name(*, has_condition: bool) -> None:
+def test_a_repeated_deletion_does_not_delete_the_next_job_of_the_name(*, has_condition: bool) -> None:
     world = World()
     first = world.put(dueTime="1h").job
     deletion_repeated_after(world, creation(world))

@@ -117,7 +117,7 @@ def test_a_resume_that_was_not_committed_records_nothing_as_skipped() -> None:
         assert not world.runs.page(key_of(), "skipped", "", 50).items
 
 
-def test_a_resume_stands_though_its_record_fails_and_the_record_is_written_later() -> None:
+def test_a_resume_succeeds_without_its_record_of_misfires_and_the_record_is_written_later() -> None:
     world = paused()
     failing(world, "runs.record", times=1)
     assert world.resume(mode="none").paused_at is None

@@ -168,7 +168,7 @@ def in_the_hour_from(moment: int, world: World) -> list[int]:
     ],
     ids=str,
 )
-def test_a_time_that_has_fired_does_not_fire_again_whatever_follows_the_change_of_jitter(
+def test_a_time_of_the_schedule_that_has_fired_does_not_fire_again_after_a_change_of_jitter(
     second: dict[str, dict[str, Any]],
 ) -> None:
     world = World(NOON - HOUR_MS)

@@ -107,7 +107,7 @@ def test_data_needs_a_target_that_sends_it() -> None:
     assert pointers(job, payload_of("1")) == ["/target/method"]
 
 
-def test_the_size_of_data_is_the_size_of_what_is_sent() -> None:
+def test_the_size_of_data_counts_the_bytes_that_are_sent() -> None:
     assert payload_of('"\uffff"').text == '"\\uffff"'
     assert payload_violations(payload_of('"' + "x" * (DATA_BYTES_MAX - 2) + '"')) == []
     (found,) = payload_violations(payload_of('"' + "x" * (DATA_BYTES_MAX - 1) + '"'))

@@ -139,7 +139,7 @@ def test_an_update_that_keeps_the_times_goes_on_with_the_series() -> None:
     [({"repeats": 1}, {"repeats": 3}), ({"ttl": "11s"}, {"ttl": "31s"}), ({"repeats": 1}, {"repeats": None})],
     ids=["repeats", "ttl", "no more bound"],
 )
-def test_an_update_whose_commit_outlasts_the_old_bound_fires_in_between(
+def test_an_update_whose_commit_comes_after_the_old_end_fires_the_times_in_between(
     old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     world = World()
@@ -163,7 +163,7 @@ def test_delays_count_from_when_messages_are_sent() -> None:
 
 
 @pytest.mark.parametrize("call", ["jobs.get", "timers.put", "queue.send"])
-def test_a_write_that_takes_too_long_is_given_up_and_nothing_is_committed(call: str) -> None:
+def test_a_write_that_takes_too_long_raises_an_error_and_commits_nothing(call: str) -> None:
     world = World()
     slow(world, call, REQUEST_TIME_LIMIT_MS + 1)
     with pytest.raises(UnavailableError):

@@ -69,6 +69,6 @@ def test_a_trigger_that_is_marked_as_owed_is_owed_for_as_long_as_its_job_exists(
     assert liveness_of_retry(expired, uid=JOB.uid) == "alive"
 
 
-def test_a_later_attempt_asks_for_job_and_pause_alone() -> None:
+def test_a_later_attempt_is_judged_by_the_job_and_its_pause_alone() -> None:
     assert liveness_of_retry(JOB, uid=JOB.uid) == "alive"
     assert liveness_of_retry(PAUSED, uid=JOB.uid) == "held"

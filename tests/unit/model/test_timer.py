@@ -44,7 +44,7 @@ def test_timers_that_differ_in_anything_that_matters_never_share_a_key() -> None
         assert one.sort_key != other.sort_key
 
 
-def test_a_timer_written_again_takes_its_own_place() -> None:
+def test_a_timer_that_is_written_again_has_the_same_key() -> None:
     assert TIMER._replace(first=Occurrence(NOON + 10_000, 1)).sort_key == TIMER.sort_key
 
 

@@ -73,11 +73,11 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         st.none() | FAILURES,
     )
 )
-def test_a_trigger_is_read_as_it_was_written(message: TriggerMessage) -> None:
+def test_a_trigger_reads_back_as_it_was_written(message: TriggerMessage) -> None:
     assert decode(encode(message)) == message
 
 
-def test_a_trigger_stays_as_it_is_written_since_old_messages_wait_in_queues() -> None:
+def test_the_wire_form_of_a_trigger_never_changes_since_old_messages_wait_in_queues() -> None:
     assert encode(MESSAGE) == (
         '{"v":1,"kind":"trigger","ns":"team","job":"a:b@c+d=e~f_g-h.i","uid":"uuuuuuuuuuuuuuuu","rev":"r-1",'
         '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
@@ -121,13 +121,13 @@ def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> 
     assert decode(encode(span)) == span
 
 
-def test_a_chained_trigger_says_which_link_it_is() -> None:
+def test_a_chained_trigger_carries_its_position_in_the_chain() -> None:
     asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=Demand("chained", "c", 7)))
     assert '"demand":["chained","c",7]' in encode(asked)
     assert decode(encode(asked)) == asked
 
 
-def test_only_a_range_that_is_skipped_says_so() -> None:
+def test_only_a_range_of_skipped_misfires_is_marked_as_skipped() -> None:
     assert '"skipped"' not in encode(SPAN)
     skipped = SPAN._replace(are_skipped=True)
     assert encode(skipped) == encode(SPAN)[:-1] + ',"skipped":true}'
@@ -136,21 +136,21 @@ def test_only_a_range_that_is_skipped_says_so() -> None:
         decode(encode(SPAN)[:-1] + ',"skipped":1}')
 
 
-def test_an_owed_trigger_and_an_owed_range_say_so() -> None:
+def test_an_owed_trigger_and_an_owed_range_are_marked_as_owed() -> None:
     assert '"owed"' not in encode(SPAN) + encode(MESSAGE)
     for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
         assert encode(owed).endswith(',"owed":true}')
         assert decode(encode(owed)) == owed
 
 
-def test_a_trigger_whose_consumer_could_report_on_an_earlier_attempt_says_so() -> None:
+def test_a_trigger_whose_consumer_had_a_token_of_an_earlier_attempt_is_marked_so() -> None:
     assert '"hadToken"' not in encode(MESSAGE)
     reported = MESSAGE._replace(had_token=True)
     assert encode(reported) == encode(MESSAGE)[:-1] + ',"hadToken":true}'
     assert decode(encode(reported)) == reported
 
 
-def test_a_retry_says_why_the_attempt_before_it_failed_and_a_first_attempt_says_nothing() -> None:
+def test_a_retry_carries_the_last_failure_and_a_first_attempt_carries_none() -> None:
     assert '"failed"' not in encode(MESSAGE)
     for failure in (Failure(2, "\ud800 no", 503, is_final=True), Failure(1, "", None)):
         retry = MESSAGE._replace(last_failure=failure)
@@ -196,7 +196,7 @@ FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=Tru
 NOTICE = NotifyMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
 
 
-def test_a_notice_carries_the_result_of_its_run_as_it_was_written() -> None:
+def test_a_notification_carries_the_result_of_its_run_as_it_was_written() -> None:
     assert '"result"' not in encode(NOTICE)
     notice = NOTICE._replace(result='{"n": 1.10}')
     assert decode(encode(notice)) == notice
@@ -210,7 +210,7 @@ def test_a_notice_carries_the_result_of_its_run_as_it_was_written() -> None:
         DeadlineMessage, st.just(MESSAGE.trigger), counts, names, counts, not_before=instants, faults=counts
     )
 )
-def test_a_deadline_is_read_as_it_was_written(message: DeadlineMessage) -> None:
+def test_a_deadline_message_reads_back_as_it_was_written(message: DeadlineMessage) -> None:
     assert decode(encode(message)) == message
 
 
@@ -225,7 +225,7 @@ def test_a_deadline_is_read_as_it_was_written(message: DeadlineMessage) -> None:
         faults=counts,
     )
 )
-def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
+def test_a_failure_message_reads_back_as_it_was_written(message: FailureMessage) -> None:
     assert decode(encode(message)) == message
 
 
@@ -246,11 +246,11 @@ def test_a_failure_is_read_as_it_was_written(message: FailureMessage) -> None:
         result=st.none() | st.text(max_size=300).map(json.dumps),
     )
 )
-def test_a_notice_is_read_as_it_was_written(message: NotifyMessage) -> None:
+def test_a_notification_message_reads_back_as_it_was_written(message: NotifyMessage) -> None:
     assert decode(encode(message)) == message
 
 
-def test_the_messages_of_a_run_stay_as_they_are_written() -> None:
+def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
     of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
     assert encode(DEADLINE) == (
         f'{{"v":1,"kind":"deadline",{of_trigger},"at":1795262405000,"attempt":2,"owner":"oooooooooooooooo",'
@@ -308,7 +308,7 @@ def test_a_version_that_there_never_was_is_poison(version: object) -> None:
 
 @pytest.mark.parametrize("name", list(json.loads(encode(MESSAGE))))
 @pytest.mark.parametrize("value", [None, -1, 1.5, True, 10**15, "", "x" * 257, [], {}])
-def test_a_field_that_is_not_what_it_should_be_is_poison(name: str, value: object) -> None:
+def test_a_field_of_a_wrong_type_or_size_is_poison(name: str, value: object) -> None:
     fields = json.loads(encode(MESSAGE)) | {name: value}
     if name == "first" and value is None:
         assert decode(json.dumps(fields)) == MESSAGE._replace(first_attempt_at=None)
@@ -349,7 +349,7 @@ SPAN = RangeMessage(
         Series(None, "UTC", 1_795_262_400_000, due_at=1_795_262_500_000),
     ],
 )
-def test_a_range_is_read_as_it_was_written(series: Series) -> None:
+def test_a_range_message_reads_back_as_it_was_written(series: Series) -> None:
     span = SPAN._replace(series=series)
     assert decode(encode(span)) == span
 
@@ -390,7 +390,7 @@ def test_a_series_with_any_fields_changed_is_a_message_or_poison(changed: dict[s
         decode(json.dumps(fields | {"series": fields["series"] | changed}))
 
 
-def test_a_dead_letter_holds_what_a_redrive_needs() -> None:
+def test_a_dead_letter_has_all_fields_that_a_redrive_needs() -> None:
     body = encode(MESSAGE)
     letter = DeadLetter(
         body, "Attempt 10 of 10 failed: Response 503.", MESSAGE.trigger, 10, 503, "busy \x00 €"

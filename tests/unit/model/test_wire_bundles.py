@@ -40,13 +40,13 @@ triggers = st.builds(
 
 
 @given(st.lists(st.tuples(triggers, st.booleans()), min_size=1, max_size=30))
-def test_a_bundle_is_read_as_it_was_written(drawn: list[tuple[Trigger, bool]]) -> None:
+def test_a_bundle_reads_back_as_it_was_written(drawn: list[tuple[Trigger, bool]]) -> None:
     drawn.sort(key=lambda pair: pair[0].due_at)
     bundle = BundleMessage(tuple(attempt(each, is_owed=is_owed) for each, is_owed in drawn))
     assert decode(encode(bundle)) == bundle
 
 
-def test_a_bundle_stays_as_it_is_written_since_old_messages_wait_in_queues() -> None:
+def test_the_wire_form_of_a_bundle_never_changes_since_old_messages_wait_in_queues() -> None:
     first = trigger(1)
     second = replace(first, due_at=first.due_at + 250, sequence=2)
     bundle = BundleMessage(

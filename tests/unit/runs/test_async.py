@@ -115,7 +115,7 @@ def test_a_heartbeat_moves_the_deadline_and_silence_lets_it_pass() -> None:
     assert len(worker.tokens) == 2
 
 
-def test_a_consumer_that_dies_is_found_by_its_heartbeat_and_the_run_retried() -> None:
+def test_a_run_without_a_heartbeat_is_found_and_retried() -> None:
     world = World()
     running(world, heartbeatTimeout="2m")
     world.run_until(NOON + 10_000 + 2 * MINUTE + DEADLINE_GRACE_MS)

@@ -82,7 +82,7 @@ def test_the_age_of_a_trigger_counts_from_its_first_attempt_through_all_of_them(
     assert run_of(world).state == "failed"
 
 
-def test_a_retry_beyond_the_queues_reach_goes_through_the_wheel_and_comes_back_on_time() -> None:
+def test_a_retry_beyond_the_maximum_delay_of_the_queue_is_stored_as_a_timer_and_comes_back_on_time() -> None:
     world = World()
     world.put(dueTime="10s")
     answers(world, Answer(succeeded=False, code=429, retry_after_at=NOON + 40 * 60_000 + 123))

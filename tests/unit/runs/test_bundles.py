@@ -116,7 +116,7 @@ def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle() -> No
     assert not world.queue.in_flight
 
 
-def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_travels_alone() -> None:
+def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_is_sent_alone() -> None:
     world = World()
     received = bundle(world, "10s", "10.1s", "10.2s", "10.3s")
     world.pause("job-1")
@@ -131,7 +131,7 @@ def test_a_trigger_that_has_to_wait_leaves_the_bundle_and_travels_alone() -> Non
     assert not world.queue.in_flight
 
 
-def test_a_bundle_that_comes_too_early_goes_back_whole_with_its_delay() -> None:
+def test_a_bundle_that_comes_too_early_is_put_back_whole() -> None:
     world = World()
     received = bundle(world, "100s", "101s")
     world.clock.time = NOON + 5_000
@@ -143,7 +143,7 @@ def test_a_bundle_that_comes_too_early_goes_back_whole_with_its_delay() -> None:
     assert delivered(world) == [("job-0", 100_000), ("job-1", 101_000)]
 
 
-def test_a_trigger_that_is_due_long_after_the_first_goes_back_alone() -> None:
+def test_a_trigger_that_is_due_long_after_the_first_of_its_bundle_is_put_back_alone() -> None:
     world = World()
     received = bundle(world, "10s", "60s")
     assert outcomes(world.deliver([received])) == ["early", "succeeded"]

@@ -22,7 +22,7 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
-def test_reports_that_are_repeated_are_taken_again() -> None:
+def test_a_repeated_report_is_accepted() -> None:
     world = World()
     worker = running(world)
     assert worker.complete() == worker.complete()
@@ -35,7 +35,7 @@ def test_reports_that_are_repeated_are_taken_again() -> None:
     assert len(waiting(world)) == 1
 
 
-def test_reports_that_contradict_what_was_reported_come_too_late() -> None:
+def test_a_report_that_contradicts_an_earlier_one_is_refused() -> None:
     world = World()
     worker = running(world, retry={"initialDelay": "10m"})
     worker.complete()

@@ -200,7 +200,7 @@ def test_a_job_that_was_read_over_a_second_ago_is_read_again() -> None:
 
 @pytest.mark.parametrize("slow", ["after jobs.get", "after payloads.get", "after runs.claim"])
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_no_request_leaves_for_a_job_that_is_deleted_before_it(slow: str, attempt: int) -> None:
+def test_no_request_is_sent_for_a_job_that_was_deleted_before(slow: str, attempt: int) -> None:
     world = World()
     message = due(world, data=LARGE)._replace(attempt=attempt)
     job = world.jobs.get(key_of())

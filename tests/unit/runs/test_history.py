@@ -38,7 +38,7 @@ def writes(world: World, history: str, *given: Answer) -> list[str]:
         ("failures", FINAL, ["record"]),
     ],
 )
-def test_a_first_attempt_costs_the_writes_that_its_history_asks_for(
+def test_a_first_attempt_makes_the_writes_that_its_history_needs(
     history: str, answer: Answer, made: list[str]
 ) -> None:
     assert writes(World(), history, answer) == made

@@ -206,7 +206,7 @@ def test_a_notification_of_a_job_that_is_gone_or_has_no_on_complete_is_dropped(b
     assert not told(world)
 
 
-def test_no_notification_leaves_for_a_job_that_is_deleted_while_the_connection_is_made() -> None:
+def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_is_made() -> None:
     world = World()
     handle(world, due(world, onComplete=TOLD))
 
@@ -303,7 +303,7 @@ def test_no_notification_is_delivered_of_an_end_that_never_happened() -> None:
     assert [each["state"] for each in told(world)] == ["succeeded"]
 
 
-def test_the_body_of_a_notification_is_small_whatever_it_holds() -> None:
+def test_the_body_of_a_notification_is_always_small() -> None:
     world = World()
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, worker.accept)

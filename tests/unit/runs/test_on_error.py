@@ -42,7 +42,7 @@ def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None
     assert job.pause_reason == f"Run {NOON + 10_000}-0 failed. Attempt 2 of 2 failed: Response 503."
 
 
-def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_on_error_says() -> None:
+def test_an_answer_410_pauses_the_job_whatever_on_error_says() -> None:
     world = World()
     message = due(world, onError="continue")
     answers(world, GONE)
@@ -52,7 +52,7 @@ def test_a_consumer_that_is_gone_ends_the_trigger_and_pauses_the_job_whatever_on
     assert len(world.consumers.attempts) == 1
 
 
-def test_a_job_whose_consumer_was_replaced_meanwhile_is_not_paused_because_the_former_is_gone() -> None:
+def test_an_answer_410_of_a_former_target_does_not_pause_the_job() -> None:
     world = World()
     message = due(world)
 

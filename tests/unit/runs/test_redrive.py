@@ -67,7 +67,7 @@ def test_a_redrive_does_not_count_as_lateness_of_sweephand() -> None:
     assert (delivered.name, delivered.lateness_ms) == ("succeeded", None)
 
 
-def test_the_retry_policy_counts_a_redrive_anew_and_ends_in_a_second_dead_letter() -> None:
+def test_the_retry_policy_starts_again_with_a_redrive_and_ends_in_a_second_dead_letter() -> None:
     world = World()
     given_up(world)
     world.redrive(RUN)

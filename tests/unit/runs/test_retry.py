@@ -99,7 +99,7 @@ def test_a_final_failure_without_a_response_gives_its_error_as_the_reason() -> N
     assert given_up == GiveUp("Attempt 2 failed for good: The file is not there.")
 
 
-def test_no_attempt_follows_an_answer_410_and_the_decision_says_that_the_consumer_is_gone() -> None:
+def test_an_answer_410_ends_the_trigger_and_marks_the_consumer_as_gone() -> None:
     given_up = decide(Answer(succeeded=False, code=410, is_final=True))
     assert given_up == GiveUp(
         "Response 410: the consumer is gone and wants no further trigger.", is_gone=True

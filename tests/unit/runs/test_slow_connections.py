@@ -87,7 +87,7 @@ def handle(world: World, message: TriggerMessage | NotifyMessage, left_ms: int =
 
 
 @pytest.mark.parametrize(("connect_ms", "timeout"), [(1_500, "15s"), (14_000, "15s"), (31_000, "60s")])
-def test_a_connection_that_took_long_is_used_for_what_the_job_has_become(
+def test_a_slow_connection_is_used_although_the_job_is_read_again_after_it(
     connect_ms: int, timeout: str
 ) -> None:
     world = World()
@@ -112,7 +112,7 @@ def test_a_job_that_names_another_consumer_with_each_connection_never_outlasts_t
     assert [each for _, each in waiting(world)] == [message]
 
 
-def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_not_buried_and_leaves_when_it_can() -> None:
+def test_a_trigger_whose_attempt_could_not_begin_for_a_day_is_delivered_later() -> None:
     world = World()
     consumer = Moving(world, 14_000)
     message = due(world, target=slow_target("60s"))

@@ -33,7 +33,7 @@ def test_only_entries_that_have_waited_too_long_are_taken_as_late() -> None:
     ]
 
 
-def test_late_returns_at_once_when_all_entries_have_been_taken() -> None:
+def test_the_search_for_late_entries_ends_when_all_entries_are_taken() -> None:
     clock = HandClock()
     turns = Turns([(NOON, "a")], clock)
     assert list(turns) == ["a"]

@@ -45,7 +45,7 @@ def test_a_secret_is_43_letters_and_digits() -> None:
 
 
 @pytest.mark.parametrize("characters", [string.digits + string.ascii_lowercase, string.ascii_letters])
-def test_every_character_stands_for_as_many_bytes_as_any_other(characters: str) -> None:
+def test_every_character_of_a_token_is_equally_likely(characters: str) -> None:
     alphabet = ids._Alphabet.of(characters)
 
     drawn = bytes(range(256)).translate(alphabet.table, alphabet.dropped).decode()
@@ -54,7 +54,7 @@ def test_every_character_stands_for_as_many_bytes_as_any_other(characters: str) 
     assert set(drawn) == set(characters)
 
 
-def test_bytes_that_stand_for_no_character_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_without_a_character_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     given = iter([b"\xff" * 24, b"\xff" * 20 + b"\x00\x01\x02\x03", b"\x04" * 24])
     monkeypatch.setattr(os, "urandom", lambda _: next(given))
 

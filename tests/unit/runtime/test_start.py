@@ -23,7 +23,7 @@ def test_the_collector_is_off_while_a_function_starts() -> None:
     assert gc.isenabled()
 
 
-def test_the_collector_never_looks_at_what_the_start_has_made() -> None:
+def test_the_collector_never_examines_the_objects_that_the_start_has_made() -> None:
     with starting():
         made = [[number] for number in range(100)]
     assert gc.get_freeze_count() > len(made)

@@ -136,7 +136,7 @@ def test_equal_series_have_equal_hashes() -> None:
 @pytest.mark.parametrize(
     "stored", [Series("fortnightly", "UTC", NOW), Series("@every 1h", "Europe/Atlantis", NOW)]
 )
-def test_a_stored_series_that_cannot_be_read_raises_an_error_that_says_so(stored: Series) -> None:
+def test_a_stored_series_that_cannot_be_read_raises_a_schedule_error(stored: Series) -> None:
     with pytest.raises(ScheduleError):
         stored.next_after(NOW)
 

@@ -60,7 +60,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("checked")
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_mutation_breaks_what_is_there(name: str) -> None:
+def test_a_mutation_patches_names_that_exist(name: str) -> None:
     with MUTATIONS[name].breaks():
         app = World().app(HandClock())
         for use_case in USE_CASES:

@@ -108,7 +108,7 @@ def test_the_bounds_of_a_new_type_hold(client: Client) -> None:
     assert client.send("GET", "/v1/limits").json["courierDataBytesMax"] == 20
 
 
-def test_afterwards_it_is_gone() -> None:
+def test_a_type_that_is_no_longer_registered_is_refused() -> None:
     with registered(courier.TYPE):
         assert Client().put(job=JOB).status == 201
         assert "CourierTarget" in document()["components"]["schemas"]
@@ -121,7 +121,7 @@ def test_afterwards_it_is_gone() -> None:
     ]
 
 
-def test_a_stack_that_does_not_know_the_type_of_a_stored_job_says_so() -> None:
+def test_a_stored_target_of_an_unknown_type_is_a_failed_attempt_that_names_the_type() -> None:
     with registered(courier.TYPE):
         client = Client(World(targets=targets(HandClock(), SqsClients(), SECURE)))
         client.put(job=JOB | {"retry": {"maxAttempts": 1}})

@@ -68,7 +68,9 @@ def test_a_url_says_which_queue_it_is(url: str, arn: str) -> None:
     ("name", "is_allowed"), [("sweephand-demo", True), ("orders", False), ("sweephand-a.fifo", True)]
 )
 @pytest.mark.parametrize("host", ["http://127.0.0.1:4700/000000000000/", "http://localhost:9324/queue/"])
-def test_of_a_local_engine_s_queue_the_name_tells(host: str, name: str, *, is_allowed: bool) -> None:
+def test_queues_of_a_local_engine_are_compared_by_their_names(
+    host: str, name: str, *, is_allowed: bool
+) -> None:
     assert allows("arn:aws:sqs:eu-west-1:123456789012:sweephand-*", host + name) == is_allowed
 
 
@@ -91,7 +93,7 @@ def test_the_stack_s_own_queues_are_refused_whatever_is_listed() -> None:
     )
 
 
-def test_a_function_that_is_told_of_no_queue_may_send_to_none_and_one_told_wrongly_does_not_start() -> None:
+def test_a_function_without_a_list_of_queues_may_send_to_none_and_an_invalid_list_is_refused() -> None:
     assert Settings.read({}).queues.arns == ()
     told = {
         "TARGET_QUEUE_ARNS": "arn:aws:sqs:eu-west-1:1:a, arn:aws:sqs:*:1:b-?",

@@ -45,13 +45,13 @@ def test_a_target_is_an_object(spec: object) -> None:
 
 
 @pytest.mark.parametrize("kind", [None, "", "lambda", 5, ["http"], {}])
-def test_an_unknown_type_is_told_which_there_are(kind: object) -> None:
+def test_an_unknown_type_is_refused_with_the_known_types(kind: object) -> None:
     found = target_violations({"type": kind}, has_data=False, reach=SECURE)
     assert found == [Violation("/target/type", "Give the target's type: http or sqs.")]
 
 
 @pytest.mark.parametrize(("kind", "meant"), [("HTTP", "http"), ("https", "http"), ("sq", "sqs")])
-def test_a_type_that_is_nearly_one_is_told_which_was_meant(kind: str, meant: str) -> None:
+def test_a_misspelt_type_is_refused_with_a_suggestion(kind: str, meant: str) -> None:
     (found,) = target_violations({"type": kind}, has_data=False, reach=SECURE)
     assert found.detail == f"Did you mean {meant}? Give the target's type: http or sqs."
 
@@ -65,7 +65,7 @@ def test_each_bad_field_has_its_own_pointer() -> None:
     assert pointers(spec) == ["/target/url", "/target/method", "/target/headers/Host", "/target/timeout"]
 
 
-def test_the_pointer_begins_where_the_target_stands_in_the_document() -> None:
+def test_a_pointer_begins_with_the_place_of_the_target_in_the_document() -> None:
     found = target_violations({"type": "sqs"}, has_data=False, reach=SECURE, at="/jobs/4/target")
     assert [each.pointer for each in found] == ["/jobs/4/target/queueUrl"]
 

@@ -82,7 +82,7 @@ def test_a_trigger_waits_in_the_queue_until_it_is_due_and_a_range_not_at_all() -
     assert delay_of(span, NOON) == 0
 
 
-def test_more_triggers_than_go_one_by_one_travel_as_one_range() -> None:
+def test_many_triggers_are_armed_as_one_range() -> None:
     assert len(armed(armable("@every 30s"), singles_max=10).messages) == 10
     arming = armed(armable("@every 20s"), singles_max=10)
     (span,) = arming.messages
@@ -93,7 +93,7 @@ def test_more_triggers_than_go_one_by_one_travel_as_one_range() -> None:
 
 
 @given(period_s=st.integers(1, 30), singles_max=st.integers(1, 40))
-def test_a_range_splits_into_exactly_the_triggers_it_stands_for(period_s: int, singles_max: int) -> None:
+def test_a_range_splits_into_exactly_its_triggers(period_s: int, singles_max: int) -> None:
     source = armable(f"@every {period_s}s")
     whole = armed(source).messages
     parts = list(armed(source, singles_max=singles_max).messages)

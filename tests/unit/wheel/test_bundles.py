@@ -38,7 +38,9 @@ def of(*due_ms: int, span_ms: int = SECOND, now: Instant = NOON) -> list[list[in
     return dues(bundled([message(each) for each in due_ms], span_ms, now))
 
 
-def test_triggers_that_fall_due_within_the_bundle_span_travel_together_by_their_due_times() -> None:
+def test_triggers_that_fall_due_within_the_bundle_span_share_a_bundle_in_the_order_of_their_due_times() -> (
+    None
+):
     assert of(60_999, 60_000, 60_500, 61_000) == [[60_000, 60_500, 60_999], [61_000]]
     assert of(60_000, 61_999, 62_000, span_ms=2 * SECOND) == [[60_000, 61_999], [62_000]]
 
@@ -63,12 +65,12 @@ def test_a_bundle_has_at_most_ten_triggers() -> None:
     assert list(map(len, of(*[60_000] * 24))) == [BUNDLE_TRIGGERS_MAX, BUNDLE_TRIGGERS_MAX, 4]
 
 
-def test_triggers_that_are_overdue_travel_together_however_long_ago_they_were_due() -> None:
+def test_overdue_triggers_share_a_bundle_however_long_ago_they_were_due() -> None:
     late = NOON + 600 * SECOND
     assert of(0, 300_000, 600_500, 600_999, 601_000, now=late) == [[0, 300_000, 600_500, 600_999], [601_000]]
 
 
-def test_a_message_that_is_no_plain_first_attempt_travels_alone() -> None:
+def test_a_message_that_is_not_a_plain_first_attempt_is_sent_alone() -> None:
     retry = message(60_000, "retry")._replace(attempt=2)
     first, second = message(60_000), message(60_001)
     assert bundled([retry, second, first], SECOND, NOON) == [BundleMessage((first, second)), retry]

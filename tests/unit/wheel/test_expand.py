@@ -163,7 +163,7 @@ def test_a_timer_whose_job_uid_or_revision_is_not_stored_yields_nothing() -> Non
         assert expansion.cursor == Cursor(timer.sort_key)
 
 
-def test_a_retry_timer_yields_its_message_as_it_is_whatever_became_of_its_job() -> None:
+def test_a_retry_timer_yields_its_message_unchanged_even_if_its_job_is_deleted() -> None:
     job = job_of()
     timer = retry_of(job, NOON + 20 * MINUTE)
     assert expanded(job, timer).messages == [timer.message]
@@ -359,7 +359,7 @@ def test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_ti
     assert [(run.due_at - NOON, run.count) for run in expansion.skipped] == [(50_000, 10)]
 
 
-def test_a_deadline_is_sent_whatever_has_become_of_its_job() -> None:
+def test_a_deadline_timer_yields_its_message_even_if_its_job_is_deleted() -> None:
     job = job_of(schedule="@every 10s")
     timer = deadline_of(job, NOON + 5_000)
     for found in (job, replace(job, uid="another"), replace(job, paused_at=NOON), None):

@@ -126,7 +126,7 @@ def test_triggers_outlast_the_updates_that_come_while_they_wait_in_the_queue() -
     assert len(world.consumers.ids) == 12
 
 
-def test_a_wheel_that_stood_still_for_days_owes_nothing_when_it_has_caught_up() -> None:
+def test_a_wheel_that_stood_still_for_days_delivers_everything_that_it_owes() -> None:
     world = World()
     ledger = Ledger(world)
     world.put("often", schedule="@every 30m", catchup={"mode": "all"})

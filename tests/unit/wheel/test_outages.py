@@ -174,7 +174,9 @@ def test_a_sweep_that_is_killed_anywhere_leaves_no_half_decision(mode: str) -> N
 
 @pytest.mark.parametrize("mode", EXPECTED)
 @pytest.mark.parametrize("later_ms", [2 * MINUTE, HOUR])
-def test_a_decision_on_misfires_stands_however_much_later_it_is_repeated(mode: str, later_ms: int) -> None:
+def test_a_repeated_decision_on_misfires_is_the_same_however_late_it_is_repeated(
+    mode: str, later_ms: int
+) -> None:
     """The ledger checks that each occurrence was delivered or is in one record, and none is both."""
 
     def see(world: World, ledger: Ledger) -> None:

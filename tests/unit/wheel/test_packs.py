@@ -144,7 +144,7 @@ def test_a_second_timer_of_one_revision_and_due_time_is_passed_over() -> None:
     assert expansion.cursor == Cursor(timers[0].sort_key)
 
 
-def test_a_second_timer_is_passed_over_in_a_later_turn_and_the_first_is_not_taken_for_it() -> None:
+def test_a_double_of_a_timer_is_skipped_in_a_later_turn_and_the_timer_itself_is_not() -> None:
     jobs = periodic_jobs(20, 50)
     timers = [first_timer(job) for job in jobs.values()]
     page = [pack_of(timers, "a"), pack_of(timers, "b")]

@@ -186,7 +186,7 @@ def test_two_ticks_at_once_send_nothing_twice() -> None:
     assert len(world.queue.waiting) == 5
 
 
-def test_the_number_of_shards_is_asked_for_once_a_minute_and_raised_where_it_is_too_low() -> None:
+def test_the_number_of_shards_is_read_once_a_minute_and_raised_where_it_is_too_low() -> None:
     world = World(shards=2)
     shards = ShardCount(leases=world._port(world.leases, "leases"), clock=world.clock, shards=4)
     assert calls_of(world, lambda: [shards() for _ in range(3)]) == [

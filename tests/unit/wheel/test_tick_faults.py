@@ -140,7 +140,7 @@ def test_a_tick_that_cannot_read_the_leases_fails() -> None:
         ticked(world)
 
 
-def test_an_error_that_is_no_store_error_is_not_taken_for_a_duty_that_failed() -> None:
+def test_a_tick_raises_an_error_that_is_no_store_error_at_once() -> None:
     world = with_herds(1)
 
     def announce(call: str) -> None:

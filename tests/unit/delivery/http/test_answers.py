@@ -9,7 +9,7 @@ NOW = 1_795_262_400_123
 
 
 @pytest.mark.parametrize("code", [200, 201, 202, 204, 206, 299])
-def test_2xx_is_success_and_asks_for_nothing(code: int) -> None:
+def test_a_response_2xx_is_success(code: int) -> None:
     answer = answer_to(code, b"done", "120", NOW)
     assert (answer.succeeded, answer.code, answer.text) == (True, code, "done")
     assert answer.retry_after_at is None
@@ -66,7 +66,7 @@ def test_a_date_is_an_instant_in_any_form_that_http_has_had(header: str) -> None
     assert retry_after_at(header, NOW) == 1_795_262_430_000
 
 
-def test_a_date_in_the_past_asks_for_nothing_that_matters() -> None:
+def test_a_retry_after_in_the_past_delays_nothing() -> None:
     assert retry_after_at("Wed, 21 Oct 2015 07:28:00 GMT", NOW) == 1_445_412_480_000
 
 
@@ -94,6 +94,6 @@ def test_an_invalid_retry_after_asks_for_no_delay(header: str | None) -> None:
 
 
 @given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d+:\d+:\d+ [+-]?\w+"))
-def test_no_header_makes_reading_it_fail_or_leave_the_calendar(header: str) -> None:
+def test_any_retry_after_header_is_read_as_an_instant_of_the_calendar_or_as_none(header: str) -> None:
     at = retry_after_at(header, NOW)
     assert at is None or at <= INSTANT_MAX

@@ -49,7 +49,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return asked
 
 
-def test_a_name_with_no_permitted_address_is_refused_and_told_why(connections: list[object]) -> None:
+def test_a_name_without_a_permitted_address_is_refused_with_the_reasons(connections: list[object]) -> None:
     egress = Egress(allow_loopback=False, resolver=Names(addresses("10.0.0.7", "169.254.169.254", "::1")))
     with pytest.raises(EgressError) as caught:
         egress.connect("inside.example", 443, 1)
@@ -74,7 +74,7 @@ def test_a_name_that_changes_between_the_check_and_the_connection_gains_nothing(
     assert names.asked == 1
 
 
-def test_a_name_that_changed_since_its_last_connection_is_judged_anew(connections: list[object]) -> None:
+def test_a_name_that_changed_since_its_last_connection_is_checked_again(connections: list[object]) -> None:
     egress = Egress(allow_loopback=False, resolver=Names(addresses("8.8.8.8"), addresses("127.0.0.1")))
     with pytest.raises(ConnectionRefusedError):
         egress.connect("rebinding.example", 443, 1)
@@ -117,7 +117,7 @@ def test_a_resolver_that_hangs_is_left_behind_at_the_deadline() -> None:
     over.set()
 
 
-def test_a_name_that_does_not_resolve_says_so() -> None:
+def test_a_name_that_does_not_resolve_raises_an_error_with_its_name() -> None:
     def failing(host: str, port: int) -> Sequence[Address]:
         raise socket.gaierror(socket.EAI_NONAME, f"no {host} at {port}")
 
@@ -125,7 +125,7 @@ def test_a_name_that_does_not_resolve_says_so() -> None:
         Egress(allow_loopback=False, resolver=failing).connect("nowhere.example", 443, 1)
 
 
-def test_a_name_without_addresses_says_so() -> None:
+def test_a_name_without_addresses_raises_an_error_with_its_name() -> None:
     with pytest.raises(EgressError, match="it has none"):
         Egress(allow_loopback=False, resolver=Names([])).connect("empty.example", 443, 1)
 

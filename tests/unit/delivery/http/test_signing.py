@@ -22,12 +22,12 @@ def computed(secret: str, trigger_id: str, timestamp: int, body: bytes) -> str:
     "body", [b"", b"null", b'{"a":1}', '{"ü":"€😀"}'.encode(), b'"' + b"x" * 262_142 + b'"']
 )
 @pytest.mark.parametrize("sent_at", [0, 1_795_262_400_000, 1_795_262_400_999, 4_102_444_800_001])
-def test_a_signature_is_what_the_specification_says(body: bytes, sent_at: int) -> None:
+def test_a_signature_equals_the_example_of_the_specification(body: bytes, sent_at: int) -> None:
     expected = computed(OTHER, "uid-5-0", sent_at // 1_000, body)
     assert signatures([OTHER], "uid-5-0", sent_at, body) == expected
 
 
-def test_a_fixed_signature_stays_what_it_is() -> None:
+def test_the_signature_of_fixed_input_never_changes() -> None:
     # Computed once with OpenSSL:
     #   printf 'uid-5-0.1795262400.{"a":1}' |
     #     openssl dgst -sha256 -mac HMAC -binary -macopt hexkey:000102…17 | base64

@@ -88,7 +88,7 @@ def test_a_holder_that_was_given_up_and_comes_back_waits_for_another_turn() -> N
 
 
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
-def test_a_trigger_that_is_owed_no_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
+def test_a_trigger_that_is_not_owed_any_more_leaves_the_line_when_its_message_comes(mode: str) -> None:
     world = scene(mode, 0, 1)
     second = message_of(world.stored(), 1)
     take_back(world, NOON + 500)
@@ -99,7 +99,7 @@ def test_a_trigger_that_is_owed_no_more_leaves_the_line_when_its_message_comes(m
     assert world.lines.get(key_of()) is None
 
 
-def test_a_holder_that_is_owed_no_more_gives_the_line_on_when_no_function_can_deliver_it() -> None:
+def test_a_holder_that_is_not_owed_any_more_loses_the_line_when_no_function_can_deliver_it() -> None:
     world = scene("wait", 0, 1, 2)
     # The clock that replaces the job is behind the clock that had the second trigger wait.
     take_back(world, NOON + 500, owes=2)
@@ -112,7 +112,7 @@ def test_a_holder_that_is_owed_no_more_gives_the_line_on_when_no_function_can_de
     assert world.lines.get(key_of()) is None
 
 
-def test_a_claimed_holder_that_is_owed_no_more_gives_the_line_on_after_its_claim() -> None:
+def test_a_claimed_holder_that_is_not_owed_any_more_loses_the_line_after_its_claim() -> None:
     world = World()
     (message,) = triggers(world, "skip", 0)
 

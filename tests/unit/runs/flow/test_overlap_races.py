@@ -185,7 +185,9 @@ def test_if_the_holders_function_is_killed_its_trigger_and_those_behind_it_come_
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("last", [SUCCESS, FAILED], ids=["success", "given up"])
-def test_if_a_function_is_killed_at_the_end_of_a_run_the_line_goes_on(mode: str, last: Answer) -> None:
+def test_a_function_that_is_killed_at_the_end_of_a_run_does_not_stop_the_line(
+    mode: str, last: Answer
+) -> None:
     dues = (0,) if mode == "skip" else (0, 1)
 
     def prepare(world: World) -> None:

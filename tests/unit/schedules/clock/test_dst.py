@@ -122,7 +122,7 @@ def test_a_job_made_between_two_equal_local_times_still_fires_at_the_second() ->
         ({"overlap": "both"}, BOTH),
     ],
 )
-def test_a_part_that_a_rule_leaves_out_has_the_default(written: dict[str, Any], rule: DstRule) -> None:
+def test_a_part_that_a_dst_rule_leaves_out_has_the_default(written: dict[str, Any], rule: DstRule) -> None:
     assert read_dst(written) == rule
 
 
