@@ -66,7 +66,7 @@ def delivers_bundles_at_once() -> Iterator[None]:
 
 @mutation("The jobs of a bundle are read once, when it arrives")
 def reads_jobs_once_for_a_bundle() -> Iterator[None]:
-    handle_turn, read_jobs = Intake._handle_turn, ReadGroup._read
+    handle_entry, read_jobs = Intake._handle_entry, ReadGroup._read
     last_at: dict[ReadGroup, Instant] = {}
 
     def takes(group: ReadGroup, due_at: Instant) -> bool:
@@ -83,12 +83,12 @@ def reads_jobs_once_for_a_bundle() -> Iterator[None]:
         if group is not None and isinstance(taken.message, TriggerMessage):
             group.read_of(taken.message.trigger.key)
             handler._clock.wait_until(taken.message.not_before)
-        return handle_turn(handler, taken, group, deadline)
+        return handle_entry(handler, taken, group, deadline)
 
     with (
         patch.object(ReadGroup, "takes", takes),
         patch.object(ReadGroup, "_read", read_early),
-        patch.object(Intake, "_handle_turn", wait),
+        patch.object(Intake, "_handle_entry", wait),
     ):
         yield
 

@@ -19,7 +19,7 @@ from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import intake
 from sweephand.runs.intake import CRASHES_MAX, Handled, Received
-from sweephand.runs.turns import THREAD_WAIT_MAX_MS
+from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS
 from sweephand.runtime.threads import deliver_concurrently
 
 DUE = NOON + 10_000

@@ -37,7 +37,7 @@ from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Int
 from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
 from sweephand.runs.received import finished
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
-from sweephand.runs.turns import Turns
+from sweephand.runs.work_queue import WorkQueue
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
 #: before.
@@ -163,18 +163,19 @@ class Intake:
     def _handle_together(self, taken: Sequence[_Taken], deadline: Instant) -> Iterable[Handled]:
         """Handle the messages, each in a thread of its own if there are enough, by their due times.
 
-        If slow consumers hold all threads, what waits for one too long is sent alone to another function.
+        If slow consumers hold all threads, a message that waits for one too long is sent alone to another
+        function.
         """
         now = self._clock.now()
-        # What is not awaited begins at once: it is only sent again, or needs no particular instant.
+        # The other messages begin at once: each is only sent again, or has no due time.
         others = [(now, (each, None)) for each in taken if not each.is_awaited(now)]
-        turns = Turns([*others, *self._awaited(taken, now)], self._clock)
+        entries = WorkQueue([*others, *self._awaited(taken, now)], self._clock)
 
         def work() -> list[Handled]:
-            return [self._handle_turn(each, group, deadline) for each, group in turns]
+            return [self._handle_entry(each, group, deadline) for each, group in entries]
 
         def send_late() -> list[Handled]:
-            return [each for late in turns.late() for each in self._send_late([taken for taken, _ in late])]
+            return [each for late in entries.late() for each in self._send_late([taken for taken, _ in late])]
 
         tasks = [work] * min(len(taken), DELIVERIES_AT_ONCE)
         if len(taken) > DELIVERIES_AT_ONCE:
@@ -187,14 +188,14 @@ class Intake:
         """The triggers that the function waits for, by their due times, each with the read of its job."""
         due = [(max(now, _not_before(each.message, now)), each) for each in taken if each.is_awaited(now)]
         due.sort(key=itemgetter(0))
-        wanted = ((due_at, _key(each.message)) for due_at, each in due)
+        triggers = ((due_at, _key(each.message)) for due_at, each in due)
         # All triggers are in their groups before the first group is read.
-        groups = list(read_groups(wanted, jobs=self._jobs, clock=self._clock))
+        groups = list(read_groups(triggers, jobs=self._jobs, clock=self._clock))
         if groups:
             groups[0].read_if_due()
         return [(due_at, (each, group)) for (due_at, each), group in zip(due, groups, strict=True)]
 
-    def _handle_turn(self, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
+    def _handle_entry(self, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
         read = UNREAD if group is None else group.read_of(_key(taken.message))
         return self._handle_one(taken.received, taken.message, read, deadline)
 

@@ -1,4 +1,4 @@
-"""The order in which an invocation begins what it has received, and what waits too long for a thread."""
+"""The messages that an invocation has yet to begin, in order, and those that wait too long for a thread."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,11 @@ Entry = TypeVar("Entry")
 #: alone to another function.
 THREAD_WAIT_MAX_MS: Final = 5 * SECOND_MS
 
-#: How often late() looks. The invocation ends this much later than its last delivery, at most.
-_LOOK_MS: Final = 100
+#: How often late() checks. The invocation ends at most this much later than its last delivery.
+_CHECK_MS: Final = 100
 
 
-class Turns(Generic[Entry]):
+class WorkQueue(Generic[Entry]):
     """Entries with the instants at which they may begin. Many threads may iterate; each entry is taken once.
 
     The entries are taken in the order in which they are given, which is that of their instants.
@@ -40,7 +40,7 @@ class Turns(Generic[Entry]):
         while (late_at := self._late_at()) is not None:
             now = self._clock.now()
             if now < late_at:
-                self._clock.wait_until(min(late_at, now + _LOOK_MS))
+                self._clock.wait_until(min(late_at, now + _CHECK_MS))
                 continue
             late: list[Entry] = []
             while (late_at := self._late_at()) is not None and late_at <= now:
@@ -50,7 +50,7 @@ class Turns(Generic[Entry]):
             yield late
 
     def _late_at(self) -> Instant | None:
-        """When the entry whose turn is next has waited for too long; None if there is no entry."""
+        """The instant from which the first entry has waited for too long; None if there is no entry."""
         with suppress(IndexError):
             return self._waiting[0][0] + THREAD_WAIT_MAX_MS
         return None
