@@ -1,4 +1,4 @@
-"""A trigger that crashes functions is given up after five crashes of each of its messages."""
+"""The oracle asks that a trigger is given up after five crashes of each of its messages."""
 
 from collections.abc import Callable
 

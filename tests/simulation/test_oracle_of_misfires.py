@@ -1,4 +1,4 @@
-"""Misfires that the oracle excuses: a sweep found them late, and what happened afterwards hides that."""
+"""Misfires that the oracle excuses: a sweep found them late, and later events hide that."""
 
 import pytest
 from tests.simulation.oracle.jobs import SKEW_MS

@@ -1,4 +1,4 @@
-"""What a FIFO queue may drop: a message that it has taken before."""
+"""The oracle lets a FIFO queue drop a message only if the queue has taken it before."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A thousand worlds in which everything goes wrong, and nothing is lost, early, doubled or resurrected."""
+"""A thousand simulated worlds with faults lose, double and resurrect nothing, and deliver nothing early."""
 
 import pytest
 from tests.simulation.report import replay_of

@@ -1,4 +1,4 @@
-"""Errors are found: each mutation turns a seed red, or fails a unit test if it shows in too few seeds."""
+"""Each mutation turns a seed red, or fails a unit test if it shows in too few seeds."""
 
 from itertools import chain
 

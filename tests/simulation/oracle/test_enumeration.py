@@ -1,4 +1,4 @@
-"""The oracle's own enumeration: against tables worked out by hand, and against production's."""
+"""The oracle's own enumeration equals tables made by hand, and production's enumeration."""
 
 import datetime as dt
 from collections.abc import Iterable

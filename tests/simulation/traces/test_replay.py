@@ -1,4 +1,4 @@
-"""A seed makes one world: it is the same whichever process runs it, and whatever ran before."""
+"""A seed leads to the same trace in every process, and after any other seed."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Calls that write many jobs are simulated: every answer, every loss, packs, and the way over the wire."""
+"""Calls that write many jobs are simulated: every answer, lost answers, packs, and production adapters."""
 
 from collections.abc import Sequence
 from itertools import chain

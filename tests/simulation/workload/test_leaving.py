@@ -1,4 +1,4 @@
-"""Jobs that go with their last run are simulated and judged: in some seeds, in every way."""
+"""Jobs that are deleted after their last run are simulated in some seeds, and the oracle judges them."""
 
 from collections.abc import Callable
 from itertools import chain

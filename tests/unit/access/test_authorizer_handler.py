@@ -1,4 +1,4 @@
-"""What the authorizer function answers the gateway (payload 2.0, simple responses)."""
+"""The answers of the authorizer function to the gateway (payload 2.0, simple responses)."""
 
 from types import ModuleType
 

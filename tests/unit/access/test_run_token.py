@@ -1,4 +1,4 @@
-"""How a run token is told from everything else that an Authorization header may hold."""
+"""A run token in an Authorization header is distinguished from keys and from other texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How signing secrets come about, are rotated and remembered."""
+"""Signing secrets are created, rotated and cached."""
 
 from base64 import b64decode
 

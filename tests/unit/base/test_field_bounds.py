@@ -1,4 +1,4 @@
-"""The bounds of a single field judge values of their own kind, and leave all others to the shape."""
+"""The bounds of a field judge values of their own kind, and ignore values of another kind."""
 
 from typing import Any
 

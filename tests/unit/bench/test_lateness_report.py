@@ -1,4 +1,4 @@
-"""What the lateness benchmarks call within their aims."""
+"""The lateness benchmarks say whether their figures are within the aims."""
 
 import pytest
 from infra.bench.lateness_report import Judged, report

@@ -1,4 +1,4 @@
-"""The command: what it writes, and what it says of a page that is out of date."""
+"""The command writes the page, and fails if the committed page is out of date."""
 
 from pathlib import Path
 

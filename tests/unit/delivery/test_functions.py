@@ -1,4 +1,4 @@
-"""Starting other functions of the stack: asynchronously, and with an error that the use cases know."""
+"""Asynchronous invocations of other functions, and the error that a use case gets if one fails."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""The examples of the documentation are ones that the API takes."""
+"""The API accepts the examples of the documentation."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The pictures and tables of docs/internals.md say what the code says."""
+"""The pictures and tables of docs/internals.md agree with the code."""
 
 import re
 import tomllib

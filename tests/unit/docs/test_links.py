@@ -1,4 +1,4 @@
-"""The links of the documentation lead somewhere: to a file that is there, and to a heading that it has."""
+"""Each link of the documentation leads to an existing file, and to a heading of that file."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The clients in memory fail as AWS and the SDK do, and the production adapters bear it."""
+"""The clients in memory fail as AWS and the SDK do, and the production adapters handle it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Writing many jobs in one call: how many requests that takes, and what each job of the call may rely on."""
+"""Writing many jobs in one call: the number of requests, and the promises to each job of the call."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A job that fires as often as it is updated: revisions that it has no room for are filed and found again."""
+"""A job that is updated as often as it fires: revisions that do not fit into its item are filed and read."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Jobs that want to go with their last run: they do, and lose nothing by it."""
+"""Jobs with `deleteAfterCompletion` are deleted after their last run, and lose no trigger."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Jobs that go with their last run: a crash anywhere, and a store that fails, lose neither run nor end."""
+"""Jobs with `deleteAfterCompletion` lose no run and are deleted, although functions crash or stores fail."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Jobs that go with their last run, and have more runs than are read at once."""
+"""Jobs with `deleteAfterCompletion` that have more runs than one read returns."""
 
 import pytest
 from tests.fakes.world import NOON, World, key_of

@@ -1,4 +1,4 @@
-"""Jobs that want to go with their last run, and whose runs take turns."""
+"""Jobs with `deleteAfterCompletion` whose runs take turns."""
 
 import pytest
 from tests.fakes.faults import working

@@ -1,4 +1,4 @@
-"""The bounds of a job's fields, as any face of Sweephand asks for them: without HTTP."""
+"""The bounds of a job's fields, as any API of Sweephand uses them: without HTTP."""
 
 from typing import Any
 

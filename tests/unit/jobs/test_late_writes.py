@@ -1,4 +1,4 @@
-"""Lambda freezes a function that has answered: what it thaws minutes later must not write."""
+"""A frozen function that Lambda thaws minutes later writes no job."""
 
 from typing import Any
 

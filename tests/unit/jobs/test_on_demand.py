@@ -1,4 +1,4 @@
-"""Triggers on demand: what they deliver, what they are called, and that nothing holds them back."""
+"""Triggers on demand: their data, their ids, and their delivery during a pause."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Patching: what is written anew takes effect, and all else goes on."""
+"""A patch changes the fields that it names, and the series and the other fields continue."""
 
 from typing import Any
 

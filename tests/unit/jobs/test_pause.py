@@ -1,4 +1,4 @@
-"""Pausing: from which moment on nothing is delivered, and what is held until the resume."""
+"""After a pause no delivery begins, and triggers are held until the resume."""
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working

@@ -1,4 +1,4 @@
-"""When `data` over 2 KB is kept, and when it is let go of."""
+"""When `data` over 2 KB is kept, and when it is discarded."""
 
 from collections.abc import Callable
 

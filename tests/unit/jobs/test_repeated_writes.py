@@ -1,4 +1,4 @@
-"""The SDK repeats a write whose answer was lost: others may have written by then."""
+"""The SDK repeats a write whose answer was lost, after another client has written."""
 
 from collections.abc import Callable
 

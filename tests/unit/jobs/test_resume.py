@@ -1,4 +1,4 @@
-"""Resuming: what was held is delivered, and what fell due during the pause is caught up with."""
+"""A resume delivers the held triggers, and catch-up decides on those that fell due during the pause."""
 
 from collections.abc import Callable
 from contextlib import suppress

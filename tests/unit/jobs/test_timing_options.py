@@ -1,4 +1,4 @@
-"""Jobs with `jitter` and `dst`: what is armed, swept and delivered, and what an update makes of them."""
+"""Jobs with `jitter` and `dst`: arming, sweeping, delivering and updates."""
 
 from typing import Any
 

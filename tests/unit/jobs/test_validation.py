@@ -1,4 +1,4 @@
-"""The rules of a job, as any face of Sweephand asks for them: without HTTP."""
+"""The rules of a job, as any API of Sweephand uses them: without HTTP."""
 
 from typing import Any
 

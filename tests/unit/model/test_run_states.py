@@ -1,4 +1,4 @@
-"""The table of states: what the design allows, written down once more by hand, and nothing else."""
+"""The table of states equals a table that was written by hand from the design."""
 
 from itertools import product
 from typing import get_args

@@ -1,4 +1,4 @@
-"""Where timers lie: in the order in which they are due, and no two in one place."""
+"""Timers sort by their due times, and no two timers share a key."""
 
 from dataclasses import replace
 from itertools import combinations

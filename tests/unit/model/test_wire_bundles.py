@@ -1,4 +1,4 @@
-"""Bundles: every trigger is read as it was written, in a small message that an older version keeps."""
+"""Bundles: every trigger reads back as it was written, and the message is small."""
 
 import json
 from dataclasses import replace

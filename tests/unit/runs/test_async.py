@@ -1,4 +1,4 @@
-"""Asynchronous completion: a run goes on until its consumer reports, is silent too long, or is stopped."""
+"""Asynchronous completion: a run ends by a report, a missed deadline or a cancel."""
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, due_async, running

@@ -1,4 +1,4 @@
-"""Asynchronous runs under whatever can come between: they end once, and what was reported in time stands."""
+"""Asynchronous runs end once, and a report in time counts, although functions crash at any call."""
 
 from collections.abc import Callable
 from contextlib import suppress

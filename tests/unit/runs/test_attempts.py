@@ -1,4 +1,4 @@
-"""What follows an attempt: its record, the next attempt or a dead letter; and that copies double nothing."""
+"""After an attempt: its record, the next attempt or a dead letter; and copies of a message double nothing."""
 
 import json
 

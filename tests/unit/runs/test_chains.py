@@ -1,4 +1,4 @@
-"""Jobs that follow one another: one is triggered by the end of another's run."""
+"""Chains: the end of a run triggers another job."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Claims of attempts that were not made: none is left behind, whatever became of the job meanwhile."""
+"""Claims of attempts that were not made are released, even if the job has changed in the meantime."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What becomes of runs whose job is deleted: none is left as if it were to go on."""
+"""No run of a deleted job stays in a state that promises another attempt."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether a message is delivered: on time, while it is owed, as its job is now."""
+"""A message is delivered on time, if its trigger is owed, by the present definition of its job."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Triggers that Sweephand itself cannot handle, though it has claimed their runs."""
+"""Triggers that Sweephand has claimed and then fails to handle."""
 
 import pytest
 from tests.fakes.deliveries import LARGE, due, handle, run_of, waiting

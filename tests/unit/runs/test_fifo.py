@@ -1,4 +1,4 @@
-"""Which attempts a FIFO queue takes as messages of their own, and which it may drop as repetitions."""
+"""Which attempts a FIFO queue must take as new messages, and which it may drop as repetitions."""
 
 from typing import Any
 

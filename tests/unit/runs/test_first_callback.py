@@ -1,4 +1,4 @@
-"""Two reports of one attempt, at the same moment or one after the other: the first to be recorded rules."""
+"""Of two reports on one attempt, the one that is recorded first counts."""
 
 from contextlib import suppress
 

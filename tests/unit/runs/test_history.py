@@ -1,4 +1,4 @@
-"""The runs that each setting of `history` records, and the writes that it costs."""
+"""The runs that each setting of `history` records, and the number of writes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A batch of messages: each is dealt with by itself, and none costs another its delivery."""
+"""The delivery function handles each received message separately, and a failing one delays no other."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Jobs that are updated more often than they remember, while triggers of theirs wait."""
+"""Triggers that wait while their job is updated more often than it keeps revisions."""
 
 import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting

@@ -1,4 +1,4 @@
-"""Notifications: each recorded end of a run is delivered at least once, whatever comes in between."""
+"""Notifications: each recorded end of a run is notified at least once, although functions crash."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What becomes of the job when a trigger of it is given up."""
+"""`onError` decides on the job when one of its triggers is given up."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Redriving: what was given up gets a round of attempts of its own, and one only."""
+"""A redrive gives a failed run one new round of attempts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Records that are to be kept for a moment only, and what still has to be known of their runs."""
+"""Jobs and runs are kept for as long as their triggers wait, even if their retention is short."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whether and when a failed attempt is followed by another."""
+"""Whether another attempt follows a failed one, and when."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""A delivery function that ends at any of its calls: the run comes to its end all the same, once."""
+"""A run ends once, although the delivery function crashes at any of its calls."""
 
 from collections.abc import Callable
 from typing import Any

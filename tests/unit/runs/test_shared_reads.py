@@ -1,4 +1,4 @@
-"""The jobs of triggers that fall due together are read together, shortly before the first of them is due."""
+"""One call reads the jobs of triggers that fall due together, shortly before the first of them is due."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Consumers that are slow to connect: the job is looked at again, and the function's time is minded."""
+"""Slow connections: the job is read again after connecting, and the attempt ends before the function does."""
 
 from dataclasses import dataclass, field
 

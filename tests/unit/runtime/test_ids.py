@@ -1,4 +1,4 @@
-"""What is drawn from the system's randomness: of the promised length and characters, each as likely."""
+"""Random ids have the promised length, and each character is equally likely."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A setting that cannot be read is named, with what it has to be."""
+"""An invalid setting raises an error that names the variable and the valid values."""
 
 import pytest
 

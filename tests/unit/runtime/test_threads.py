@@ -1,4 +1,4 @@
-"""How the functions run their tasks at once."""
+"""How the functions run tasks in threads."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A wake-up of the delivery function: it holds the function for a moment, and counts as nothing."""
+"""A wake-up holds the delivery function for a moment, and counts as no delivery."""
 
 import json
 

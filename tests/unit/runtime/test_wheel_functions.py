@@ -1,4 +1,4 @@
-"""The tick function and the sweep function: what fails is raised when all duties are done."""
+"""The tick function and the sweep function raise the errors of failed duties after all other duties."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A length of time is read as Go, ISO 8601 or days, and refused with the part that is wrong."""
+"""Durations in the notations of Go and ISO 8601 and in days, and the errors for other texts."""
 
 import pytest
 

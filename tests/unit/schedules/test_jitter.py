@@ -1,4 +1,4 @@
-"""A series moves later as a whole, by an offset that its job's key gives."""
+"""Jitter moves a whole series later by an offset that follows from its job's key."""
 
 from collections import Counter
 from itertools import islice

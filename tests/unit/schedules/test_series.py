@@ -1,4 +1,4 @@
-"""Which occurrences a series has, their numbers, and that finding them costs no walk."""
+"""The occurrences of a series and their numbers, which are found without a walk."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A dueTime or ttl is an instant, or a duration from one on."""
+"""A dueTime or ttl is an instant, or a duration that counts from an instant."""
 
 import pytest
 from tests.unit.schedules.say import at, said

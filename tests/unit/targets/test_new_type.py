@@ -1,4 +1,4 @@
-"""A target type is added by one module and one registration, and everything else follows from them."""
+"""One module and one registration add a target type."""
 
 import json
 from collections.abc import Iterator

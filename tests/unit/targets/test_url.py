@@ -1,4 +1,4 @@
-"""Which URLs may be called, and what is read out of them."""
+"""Which URLs may be called, and the parts that are read from them."""
 
 import pytest
 from tests.fakes.targets import HTTP, pointers

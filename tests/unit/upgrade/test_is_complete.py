@@ -1,4 +1,4 @@
-"""The judgement of the upgrade program: what counts as lost."""
+"""The upgrade program says which due times were lost."""
 
 from types import SimpleNamespace
 from typing import cast

@@ -1,4 +1,4 @@
-"""A shard with more to do than there is time for moves on, and keeps no other shard waiting."""
+"""A shard with more timers than time makes progress, and delays no other shard."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

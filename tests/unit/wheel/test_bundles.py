@@ -1,4 +1,4 @@
-"""Which triggers of a sweep travel together: those of one namespace that fall due at about the same time."""
+"""Which triggers of a sweep share a bundle: those of one namespace that fall due at about the same time."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Which misfires fire and which are skipped, decided without looking at each."""
+"""Which misfires fire and which are skipped. The decision does not enumerate them."""
 
 from itertools import takewhile
 from typing import Any

@@ -1,4 +1,4 @@
-"""Two at once, switched at every pair of their calls: the promises hold in every order."""
+"""Two processes, switched at every pair of their calls: the promises hold in every order."""
 
 from collections import Counter
 from collections.abc import Callable

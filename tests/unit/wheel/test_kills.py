@@ -1,4 +1,4 @@
-"""Whatever is killed, wherever it is killed, nothing is lost."""
+"""Nothing is lost, although a process is killed at any of its calls."""
 
 from itertools import takewhile
 from typing import Any

@@ -1,4 +1,4 @@
-"""A long list of instants travels in parts: each fires once, whatever happens to its job meanwhile."""
+"""A long list of instants is stored in parts. Each instant fires once, although its job changes."""
 
 import pytest
 from tests.fakes.world import NOON, World, definition, key_of

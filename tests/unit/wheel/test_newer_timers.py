@@ -1,4 +1,4 @@
-"""Timers that a newer version wrote: they are copied ahead, whole, until that version is there again."""
+"""Timers that a newer version wrote are copied ahead unchanged until that version runs again."""
 
 from typing import Any
 

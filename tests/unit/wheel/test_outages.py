@@ -1,4 +1,4 @@
-"""Misfires after an outage, by each rule: decided once, wherever a sweeper dies and whenever one goes on."""
+"""Misfires after an outage, by each mode: one decision, although sweepers crash and repeat the page."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""How much goes between two commits: all there is when stores are quick, and always something."""
+"""How much a sweeper handles between two commits: a whole page if stores are fast, and at least one timer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Writing packs: static chunks, names that say what a pack covers, and the cursor that keeps a chunk."""
+"""Writing packs: static chunks, names that follow from the chunk, and a cursor that keeps the chunk."""
 
 from collections.abc import Sequence
 from dataclasses import replace

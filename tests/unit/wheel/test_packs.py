@@ -1,4 +1,4 @@
-"""Reading packs: their timers are expanded one by one, whatever the cuts between commits."""
+"""Reading packs: their timers are expanded one by one, wherever a commit cuts them."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Sweeping with reads that may be stale: what they may decide, and what is read again strongly."""
+"""Sweeping with eventually consistent reads: what they may decide, and what is read again strongly."""
 
 import pytest
 from tests.fakes.stale_jobs import StaleJobs

@@ -1,4 +1,4 @@
-"""Sweeping: what it costs, what it leaves where it stops, and that nothing keeps the others waiting."""
+"""Sweeping: its requests, the place where it stops, and other shards that a failure does not delay."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A tick of which something fails: it does all its other duties, and then its caller raises what failed."""
+"""A tick whose duty fails does all its other duties, and then its caller raises the error."""
 
 import pytest
 from tests.fakes.faults import failing

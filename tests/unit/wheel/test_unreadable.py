@@ -1,4 +1,4 @@
-"""No page blocks its shard, whatever it holds: what cannot be read is looked at again, and again."""
+"""A timer or job that cannot be read does not block its shard, and is tried again every five minutes."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""A socket to a consumer does not outlive what kept it."""
+"""A socket to a consumer is closed when the pool that kept it is collected."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Lines in which so much was asked for that one item of DynamoDB could not hold it all."""
+"""Lines with more waiting data than fits into an item of DynamoDB."""
 
 import json
 from itertools import count

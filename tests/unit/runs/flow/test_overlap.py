@@ -1,4 +1,4 @@
-"""Triggers that come due while a run of their job is not over: by each rule, one at a time."""
+"""Triggers that come due while a run of their job is not over, under each rule of `overlap`."""
 
 import json
 from dataclasses import replace

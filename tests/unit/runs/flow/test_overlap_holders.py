@@ -1,4 +1,4 @@
-"""The holder of a line: how long triggers wait for it, how it loses its turn, and how the line goes on."""
+"""The holder of a line: how long triggers wait for it, and how it loses the line."""
 
 from dataclasses import replace
 from itertools import repeat

@@ -1,4 +1,4 @@
-"""Several delivery functions at one line, and some that die holding it: one run at a time, and none lost."""
+"""Several delivery functions at one line, some of which crash: one run at a time, and none is lost."""
 
 from collections.abc import Callable
 from itertools import cycle

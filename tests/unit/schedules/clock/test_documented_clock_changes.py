@@ -1,4 +1,4 @@
-"""The tables of docs/schedules.md say what the code does, on transitions that the zone data have."""
+"""The tables of docs/schedules.md agree with the code, at transitions that the zone data have."""
 
 import datetime as dt
 import re

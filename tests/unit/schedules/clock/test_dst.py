@@ -1,4 +1,4 @@
-"""The rule for clock changes that a job chooses: gaps made up or left out, either showing of an overlap."""
+"""The rule for clock changes that a job chooses: for gaps, and for local times that occur twice."""
 
 from itertools import islice
 from typing import Any

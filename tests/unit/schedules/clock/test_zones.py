@@ -1,4 +1,4 @@
-"""Zones are those of the packaged data, and their spans tile time."""
+"""Zones are those of the packaged data, and their offset periods leave no gap."""
 
 import datetime as dt
 import importlib.resources

@@ -1,4 +1,4 @@
-"""EventBridge's cron(): its own numbering, its own wildcards, and a year."""
+"""EventBridge's cron(): its numbers, its wildcards and its year."""
 
 import pytest
 from tests.unit.schedules.say import asked, at, fires

@@ -1,4 +1,4 @@
-"""Which texts are cron, and which wall times they match."""
+"""Which texts are cron expressions, and which local times they match."""
 
 import pytest
 from tests.unit.schedules.say import fires

@@ -1,4 +1,4 @@
-"""On which days of a month the two day fields of an expression match."""
+"""On which days of a month a cron expression matches."""
 
 import calendar
 import datetime as dt

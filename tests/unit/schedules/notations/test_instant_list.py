@@ -1,4 +1,4 @@
-"""Lists of instants: each fires once, past ones are passed over, a bad one is named."""
+"""Lists of instants: each instant fires once, past ones are ignored, and an invalid one is named."""
 
 from typing import Any
 

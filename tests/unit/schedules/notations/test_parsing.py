@@ -1,4 +1,4 @@
-"""The form of a schedule is told by its text, and nothing but an error of ours comes of any text."""
+"""The text of a schedule decides on its notation, and an invalid text raises a schedule error."""
 
 import pytest
 from hypothesis import example, given, settings

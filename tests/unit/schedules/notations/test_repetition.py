@@ -1,4 +1,4 @@
-"""ISO 8601 repetitions: how often, from where on, in elapsed time or on the calendar."""
+"""ISO 8601 repetitions: their number, their start, and their periods on the clock and on the calendar."""
 
 from itertools import islice
 
