@@ -14,9 +14,9 @@ from pathlib import Path
 import urllib3
 from infra.local import processes
 from infra.local.client import Client, RefusedError
+from infra.local.delivery_lines import HEAD, delivery_line
 from infra.local.places import PYTHON, ROOT, Place, environment
 from infra.local.receiver import Answer, Delivery, Receiver
-from infra.local.shown import HEAD, delivery_line
 
 #: How many deliveries the inbox remembers.
 _KEPT_MAX = 1_000

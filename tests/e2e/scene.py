@@ -12,7 +12,7 @@ from tests.e2e.schedule import Schedule
 
 @dataclass(frozen=True)
 class Scene:
-    """Jobs of one namespace, and who receives them."""
+    """The jobs of one namespace, and their consumer."""
 
     schedule: Schedule
     receiver: Receiver

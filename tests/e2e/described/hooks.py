@@ -16,7 +16,7 @@ import schemathesis
 #: All that is written is written here, so that the test can take it away again.
 NAMESPACE: Final = os.environ["SWEEPHAND_FUZZED_NAMESPACE"]
 
-#: Where nobody listens: what fires all the same reaches nobody (RFC 863's port, on loopback).
+#: An address on which no program listens (RFC 863's port, on loopback), for jobs that fire during the test.
 NOWHERE: Final = "http://127.0.0.1:9/"
 
 #: Nothing that is written here fires while the tests run.

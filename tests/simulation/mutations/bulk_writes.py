@@ -1,4 +1,4 @@
-"""Errors in calls that write many jobs: in arming them together, and in what becomes of each."""
+"""Errors in calls that write many jobs: in arming them together, and in the result of each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Checks by the schedule's own times: each fires once, whatever `jitter` and updates do.
+"""Checks of the times of a schedule: each fires once, although `jitter` and updates move it.
 
 No formula of a series is used here. Each due time is moved back by its own revision's jitter, and compared
 with the times that the schedule names.

@@ -1,4 +1,4 @@
-"""The event of a call that writes many jobs: what its client was told of each of them."""
+"""The event of a call that writes many jobs: the answer for each of them."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 
 @dataclass(frozen=True, slots=True)
 class EntryAnswered:
-    """What the client was told of one job of the call.
+    """The answer for one job of the call.
 
     The client sent the job under `name` with `data`, either of which may be missing. `is_valid` says whether
     the API has to accept the job. The answer has `told_name`, a status, and a revision or the `detail` of a

@@ -208,7 +208,7 @@ def _put(request: Request) -> tuple[str, str]:
 
 
 def _put_data(request: Request) -> tuple[str, str]:
-    """Replace the job with other data, so that the series goes on."""
+    """Replace the job with other data, so that the series continues."""
     last = request.known.definition or request.new_definition()
     renewed = definition(data=request.new_data(), **last.written)
     request.known.definition = renewed

@@ -162,7 +162,7 @@ def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_rev
         world.patch(description="another client's")
         change(world, earlier=())
 
-    # Made again, the one-off would begin anew and be due a second time.
+    # If the call were made again, the one-off would begin again and be due a second time.
     put_repeated_after(world, updated)
     assert outcomes(write(world, job("job", dueTime="1h"), job("b", dueTime="1h"))) == ["created", "created"]
     stored = world.jobs.get(key_of())

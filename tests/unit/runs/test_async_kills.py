@@ -79,7 +79,7 @@ def prepared(prepare: Act) -> World:
 
 
 def check_end(world: World) -> None:
-    """The run ends, once, whatever has happened: a later attempt of it succeeds at once."""
+    """Assert that the run ends once. A later attempt of it succeeds at once."""
     world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
     # The function that held a message is gone. The queue shows the message again.
     world.clock.time += 6 * MINUTE

@@ -241,7 +241,7 @@ def test_a_change_of_the_job_during_a_slow_step_is_delivered() -> None:
         world.clock.time += 1_001
 
     meanwhile(world, "after runs.claim", changed)
-    # At its due time the one-off is completed, so the change begins it anew.
+    # At its due time the one-off is completed, so the change begins it again.
     handle(world, message)
     assert [attempt.body for attempt in world.consumers.attempts] == [b"2"]
 

@@ -17,7 +17,7 @@ NOW = NOON + AUDIT_MINUTE * 60_000
 
 
 class Context:
-    """What Lambda tells of an invocation."""
+    """The context that Lambda gives an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
         """The time that is left."""

@@ -147,7 +147,7 @@ def test_every_matching_local_time_near_a_transition_fires_or_is_reported(
             assert effect.instant in fired
         elif effect.cause != "gap":
             assert effect.instant not in fired
-    # An instant is told of at most once as a first or second showing.
+    # Each instant is reported at most once as the first or the second of two equal local times.
     showings = [each.instant for each in told if each.cause != "gap"]
     assert len(showings) == len(set(showings))
 

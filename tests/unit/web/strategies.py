@@ -64,5 +64,5 @@ NEARLY_JOBS = st.fixed_dictionaries(
 NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,6})?", fullmatch=True)
 
 
-# Each example makes a world anew. On a busy machine that takes longer than Hypothesis allows.
+# Each example makes a new world. On a busy machine that takes longer than Hypothesis allows.
 SOME = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,7 +17,7 @@ HOUR = 60 * MINUTE
 #: Where a sweep is killed at most: its first pages, after which those that follow are like them.
 KILLS_MAX = 64
 
-#: How long nobody sweeps: what is due up to five hours after noon is then a misfire.
+#: How long no sweeper runs: a trigger that is due up to five hours after noon is then a misfire.
 OUTAGE = 6 * HOUR + 3 * MINUTE
 
 
@@ -51,7 +51,7 @@ def records(world: World) -> list[Run]:
 
 
 def check(world: World, expected: Expected) -> None:
-    """Exactly what is expected fired up to the end of the outage, and one record tells of the rest."""
+    """Assert that the expected triggers fired, and that one record stands for all others of the outage."""
     dues = {(due - NOON) // MINUTE for due in world.consumers.dues if due <= NOON + OUTAGE}
     assert dues == expected.fire
     told = [

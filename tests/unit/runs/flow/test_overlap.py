@@ -156,7 +156,7 @@ def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_job_of_its_n
     world = World()
     (old,) = triggers(world, mode, 0)
     read = JobRead(world.stored(), world.clock.time)
-    # Whoever has read the job is stopped, and goes on within the second for which a read is good.
+    # A function that has read the job is stopped, and goes on within the second for which a read is valid.
     world.delete()
     world.put(dueTime="0s", overlap=mode, **SLOW)
     world.consumers.answering = alone(world, iter([FAILED]))

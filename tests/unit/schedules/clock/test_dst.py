@@ -30,7 +30,7 @@ SKIPPED = [
     ("Antarctica/Troll", "30 1 * * *", "2027-03-27T12:00", ["2027-03-28 23:30"]),
     # Kathmandu lost a quarter of an hour for good.
     ("Asia/Kathmandu", "5 0 1 1 *", "1985-06-01", ["1986-12-31 18:20"]),
-    # A wildcard follows real time whatever its job asks for.
+    # A wildcard expression follows real time, whatever rule its job has.
     ("Europe/Paris", "30 * * * *", "2027-03-28T00:00", ["2027-03-28 00:30", "2027-03-28 01:30"]),
 ]
 

@@ -132,7 +132,7 @@ def test_every_text_field_of_a_request_has_a_pattern_a_format_or_a_list_of_value
         for parameter in operation.get("parameters", [])
         if parameter["schema"].get("type") == "string"
     ]
-    # What is required of a filter is said beside its fields.
+    # The rule that a filter needs a field is in the description of its fields.
     found = [(place, schema) for place, schema in found if "Request/anyOf" not in place]
     assert len(found) > 50
     for place, schema in found:

@@ -43,8 +43,8 @@ BATCH_WINDOW_DAYS_MAX: Final = 7
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
 #: Longer than any difference between two clocks. Otherwise a sweeper whose clock is ahead could skip an
-#: occurrence of a revision, and an update by a clock that is behind could then give that occurrence to the
-#: next revision.
+#: occurrence of a revision. An update by a clock that is behind could then give that occurrence to the next
+#: revision.
 CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as the wheel keeps a timer: after a longer outage, no sweeper finds the occurrence.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14

@@ -78,8 +78,8 @@ def job_violations(
     all of them. A field that was stored before may be without effect, so that a stored job can always be
     patched.
 
-    The times of a job (a zone that does not exist, a dueTime long past) are judged only if something else is
-    wrong, so that the caller is told everything at once. In a valid job, the times are left to the writer
+    The times of a job (a zone that does not exist, a dueTime long past) are checked only if something else is
+    wrong, so that the answer names everything at once. In a valid job, the times are left to the writer
     (jobs/series.py). It accepts a past dueTime if the stored job has the same one.
     """
     bounds = bounds_violations(written, refused)
