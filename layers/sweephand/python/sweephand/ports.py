@@ -245,7 +245,7 @@ class RunStore(Protocol):
         ...
 
     def move(self, run: Run, seen: Run) -> bool:
-        """Change a run that was read: after a consumer's report, a passed deadline or a user's request.
+        """Change a run that was read: after a consumer's callback, a passed deadline or a user's request.
 
         It is written if the stored run has the state, attempt, owner and version of `seen`. Returns whether
         it was.

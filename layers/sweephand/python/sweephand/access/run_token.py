@@ -1,4 +1,4 @@
-"""The form of run tokens, with which a consumer reports on a run that it has accepted."""
+"""The form of run tokens, with which a consumer sends callbacks for a run that it has accepted."""
 
 import re
 from typing import Final

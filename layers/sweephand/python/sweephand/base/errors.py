@@ -79,7 +79,7 @@ class ConflictError(BadRequestError):
 
 
 class GoneError(BadRequestError):
-    """The run is over, and the consumer that reports on it should stop; the message says why."""
+    """The run is over, and the consumer that sends callbacks for it should stop; the message says why."""
 
 
 class PreconditionError(BadRequestError):

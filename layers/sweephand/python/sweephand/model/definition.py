@@ -195,13 +195,13 @@ class Definition:
 
     @property
     def is_async(self) -> bool:
-        """Whether a consumer may accept a trigger and report on it later (`completion`)."""
+        """Whether a consumer may accept a trigger and send callbacks later (`completion`)."""
         completion: str = self.written.get("completion", "sync")
         return completion == "async"
 
     @property
     def heartbeat_timeout_ms(self) -> int:
-        """The longest time in ms between two reports of a consumer that has accepted a trigger."""
+        """The longest time in ms between two callbacks of a consumer that has accepted a trigger."""
         return self._duration_ms("heartbeatTimeout", HEARTBEAT_TIMEOUT_DEFAULT_MS)
 
     @property

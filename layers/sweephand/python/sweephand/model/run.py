@@ -91,7 +91,7 @@ class Run:
     def is_ending(self) -> bool:
         """Whether the record says that the latest attempt failed, but not yet what follows.
 
-        No report changes such a run, because the first recorded report decides.
+        No callback changes such a run, because the first recorded callback decides.
         """
         return self.state in ("claimed", "running") and self.ended_at is not None
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 State = Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
 
 #: How a state follows another. `record`: the holder of the claim writes the outcome of the attempt. `move`: a
-#: writer changes a run that it has read, after a consumer's report, a passed deadline or a cancel. `attempt`:
+#: writer changes a run that it has read, after a consumer's callback, a passed deadline or a cancel. `attempt`:
 #: the message of a later attempt claims the run. That the message was sent proves that the attempt before it
 #: failed, even if that is not recorded. `takeover`: the same attempt is claimed again after its holder
 #: crashed. `redrive`: a new round of attempts begins after the run was given up.
@@ -21,7 +21,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] =
         # `record` and `move`: the attempt failed, and the message of what follows is about to be sent.
         "claimed": ("attempt", "takeover", "record", "move"),
         "running": ("record",),
-        # A consumer can report before its acceptance is recorded, hence `move`.
+        # A callback can arrive before the acceptance is recorded, hence `move`.
         "succeeded": ("record", "move"),
         "retrying": ("record", "move"),
         "failed": ("record", "move"),

@@ -220,7 +220,7 @@ class DeadlineMessage(NamedTuple):
 
 
 class FailureMessage(NamedTuple):
-    """A consumer's report that an attempt which it had accepted failed; `is_final`: a retry cannot help."""
+    """A consumer's callback that fails an attempt which it had accepted; `is_final`: a retry cannot help."""
 
     trigger: Trigger
     attempt: int

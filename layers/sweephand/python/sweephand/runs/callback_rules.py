@@ -1,4 +1,4 @@
-"""What a consumer may report in a callback: the length of a reason, and the size of a result."""
+"""The rules of a callback: the length of its reason, and the size of its result."""
 
 from typing import Final
 

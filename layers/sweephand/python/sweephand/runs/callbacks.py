@@ -1,4 +1,4 @@
-"""Callbacks on a run: what its consumer reports after accepting it, and a person's cancellation."""
+"""Callbacks for a run: those of the consumer that has accepted it, and the cancellation by a person."""
 
 import hmac
 from collections.abc import Callable

@@ -207,7 +207,7 @@ class App:
 
     @cached_property
     def callbacks(self) -> "Callbacks":
-        """Takes what consumers report of runs, and cancels runs."""
+        """Handles callbacks of consumers, and cancels runs."""
         from sweephand.runs.callbacks import Callbacks
         from sweephand.runs.flow.overlap_queue import OverlapQueue
 
