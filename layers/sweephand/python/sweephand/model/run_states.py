@@ -10,10 +10,10 @@ from typing import Final, Literal
 State = Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
 
 #: How a state follows another. `record`: the holder of the claim writes the outcome of the attempt. `move`: a
-#: writer changes a run that it has read, after a consumer's callback, a passed deadline or a cancel. `attempt`:
-#: the message of a later attempt claims the run. That the message was sent proves that the attempt before it
-#: failed, even if that is not recorded. `takeover`: the same attempt is claimed again after its holder
-#: crashed. `redrive`: a new round of attempts begins after the run was given up.
+#: writer changes a run that it has read, after a consumer's callback, a passed deadline or a cancel.
+#: `attempt`: the message of a later attempt claims the run. That the message was sent proves that the attempt
+#: before it failed, even if that is not recorded. `takeover`: the same attempt is claimed again after its
+#: holder crashed. `redrive`: a new round of attempts begins after the run was given up.
 TransitionKind = Literal["record", "move", "attempt", "takeover", "redrive"]
 
 TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] = {
