@@ -44,11 +44,10 @@ def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None]
 
 @mutation("A cursor in a pack is the number of a timer among those that are alive", first=FIRST_CROWDED)
 def counts_what_is_alive() -> Iterator[None]:
-    def page(self: Any, lease: Lease) -> list[PlacedTimer]:
-        cursor = lease.cursor
+    def page(self: Any, shard: int, cursor: Cursor) -> list[PlacedTimer]:
         found: list[PlacedTimer] = []
         before = sweep.horizon(self._clock.now())
-        while not found and (items := self._timers.page(lease.shard, cursor, before, pace.PAGE_TIMERS_MAX)):
+        while not found and (items := self._timers.page(shard, cursor, before, pace.PAGE_TIMERS_MAX)):
             for item in items:
                 found += (
                     numbered(item, cursor, self)
