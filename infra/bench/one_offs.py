@@ -55,7 +55,7 @@ def create(
     """
     creation_ms = _creation_ms(client, url, triggers)
     # Creation may take the whole spread as well, since the last one-offs are due at its end.
-    by_wheel_ms = _BEYOND_MS + creation_ms - SPREAD_MS
+    by_wheel_ms = _BEYOND_MS + max(0, creation_ms - SPREAD_MS)
     lead_ms = max(by_wheel_ms, creation_ms + after_creation_ms, after_start_ms)
     began_at, began = now(), time.monotonic()
     chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same

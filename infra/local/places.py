@@ -54,6 +54,16 @@ class Place:
         return self.home / "ministack.log"
 
     @property
+    def long_polling_pid_file(self) -> Path:
+        """Names the process that makes the local AWS look at its queues."""
+        return self.home / "long-polling.json"
+
+    @property
+    def long_polling_log(self) -> Path:
+        """The output of that process."""
+        return self.home / "long-polling.log"
+
+    @property
     def inbox_pid_file(self) -> Path:
         """Names the process of the stack's inbox."""
         return self.home / "inbox.json"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import inbox, ministack, settings
+from infra.local import inbox, long_polling, ministack, settings
 from infra.local.build import Built, build
 from infra.local.client import Client
 from infra.local.deploy import deploy, invoke, outputs
@@ -53,6 +53,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
         if not was_up:
             step(f"starting a local AWS on {place.endpoint_url}")
             ministack.start(place)
+        long_polling.start(place)
         if not _has(place, built):
             step(f"deploying to {place.endpoint_url}")
             _deploy(place, built)
@@ -62,7 +63,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
             _warm_api(stack)
     except BaseException:
         if not was_up:
-            ministack.stop(place)
+            _stop(place)
         raise
     _publish(place, stack)
     step(f"{stack['apiUrl']} answers")
@@ -92,6 +93,11 @@ def down(place: Place) -> bool:
     """End what `up` started on this port, and nothing else. Returns whether anything ran."""
     place.stack_file.unlink(missing_ok=True)
     inbox.stop(place)
+    return _stop(place)
+
+
+def _stop(place: Place) -> bool:
+    long_polling.stop(place)
     return ministack.stop(place)
 
 
