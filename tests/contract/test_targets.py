@@ -67,4 +67,4 @@ def test_ten_threads_may_deliver_at_once(case: Case) -> None:
 def test_an_unknown_target_type_is_a_failure_that_names_the_known_types(spec: dict[str, Any]) -> None:
     answer = targets(HandClock(), SqsClients(), INSECURE).deliver(attempt_of(spec))
     assert answer.error is not None
-    assert answer.error.endswith("there are http and sqs.")
+    assert answer.error.endswith("The types are http and sqs.")
