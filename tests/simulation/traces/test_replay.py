@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.trace import Mishap, Requested
+from tests.simulation.workload.bulk_writes import FIRST_TOGETHER
 from tests.simulation.world.faults import KINDS, Mask
 
 ROOT = Path(__file__).parents[3]
@@ -21,8 +22,9 @@ from tests.simulation.simulation import run
 print(sha256(repr(run(int(sys.argv[1])).events).encode()).hexdigest())
 """
 
-#: Seeds with all kinds of trouble: one lasts for days, one uses the production adapters.
-SEEDS = (0, 6, 14, 19)
+#: Seeds with all kinds of trouble: one lasts for days, one uses the production adapters, and in one clients
+#: write many jobs at once.
+SEEDS = (0, 6, 14, 19, FIRST_TOGETHER)
 
 
 def digest(seed: int) -> str:
