@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from tests.simulation.oracle.bulk_writes import NOT_WRITTEN
 from tests.simulation.traces.broken_bulk_writes import (
     BROKEN_BULK_WRITES,
     EXCUSED_BULK_WRITES,
@@ -10,6 +11,8 @@ from tests.simulation.traces.broken_bulk_writes import (
 )
 from tests.simulation.traces.doctored import Doctoring, complaints
 from tests.simulation.traces.trace import Event
+
+from sweephand.web.routes import bulk_write
 
 
 @pytest.mark.parametrize("story", STORIES_OF_BULK_WRITES)
@@ -32,3 +35,7 @@ def test_the_oracle_excuses_a_bulk_write_that_met_faults(
     story: Callable[[], list[Event]], doctoring: Doctoring
 ) -> None:
     assert complaints(doctoring(story())) == []
+
+
+def test_the_oracle_knows_the_words_by_which_the_api_says_that_a_job_was_not_written() -> None:
+    assert NOT_WRITTEN in bulk_write._NO_TIME.lower()

@@ -6,13 +6,13 @@ from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
-from tests.simulation.traces.trace import Deleted, Mishap, Requested, Written
+from tests.simulation.traces.trace import Deleted, Mishap, Written
 
 #: The API gives up by itself when a request is this old (protocol.md, "Arming").
 GIVES_UP_MS = 20_000
 
-#: What the problem of a job says that was not written, while others of the call were.
-NOT_WRITTEN = "This job was not written."
+#: What the problem of a job says, in lower case, that was not written while others of the call were.
+NOT_WRITTEN = "this job was not written."
 
 #: Faults at a call of a port. Each may cost one job its answer.
 FAULTS = ("throttle", "loss", "part", "repeat", "answer lost")
@@ -27,6 +27,8 @@ def acknowledged_entries_stand(tale: Tale) -> Iterator[str]:
 
     If the client was told that the call created the job (201), the call itself wrote its first revision.
     """
+    if not tale.bulk_writes:
+        return
     created = {each.rev for each in tale.of(Written) if each.verb == "create"}
     for answer, entry in _entries(tale):
         if not entry.is_acknowledged:
@@ -43,14 +45,16 @@ def refused_entries_leave_nothing(tale: Tale) -> Iterator[str]:
     The data of a refused entry is its own. An entry that was not written for lack of time was not written by
     that call.
     """
+    if not tale.bulk_writes:
+        return
     written = {each.definition.get("data") for each in tale.of(Written)}
-    requested = {each.data for each in tale.of(Requested)}
+    requested = {each.data for each in tale.requests}
     of_rev = {each.rev: each for each in tale.of(Written)}
     for answer, entry in _entries(tale):
         if entry.is_refused and entry.data is not None and entry.data in written | requested:
             what = "fired" if entry.data in requested else "was written"
             yield f"{_named(answer, entry)} was refused with {entry.status}, and {what}"
-        if NOT_WRITTEN in entry.detail:
+        if NOT_WRITTEN in entry.detail.lower():
             ours = (of_rev[rev] for rev in answer.written if rev in of_rev)
             if any((each.name, each.definition.get("data")) == (entry.name, entry.data) for each in ours):
                 yield f"{_named(answer, entry)} counts as not written, and the call wrote it"
@@ -71,8 +75,8 @@ def entries_are_judged_alone(tale: Tale) -> Iterator[str]:
 
 def failures_cost_one_job_each(tale: Tale) -> Iterator[str]:
     """One fault costs at most one job of a call its answer, unless the fault lasts or time was over."""
-    mishaps = tale.of(Mishap)
-    for answer in tale.of(BulkWriteAnswered):
+    mishaps = tale.of(Mishap) if tale.bulk_writes else []
+    for answer in tale.bulk_writes:
         failed = [each for each in answer.entries if not each.is_acknowledged and not each.is_refused]
         if not failed or answer.at - answer.asked_at > GIVES_UP_MS:
             continue
@@ -97,7 +101,7 @@ def creations_replace_no_job(tale: Tale) -> Iterator[str]:
 
 
 def _entries(tale: Tale) -> Iterator[tuple[BulkWriteAnswered, EntryAnswered]]:
-    for answer in tale.of(BulkWriteAnswered):
+    for answer in tale.bulk_writes:
         for entry in answer.entries:
             yield answer, entry
 

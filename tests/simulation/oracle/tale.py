@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from tests.simulation.oracle.lives import Life, lives_of
+from tests.simulation.traces.bulk_answers import BulkWriteAnswered
 from tests.simulation.traces.trace import (
     Buried,
     Concluded,
@@ -181,6 +182,11 @@ class Tale:
             if isinstance(each, Requested | RunStored | LineStored):
                 turns[each.uid].append(each)
         return turns
+
+    @cached_property
+    def bulk_writes(self) -> list[BulkWriteAnswered]:
+        """The answers to calls that write many jobs. Most traces have none."""
+        return self.of(BulkWriteAnswered)
 
     @cached_property
     def timers(self) -> list[TimerStored]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, position, told
@@ -44,9 +45,7 @@ def timers_lie_beyond_sweeps(tale: Tale) -> Iterator[str]:
     for timer in tale.timers:
         if timer.armed_at is None:
             continue
-        swept_at = timer.armed_at + ARMED_MAX_MS + CLOCKS_APART_MAX_MS
-        swept_until = swept_at - swept_at % MINUTE_MS + SWEPT_AHEAD_MS
-        if timer.sort_key < position(swept_until):
+        if timer.sort_key < _reached(timer.armed_at):
             what = "in reach of a sweep before its commit"
             yield f"{_named(timer)} was armed at {told(timer.armed_at)}, {what}"
 
@@ -110,6 +109,13 @@ def chains_are_single(tale: Tale) -> Iterator[str]:
             places[timer.uid, timer.rev, timer.due_at].add(timer.place)
             if len(places[timer.uid, timer.rev, timer.due_at]) == 2:
                 yield f"{_named(timer)} was written at two places"
+
+
+@lru_cache(maxsize=1_024)
+def _reached(armed_at: int) -> str:
+    """Return how far a sweep may reach before what was armed then is committed."""
+    swept_at = armed_at + ARMED_MAX_MS + CLOCKS_APART_MAX_MS
+    return position(swept_at - swept_at % MINUTE_MS + SWEPT_AHEAD_MS)
 
 
 def _ended_at(life: Life, timer: TimerStored) -> int | None:

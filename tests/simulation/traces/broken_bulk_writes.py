@@ -31,7 +31,7 @@ _WRONG: Final = EntryAnswered("wrong", '"w"', is_valid=False, told_name="wrong",
 
 #: The entry of a job that no store took.
 _FAILED: Final = EntryAnswered("other", '"o"', is_valid=True, told_name="other", status=503)
-_TOO_LATE: Final = replace(_FAILED, detail="The other jobs took too long. This job was not written. Send it.")
+_TOO_LATE: Final = replace(_FAILED, detail="The others took too long, so this job was not written. Send it.")
 
 #: The job of every_minute(), as a bulk write created it that was asked for at noon.
 _CALL: Final = BulkWriteAnswered(NOON + 10, "api 1", NOON, (_JOB, _WRONG), written=("1-a",))

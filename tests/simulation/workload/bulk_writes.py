@@ -19,7 +19,7 @@ from sweephand.wheel import packing
 
 #: The share of seeds with such calls. From this seed on, all seeds up to those that last for weeks have them
 #: and little else.
-_SEEDS: Final = 1 / 10
+_SEEDS: Final = 1 / 16
 FIRST_TOGETHER: Final = 6_000_000
 
 #: The share of these seeds that run on the production adapters, whose batches may be answered in part.

@@ -17,8 +17,8 @@ ANSWERS = [each for each in chain.from_iterable(EVENTS) if isinstance(each, Bulk
 ENTRIES = list(chain.from_iterable(each.entries for each in ANSWERS))
 
 
-def test_a_tenth_of_the_usual_seeds_has_such_calls_and_most_seeds_of_their_own_do() -> None:
-    assert 120 < sum(BulkWrites.of(seed).is_on for seed in range(2_000)) < 260
+def test_one_usual_seed_in_sixteen_has_such_calls_and_most_seeds_of_their_own_do() -> None:
+    assert 80 < sum(BulkWrites.of(seed).is_on for seed in range(2_000)) < 160
     dedicated = [BulkWrites.of(seed) for seed in range(FIRST_TOGETHER, FIRST_TOGETHER + 200)]
     assert sum(each.is_on for each in dedicated) > 160
     assert 10 < sum(each.are_on_wire for each in dedicated) < 60
