@@ -278,7 +278,10 @@ def yields_to_nobody() -> Iterator[None]:
         yield
 
 
-@mutation("A pause lets a trigger by hand pass another one that was asked for by hand", first=15_600)
+@mutation(
+    "A pause lets a trigger by hand pass another one that was asked for by hand",
+    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash",
+)
 def yields_what_was_asked_for() -> Iterator[None]:
     def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
         message = holder.message
