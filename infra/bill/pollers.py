@@ -58,14 +58,9 @@ class Platform:
 AWS: Final = Platform()
 AWS_FULL: Final = Platform(shares_evenly=False)
 
-#: A bundle held up to so many triggers when the local stack was measured (decision 041).
-BUNDLE_MEASURED: Final = 25
-
-#: The local AWS as it was measured: one thread looked once a second, and again as long as it found something.
-#: Today infra.local.long_polling makes it look more often.
-LOCAL: Final = Platform(
-    pollers=8, pollers_max=8, shares_evenly=False, looks_every_s=1, bundle_triggers=BUNDLE_MEASURED
-)
+#: The local AWS: one thread looks ten times a second (infra.local.long_polling), and again as long as it finds
+#: something.
+LOCAL: Final = Platform(pollers=8, pollers_max=8, shares_evenly=False, looks_every_s=0.1)
 
 
 @dataclass(frozen=True, slots=True)

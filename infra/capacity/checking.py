@@ -10,6 +10,7 @@ from infra.capacity.herd import Pollers, Work, deliver
 from infra.capacity.measured import LocalPoint, Measured
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 #: The cores of the machine that the local stack was measured on. Functions that run at once share them.
@@ -18,8 +19,8 @@ _CORES: Final = 2
 #: The local AWS starts all functions at once, up to the limit of its event source.
 _AT_ONCE_A_MINUTE: Final = 1_000_000
 
-#: Triggers that one call took when the points were measured.
-_CALL_TRIGGERS: Final = MESSAGES_AT_ONCE * pollers.BUNDLE_MEASURED
+#: Triggers that one call takes.
+_CALL_TRIGGERS: Final = MESSAGES_AT_ONCE * BUNDLE_TRIGGERS_MAX
 
 #: Bundles span so many seconds (template.yaml, `BundleSeconds`).
 _BUNDLE_S: Final = 1

@@ -126,8 +126,12 @@ def test_a_call_makes_at_most_32_requests_at_once() -> None:
     assert 2 < ten_bundles.late_p99_s < 3.1
 
 
-def test_the_local_stack_finds_messages_up_to_a_second_late() -> None:
-    assert poll(dues(1), 1, WORK).late_p99_s < 0.1 < poll(dues(1), 1, WORK, LOCAL).late_p99_s < 1.1
+@pytest.mark.parametrize("looks_every_s", [0.1, 1])
+def test_a_poller_that_looks_now_and_then_delivers_late_by_at_most_its_interval(looks_every_s: float) -> None:
+    platform = replace(LOCAL, looks_every_s=looks_every_s)
+    at_once = poll(dues(1), 1, WORK, replace(LOCAL, looks_every_s=0)).late_p99_s
+    found = poll(dues(1), 1, WORK, platform).late_p99_s
+    assert at_once + looks_every_s / 4 < found < at_once + looks_every_s
 
 
 def test_the_template_lets_a_call_receive_ten_messages() -> None:
