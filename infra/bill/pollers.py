@@ -58,8 +58,8 @@ class Platform:
 AWS: Final = Platform()
 AWS_FULL: Final = Platform(shares_evenly=False)
 
-#: The local AWS: one thread looks ten times a second (infra.local.long_polling), and again as long as it finds
-#: something.
+#: The local AWS: one thread looks ten times a second (infra.local.long_polling), and again as long as it
+#: finds something.
 LOCAL: Final = Platform(pollers=8, pollers_max=8, shares_evenly=False, looks_every_s=0.1)
 
 
