@@ -4,8 +4,8 @@ import pytest
 from tests.contract.builders import api_key
 from tests.fakes.engines import Stores
 
+from sweephand.access_ports import KeyStore
 from sweephand.model.api_key import Key
-from sweephand.ports import KeyStore
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, secrets
 from tests.fakes.engines import Stores
 
-from sweephand.ports import SecretStore
+from sweephand.access_ports import SecretStore
 
 
 @pytest.fixture

@@ -18,23 +18,21 @@ from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
-    MemoryKeys,
     MemoryLeases,
     MemoryLines,
     MemoryRuns,
-    MemorySecrets,
     MemoryTimers,
 )
+from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.tables import create_table
 
+from sweephand.access_ports import KeyStore, SecretStore
 from sweephand.ports import (
     ChangeStore,
     JobStore,
-    KeyStore,
     LeaseStore,
     LineStore,
     RunStore,
-    SecretStore,
     TimerStore,
 )
 from sweephand.storage.api_keys import DynamoKeys

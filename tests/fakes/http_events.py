@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import jsonschema
 import simplejson
-from tests.fakes.memory import MemoryKeys, MemorySecrets
+from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
 from sweephand.base.concurrency import Concurrently, one_by_one

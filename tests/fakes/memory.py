@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.model.api_key import Key
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
@@ -21,7 +20,6 @@ from sweephand.model.run_conditions import (
     release_condition,
 )
 from sweephand.model.run_id import RunName, run_position
-from sweephand.model.signing_secret import SigningSecrets
 from sweephand.model.timer import (
     Cursor,
     Lease,
@@ -314,47 +312,6 @@ class MemoryLines:
                 return False
             self._lines.pop(line.key, None)
             return True
-
-
-class MemorySecrets:
-    """ports.SecretStore."""
-
-    def __init__(self) -> None:
-        self._secrets: dict[str, SigningSecrets] = {}
-        self._lock = threading.Lock()
-
-    def get(self, namespace: str) -> SigningSecrets | None:
-        return self._secrets.get(namespace)
-
-    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
-        with self._lock:
-            stored = self._secrets.get(secrets.namespace)
-            if (stored.version if stored else None) == replacing:
-                self._secrets[secrets.namespace] = secrets
-                return True
-            return stored is not None and stored.version == secrets.version
-
-
-class MemoryKeys:
-    """ports.KeyStore."""
-
-    def __init__(self) -> None:
-        self._keys: dict[str, Key] = {}
-
-    def get(self, key_id: str) -> Key | None:
-        return self._keys.get(key_id)
-
-    def put(self, key: Key) -> None:
-        self._keys[key.id] = key
-
-    def delete(self, key_id: str) -> bool:
-        return self._keys.pop(key_id, None) is not None
-
-    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
-        ids = sorted(each for each in list(self._keys) if each > after)
-        seen = [self._keys[each] for each in ids[:limit]]
-        items = tuple(each for each in seen if namespace in (None, each.namespace))
-        return Page(items, seen[-1].id if len(ids) > limit else None)
 
 
 class MemoryAudits:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from sweephand.access_ports import KeyStore, SecretStore
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
@@ -10,13 +11,11 @@ from sweephand.ports import (
     DeliveryFunctions,
     Ids,
     JobStore,
-    KeyStore,
     LeaseStore,
     LineStore,
     PayloadStore,
     Queue,
     RunStore,
-    SecretStore,
     Sweepers,
     Targets,
     TimerStore,

@@ -1,7 +1,7 @@
 """Which authorization headers are accepted, and which are refused."""
 
 import pytest
-from tests.fakes.memory import MemoryKeys
+from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize

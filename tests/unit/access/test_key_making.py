@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.doubles import CountingIds
-from tests.fakes.memory import MemoryKeys
+from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize

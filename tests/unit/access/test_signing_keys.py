@@ -5,7 +5,7 @@ from base64 import b64decode
 import pytest
 from standardwebhooks import Webhook
 from tests.fakes.doubles import CountingIds, HandClock
-from tests.fakes.memory import MemorySecrets
+from tests.fakes.memory_access import MemorySecrets
 
 from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
 from sweephand.base.errors import ConflictError

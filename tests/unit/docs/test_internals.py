@@ -73,3 +73,14 @@ def test_every_module_that_the_page_names_is_there() -> None:
         if not each.startswith("tests/") and not (PACKAGE / each.removeprefix("sweephand/")).is_file()
     }
     assert missing == set()
+
+
+def test_a_module_of_the_package_has_15_to_400_lines() -> None:
+    lines = {
+        path.relative_to(PACKAGE): len(path.read_text("utf-8").splitlines())
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+
+    assert lines
+    assert {path: count for path, count in lines.items() if not 15 <= count <= 400} == {}

@@ -13,7 +13,6 @@ from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
     BatchPlace,
-    DeadLetter,
     DeadlineMessage,
     Failure,
     FailureMessage,
@@ -25,7 +24,7 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
-from sweephand.model.wire import decode, encode, encode_letter
+from sweephand.model.wire import decode, encode
 from sweephand.schedules import Batch, Occurrence, Series
 
 KEY = JobKey("team", "a:b@c+d=e~f_g-h.i")
@@ -388,29 +387,3 @@ def test_a_series_with_any_fields_changed_is_a_message_or_poison(changed: dict[s
     fields = json.loads(encode(SPAN))
     with suppress(PoisonError):
         decode(json.dumps(fields | {"series": fields["series"] | changed}))
-
-
-def test_a_dead_letter_has_all_fields_that_a_redrive_needs() -> None:
-    body = encode(MESSAGE)
-    letter = DeadLetter(
-        body, "Attempt 10 of 10 failed: Response 503.", MESSAGE.trigger, 10, 503, "busy \x00 €"
-    )
-    written = json.loads(encode_letter(letter))
-    assert decode(written.pop("message")) == MESSAGE
-    assert written == {
-        "v": 1,
-        "reason": "Attempt 10 of 10 failed: Response 503.",
-        "triggerId": MESSAGE.trigger.id,
-        "namespace": "team",
-        "job": KEY.name,
-        "runId": "1795262400250-3",
-        "dueAt": 1_795_262_400_250,
-        "attempts": 10,
-        "responseCode": 503,
-        "answer": "busy \x00 €",
-    }
-
-
-def test_a_dead_letter_of_poison_keeps_the_text_as_it_came() -> None:
-    written = json.loads(encode_letter(DeadLetter("\ud800 not \x01 JSON", "Not a message.")))
-    assert (written["message"], written["triggerId"]) == ("\ud800 not \x01 JSON", None)

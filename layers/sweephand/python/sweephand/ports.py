@@ -20,20 +20,13 @@ from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: P
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
 from sweephand.model.run import Run, State
-from sweephand.model.timer import (
-    Cursor,
-    Lease,
-    StoredTimer,
-    WheelState,
-)
+from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 from sweephand.model.trigger import DeadLetter, Sendable, Trigger
 
 if TYPE_CHECKING:
     # Only some functions store these values. Tick and sweep start without them.
-    from sweephand.model.api_key import Key
     from sweephand.model.change import Change
     from sweephand.model.line import StoredLine
-    from sweephand.model.signing_secret import SigningSecrets
 
 
 class Clock(Protocol):
@@ -348,41 +341,6 @@ class Targets(Protocol):
 
         If `may_send` returns False, the unused connection is kept for the next attempt. `may_send` is not
         called if no connection is made.
-        """
-        ...
-
-
-class SecretStore(Protocol):
-    """The namespaces' signing secrets. The token is `version`."""
-
-    def get(self, namespace: str) -> "SigningSecrets | None":
-        """The secrets of a namespace, or None before its first."""
-        ...
-
-    def put(self, secrets: "SigningSecrets", replacing: str | None) -> bool:
-        """Write them if the stored version is `replacing` (None: if none is there); return whether it did."""
-        ...
-
-
-class KeyStore(Protocol):
-    """The API keys. It may still return an expired key, so the reader must check."""
-
-    def get(self, key_id: str) -> "Key | None":
-        """The key of that id, or None."""
-        ...
-
-    def put(self, key: "Key") -> None:
-        """Write a new key. Its id is random, and no other key has it."""
-        ...
-
-    def delete(self, key_id: str) -> bool:
-        """Remove a key; return whether there was one."""
-        ...
-
-    def page(self, namespace: str | None, after: str, limit: int) -> "Page[Key]":
-        """Up to `limit` keys, sorted by id, after `after`: those of one namespace, or all (None).
-
-        With `namespace`, the store examines `limit` keys and returns those of that namespace.
         """
         ...
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from sweephand.access_ports import KeyStore
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
@@ -15,7 +16,7 @@ from sweephand.model.api_key import (
     digest_of,
     format_key,
 )
-from sweephand.ports import Ids, KeyStore
+from sweephand.ports import Ids
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 

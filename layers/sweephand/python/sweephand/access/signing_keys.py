@@ -4,12 +4,13 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from sweephand.access_ports import SecretStore
 from sweephand.base.errors import ConflictError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
-from sweephand.ports import Clock, Ids, SecretStore
+from sweephand.ports import Clock, Ids
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000

@@ -1,6 +1,6 @@
 """What an App asks of the world: one implementation of each port."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
@@ -9,21 +9,23 @@ from sweephand.ports import (
     DeliveryFunctions,
     Ids,
     JobStore,
-    KeyStore,
     LeaseStore,
     LineStore,
     PayloadStore,
     Queue,
     RunStore,
-    SecretStore,
     Sweepers,
     Targets,
     TimerStore,
 )
 
+if TYPE_CHECKING:
+    # Only the API and the authorizer store keys and secrets. The other functions start without them.
+    from sweephand.access_ports import KeyStore, SecretStore
+
 
 class Ports(Protocol):
-    """Everything that the use cases ask of the world (sweephand/ports.py has the promise of each).
+    """Everything that the use cases ask of the world (ports.py and access_ports.py have the promise of each).
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.
@@ -54,10 +56,10 @@ class Ports(Protocol):
     def audits(self) -> AuditStore: ...  # noqa: D102 - same
 
     @property
-    def secrets(self) -> SecretStore: ...  # noqa: D102 - same
+    def secrets(self) -> "SecretStore": ...  # noqa: D102 - same
 
     @property
-    def keys(self) -> KeyStore: ...  # noqa: D102 - same
+    def keys(self) -> "KeyStore": ...  # noqa: D102 - same
 
     @property
     def queue(self) -> Queue: ...  # noqa: D102 - same

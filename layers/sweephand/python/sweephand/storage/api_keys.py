@@ -24,7 +24,7 @@ class KeyItem(Item):
 
 
 class DynamoKeys:
-    """ports.KeyStore on the Jobs table."""
+    """access_ports.KeyStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -19,7 +19,7 @@ class SecretsItem(Item):
 
 
 class DynamoSecrets:
-    """ports.SecretStore on the Jobs table."""
+    """access_ports.SecretStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sweephand.access.signing_keys import SigningKeys
+from sweephand.access_ports import KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory
@@ -14,7 +15,6 @@ from sweephand.jobs.write import Writer
 from sweephand.ports import (
     Clock,
     Ids,
-    KeyStore,
     LeaseStore,
     LineStore,
     RunStore,

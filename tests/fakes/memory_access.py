@@ -1,0 +1,48 @@
+"""The stores of keys and secrets in memory. They keep the promises of access_ports.py."""
+
+import threading
+
+from sweephand.model.api_key import Key
+from sweephand.model.page import Page
+from sweephand.model.signing_secret import SigningSecrets
+
+
+class MemorySecrets:
+    """access_ports.SecretStore."""
+
+    def __init__(self) -> None:
+        self._secrets: dict[str, SigningSecrets] = {}
+        self._lock = threading.Lock()
+
+    def get(self, namespace: str) -> SigningSecrets | None:
+        return self._secrets.get(namespace)
+
+    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._secrets.get(secrets.namespace)
+            if (stored.version if stored else None) == replacing:
+                self._secrets[secrets.namespace] = secrets
+                return True
+            return stored is not None and stored.version == secrets.version
+
+
+class MemoryKeys:
+    """access_ports.KeyStore."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, Key] = {}
+
+    def get(self, key_id: str) -> Key | None:
+        return self._keys.get(key_id)
+
+    def put(self, key: Key) -> None:
+        self._keys[key.id] = key
+
+    def delete(self, key_id: str) -> bool:
+        return self._keys.pop(key_id, None) is not None
+
+    def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
+        ids = sorted(each for each in list(self._keys) if each > after)
+        seen = [self._keys[each] for each in ids[:limit]]
+        items = tuple(each for each in seen if namespace in (None, each.namespace))
+        return Page(items, seen[-1].id if len(ids) > limit else None)
