@@ -4,7 +4,7 @@ A trigger is an Occurrence with its index. In a series without a batch, every oc
 No function here walks through the triggers between two others, because a batch can have ten million.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,10 +29,10 @@ class TriggerRange(NamedTuple):
 def triggers_from(series: Series, first: Occurrence) -> Iterator[Occurrence]:
     """The trigger `first` of a series and all that follow it, lazily and in the order of their due times."""
     occurrences = chain((first,), series.occurrences(first.due_at, known=first))
-    batch = series.batch
-    if batch is None:
-        yield from occurrences
-        return
+    return occurrences if series.batch is None else _spread(series, series.batch, occurrences)
+
+
+def _spread(series: Series, batch: Batch, occurrences: Iterable[Occurrence]) -> Iterator[Occurrence]:
     for occurrence in occurrences:
         due_at, sequence = occurrence.due_at, occurrence.sequence
         window_ms = series.window_ms_of(due_at)

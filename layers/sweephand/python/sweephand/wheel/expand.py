@@ -1,7 +1,7 @@
 """Expanding: what a page of timers yields. It depends only on the timers, their jobs and the lease."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sweephand.base.errors import NewerError, StoreError
@@ -180,7 +180,7 @@ class _Expander:
         try:
             span = span_of(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
             if span is not None:
-                span = replace(span, known=span.walked(timer.series))
+                span.known = span.walked(timer.series)
             following = None if span is None else span.following(timer.series)
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
             self.put_off.add(place)
@@ -216,7 +216,8 @@ class _Expander:
 
     def _within(self, place: Place) -> Occurrence | None:
         """The last trigger of the timer at that place that was sent in an earlier turn."""
-        return self.begun_at.within if place == self.begun_at.place else None
+        within = self.begun_at.within
+        return within if within is not None and place == self.begun_at.place else None
 
     def _is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
         if self._within(place) is None and not self.is_succeeded(place):

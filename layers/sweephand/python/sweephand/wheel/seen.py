@@ -1,8 +1,14 @@
 """Doubles: which of two equal timers in one bucket a sweeper skips."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from sweephand.model.timer import OccurrenceTimer, Place, trigger_name
+from sweephand.base.instants import Instant
+from sweephand.model.job import JobKey
+from sweephand.model.timer import OccurrenceTimer, Place
+
+#: The job and the revision of a timer, and its first trigger by due time and index.
+_Name: TypeAlias = tuple[JobKey, str, str, Instant, int]
 
 
 @dataclass(slots=True)
@@ -14,7 +20,7 @@ class Seen:
     ever if both are in packs. So a sweeper skips it.
     """
 
-    _names: set[str] = field(default_factory=set)
+    _names: set[_Name] = field(default_factory=set)
     _doubles: set[Place] = field(default_factory=set)
 
     def meet(self, place: Place, timer: OccurrenceTimer) -> None:
@@ -33,5 +39,5 @@ class Seen:
         return place in self._doubles
 
 
-def _name(timer: OccurrenceTimer) -> str:
-    return f"{trigger_name(timer.first)}#{timer.key}#{timer.uid}#{timer.rev}"
+def _name(timer: OccurrenceTimer) -> _Name:
+    return timer.key, timer.uid, timer.rev, timer.first.due_at, timer.first.batch_index

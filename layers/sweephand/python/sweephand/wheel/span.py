@@ -28,7 +28,7 @@ WALK_MAX: Final = 64
 PUT_OFF_MS = 5 * MINUTE_MS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Span:
     """What is left of a timer: its triggers whose occurrences belong to its revision, from `first` on.
 
@@ -53,7 +53,7 @@ class Span:
         if self.skipped is not None:
             return None
         walked: list[Occurrence] = []
-        for trigger in self.triggers(series):
+        for trigger in triggers_from(series, self.first):
             walked.append(trigger)
             if trigger.at >= self.end:
                 return walked
@@ -134,6 +134,9 @@ def _misfires(
     A batch that has begun is completed, however late it is. So only the occurrences after it can be misfires.
     A later timer decides about them if the batch goes on after `end`.
     """
+    if first.due_at >= judged_at:
+        # No occurrence is late yet, which holds for nearly every timer.
+        return Misfires()
     series = timer.series
     judged: Occurrence | None = first
     if first.batch_index:
