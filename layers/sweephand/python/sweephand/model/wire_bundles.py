@@ -4,11 +4,16 @@ A revision with a batch stands there once for each occurrence, because the trigg
 than their occurrence.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BatchPlace, BundleMessage, Trigger, TriggerMessage
 from sweephand.model.wire_fields import Fields
+
+_DEFAULTS: Final = TriggerMessage._field_defaults  # its fields after `trigger` and `not_before`
+
+#: What a bundle can say of a message besides its trigger and its due time: that it is owed, and nothing else.
+_CARRIED: Final = tuple(tuple({**_DEFAULTS, "is_owed": is_owed}.values()) for is_owed in (False, True))
 
 
 def fits_bundle(message: TriggerMessage) -> bool:
@@ -17,8 +22,7 @@ def fits_bundle(message: TriggerMessage) -> bool:
     That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
-    plain = TriggerMessage(trigger, not_before=trigger.at, is_owed=message.is_owed)
-    return trigger.demand is None and message == plain
+    return trigger.demand is None and message.not_before == trigger.at and message[2:] in _CARRIED
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
