@@ -243,7 +243,8 @@ class Series:
         """The series that to_item() wrote; the store may give back any type of number."""
 
         def number(name: str) -> int | None:
-            return None if item.get(name) is None else int(item[name])
+            value = item.get(name)
+            return None if value is None else int(value)
 
         start_at, due_at = int(item["startAt"]), number("dueAt")
         if item.get("schedule") is None and start_at == INSTANT_MAX == due_at:

@@ -94,9 +94,8 @@ def _columns(timers: Sequence[OccurrenceTimer]) -> dict[str, list[Any]]:
     `s` has each distinct series once, and `x` the number of each timer's series. `i` and `o` have the index
     in its batch and the `after_ms` of each first trigger, if any timer has a batch.
     """
-    items = [timer.series.to_item() for timer in timers]
-    texts = [json.dumps(item, sort_keys=True) for item in items]
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    numbers: dict[Series, int] = {}
+    numbered = [numbers.setdefault(timer.series, len(numbers)) for timer in timers]
     columns: dict[str, list[Any]] = {
         "n": [timer.key.namespace for timer in timers],
         "j": [timer.key.name for timer in timers],
@@ -105,7 +104,7 @@ def _columns(timers: Sequence[OccurrenceTimer]) -> dict[str, list[Any]]:
         "d": _differences([timer.first.due_at for timer in timers]),
         "q": [timer.first.sequence for timer in timers],
         "a": _differences([timer.armed_at for timer in timers]),
-        "x": [numbers[text] for text in texts],
+        "x": numbered,
         # The default is empty, because nearly all timers have it.
         "c": [[] if timer.catchup == CATCH_UP_DEFAULT else list(timer.catchup) for timer in timers],
         "l": [timer.followed_at for timer in timers],
@@ -114,7 +113,7 @@ def _columns(timers: Sequence[OccurrenceTimer]) -> dict[str, list[Any]]:
         columns["i"] = [timer.first.batch_index for timer in timers]
         columns["o"] = [timer.first.after_ms for timer in timers]
     merged = {name: rows[:1] if _are_equal(rows) else rows for name, rows in columns.items()}
-    return {**merged, "s": list(dict(zip(texts, items, strict=True)).values()), "z": [len(timers)]}
+    return {**merged, "s": [series.to_item() for series in numbers], "z": [len(timers)]}
 
 
 def _timers(columns: Mapping[str, Sequence[Any]], shard: int) -> list[OccurrenceTimer]:
@@ -169,7 +168,7 @@ def _timers(columns: Mapping[str, Sequence[Any]], shard: int) -> list[Occurrence
 
 
 def _are_equal(rows: Sequence[Any]) -> bool:
-    return all(row == rows[0] for row in rows)
+    return list(rows).count(rows[0]) == len(rows)
 
 
 def _differences(values: Sequence[int]) -> list[int]:
