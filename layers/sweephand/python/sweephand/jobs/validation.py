@@ -33,6 +33,9 @@ from sweephand.targets.url import UrlError
 #: fields.
 TARGETS: Final = frozenset({"target", "onComplete"})
 
+#: Made once, because `json.dumps` makes an encoder for each call that does not use the defaults.
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
 
 class _DurationRule(NamedTuple):
     """Where a duration stands in a job, and how long it may be."""
@@ -186,7 +189,7 @@ def _target_violations(sound: Mapping[str, Any], payload: Payload | None, reach:
 def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
     found: list[Violation] = []
     for path, days_max, may_be_zero in _DURATIONS:
-        value = value_at(written, path)
+        value = value_at(written, path) if path[0] in written else None
         if isinstance(value, str):
             found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
     return found
@@ -212,7 +215,7 @@ def _dead_letter_queue_violations(url: str | None, reach: Reach) -> list[Violati
 
 def _size_violations(written: Mapping[str, Any]) -> list[Violation]:
     """Whether the fields are too large together. Each is within its own limit."""
-    size = len(json.dumps(written, separators=(",", ":"), ensure_ascii=False).encode())
+    size = len(_COMPACT.encode(written).encode())
     if size <= DEFINITION_BYTES_MAX:
         return []
     most = f"at most {DEFINITION_BYTES_MAX} (definitionBytesMax)"

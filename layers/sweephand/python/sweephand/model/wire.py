@@ -43,6 +43,9 @@ _VERSION_OF_BATCHES: Final = 3
 
 _POISON_EXCERPT_MAX: Final = 80
 
+#: Made once, because `json.dumps` makes an encoder for each call that does not use the defaults.
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+
 
 def encode(message: Sendable) -> str:
     """The message as compact JSON in ASCII, which every queue accepts unchanged."""
@@ -288,7 +291,7 @@ def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, An
 
 
 def _compact(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def encode_in_line(message: TriggerMessage) -> list[Any] | str:

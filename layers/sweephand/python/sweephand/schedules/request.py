@@ -160,7 +160,9 @@ class _Reader:
             return 0
 
     def check_first(self, series: Series) -> None:
-        first = replace(series, ttl_at=None, repeats=None).next_after(series.start_at - 1)
+        is_bounded = series.ttl_at is not None or series.repeats is not None
+        unbounded = replace(series, ttl_at=None, repeats=None) if is_bounded else series
+        first = unbounded.next_after(series.start_at - 1)
         if first is None:
             self._refuse("/schedule" if series.due_at is None else "/dueTime", _why_none(series))
         elif series.ttl_at is not None and series.ttl_at < first.due_at:

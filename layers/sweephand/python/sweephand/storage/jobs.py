@@ -62,6 +62,9 @@ _BRIEF: Final = tuple(
     for each in (JobItem.pk, JobItem.sk, JobItem.uid, JobItem.rev, JobItem.since, JobItem.paused_at)
 )
 
+#: The condition that there is no job of that key.
+_ABSENT: Final = JobItem.pk.does_not_exist()
+
 
 class DynamoJobs:
     """ports.JobStore on the Jobs table."""
@@ -88,20 +91,18 @@ class DynamoJobs:
 
     def put(self, job: Job, replacing: str | None, in_time: Callable[[], bool] = always) -> bool:
         """Write the job if the stored version is `replacing`, or if this very write is stored already."""
-        absent = JobItem.pk.does_not_exist()
-        unchanged = JobItem.version == replacing
+        condition = _ABSENT if replacing is None else JobItem.version == replacing
         with only_while(in_time):
-            refusal = self._table.put(_item(job), absent if replacing is None else unchanged)
+            refusal = self._table.put(_item(job), condition)
         if refusal is None or refusal.stored is None:
             return refusal is None
         return is_result_of(_job(refusal.stored), job)
 
     def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
         """Remove the job if it is in that version or gone already."""
-        absent = JobItem.pk.does_not_exist()
         unchanged = JobItem.version == job.version
         with only_while(in_time):
-            return self._table.delete(_item_key(job.key), absent | unchanged) is None
+            return self._table.delete(_item_key(job.key), _ABSENT | unchanged) is None
 
     def file(self, name: RevisionName, revision: Revision) -> None:
         """Keep an earlier revision for which its job has no room: 1 WRU."""

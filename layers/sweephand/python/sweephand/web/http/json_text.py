@@ -20,6 +20,9 @@ _DIGITS_MAX: Final = 30
 # How many characters of a name a message quotes.
 _QUOTED_MAX: Final = 64
 
+# Made once, because `simplejson.dumps` makes an encoder for each call that does not use the defaults.
+_ENCODER: Final = simplejson.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 class Number(simplejson.RawJSON):
     """A number as the caller wrote it."""
@@ -74,7 +77,7 @@ def read(text: str) -> Any:
 
 def write(value: Any) -> str:
     """The compact JSON text of a value. A Number and the result of `raw` keep their text."""
-    text: str = simplejson.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text: str = _ENCODER.encode(value)
     return text
 
 
