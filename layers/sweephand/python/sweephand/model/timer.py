@@ -29,8 +29,9 @@ def bucket_of(instant: Instant) -> Instant:
 
 def position_key(instant: Instant) -> str:
     """The position of an instant in a shard, sortable as text: `2026-11-21T01:08#42.000`."""
-    second, ms = divmod(instant % BUCKET_MS, SECOND_MS)
-    return f"{bucket_key(instant)}#{second:02d}.{ms:03d}"
+    within_bucket = instant % BUCKET_MS
+    second, ms = divmod(within_bucket, SECOND_MS)
+    return f"{_minute(instant - within_bucket)}#{second:02d}.{ms:03d}"
 
 
 def instant_at(key: str) -> Instant:

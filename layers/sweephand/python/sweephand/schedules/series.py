@@ -4,8 +4,9 @@ A series holds everything that its occurrences depend on. Timers carry it, and e
 same occurrences from it, from whichever occurrence it starts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
@@ -272,11 +273,7 @@ class Series:
     def _timeline(self) -> Timeline:
         if self.schedule is None and not self.jitter_ms:
             return FixedInstants(() if self.due_at is None else (self.due_at,))
-        # The delivery function reads every job's series and hardly ever calculates with one. So it starts
-        # without the notations and the zones.
-        from sweephand.schedules.timelines import timeline_of  # noqa: PLC0415
-
-        return timeline_of(
+        return _timeline_maker()(
             self.schedule,
             self.timezone,
             self.start_at,
@@ -284,3 +281,15 @@ class Series:
             dst=self.dst,
             jitter_ms=self.jitter_ms,
         )
+
+
+@cache
+def _timeline_maker() -> Callable[..., Timeline]:
+    """The function that makes timelines, imported when it is first needed.
+
+    The delivery function reads every job's series and hardly ever calculates with one. So it starts without
+    the notations and the zones. A sweeper asks for thousands of timelines, and repeats no import statement.
+    """
+    from sweephand.schedules.timelines import timeline_of  # noqa: PLC0415
+
+    return timeline_of

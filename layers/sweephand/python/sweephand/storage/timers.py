@@ -96,7 +96,8 @@ class DynamoTimers:
             return ()
         in_range = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
         items = self._table.query(in_range, limit).items
-        of_bucket = takewhile(lambda raw: _bucket(raw) == _bucket(items[0]), items)
+        bucket = _bucket(items[0]) if items else ""
+        of_bucket = takewhile(lambda raw: _bucket(raw) == bucket, items)
         return [_timer(raw) for raw in of_bucket]
 
 
