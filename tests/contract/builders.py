@@ -8,6 +8,7 @@ from sweephand.model.api_key import Key
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
+from sweephand.model.policy import Policy, PolicyKey, holder_size_of, partitions_of
 from sweephand.model.run import Run
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, pack_key
@@ -154,3 +155,20 @@ def secrets(version: str = "version000000001", namespace: str = "default") -> Si
 def api_key(key_id: str = "key0000000000001", namespace: str = "default", **changed: Any) -> Key:
     made = Key(key_id, "0" * 64, namespace, "write", NOON, NOON + 1_001, "for the tests")
     return made._replace(**changed)
+
+
+def policy(concurrent_max: int | None = 5, **changed: Any) -> Policy:
+    """A policy as its creation writes it."""
+    permits = concurrent_max or 10_000
+    size = holder_size_of(permits)
+    made = Policy(
+        key=PolicyKey("default", "mailer"),
+        version="version000000001",
+        concurrent_max=concurrent_max,
+        rate=None,
+        holder_size=size,
+        partitions=partitions_of(permits, size),
+        created_at=NOON,
+        updated_at=NOON + 1,
+    )
+    return replace(made, **changed)

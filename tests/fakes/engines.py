@@ -15,6 +15,7 @@ from uuid import uuid4
 import pytest
 from moto.core.botocore_stubber import BotocoreStubber
 from tests.fakes.dynamodb import FakeDynamoDB
+from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -27,6 +28,7 @@ from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -40,6 +42,9 @@ from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
+from sweephand.storage.permits import DynamoPermits
+from sweephand.storage.policies import DynamoPolicies
+from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
@@ -65,6 +70,9 @@ class Stores:
     lines: LineStore
     secrets: SecretStore
     keys: KeyStore
+    policies: PolicyStore
+    permits: PermitStore
+    policy_lines: PolicyLines
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,9 @@ class Dynamo:
             DynamoLines(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
+            DynamoPolicies(jobs),
+            DynamoPermits(jobs),
+            DynamoPolicyLines(timers),
         )
 
 
@@ -103,6 +114,9 @@ def in_memory() -> Stores:
         MemoryLines(),
         MemorySecrets(),
         MemoryKeys(),
+        MemoryPolicies(),
+        MemoryPermits(),
+        MemoryPolicyLines(),
     )
 
 

@@ -39,6 +39,12 @@ JITTER_S_MAX: Final = 86_400
 #: Triggers of one occurrence. The index in a run's name has at most seven digits.
 BATCH_COUNT_MAX: Final = 10_000_000
 BATCH_WINDOW_DAYS_MAX: Final = 7
+#: Requests that one policy lets be open at once. Each ten of them need a function.
+POLICY_CONCURRENT_MAX: Final = 10_000
+#: Requests of one policy's rate. Its tokens are counted in microseconds.
+POLICY_RATE_MAX: Final = 10_000
+#: The longest time in which a policy's rate counts.
+POLICY_RATE_PER_DAYS_MAX: Final = 1
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000

@@ -106,6 +106,32 @@ BULK_TIME_LIMIT_MS: Final = 10 * SECOND_MS
 #: the function that holds the claim has ended.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
+#: A worker holds permits for as long as an attempt's claim lasts, and for the same reason: after that, its
+#: function has ended by every clock.
+HOLDER_MS: Final = ATTEMPT_CLAIM_MS
+
+#: A worker claims a partition of a line for this long, and renews the claim when half of it is over. A claim
+#: saves duplicates. Nothing is lost without it.
+LINE_CLAIM_MS: Final = 30 * SECOND_MS
+
+#: A worker waits for an entry that is due within this. What is due later goes down the line.
+LINE_AHEAD_MS: Final = SECOND_MS
+
+#: A worker reads its policy again after this long, so that a change is in force within seconds.
+POLICY_AGE_MAX_MS: Final = SECOND_MS
+
+#: A worker that has idle permits and open requests looks for new entries this often.
+LINE_LOOK_MS: Final = 300
+
+#: A worker that sees more work than its own sends at most one work message in this time.
+FAN_OUT_MS: Final = 500
+
+#: What waits in a line is kept for as long as a timer after its time.
+LINE_RETENTION_MS: Final = 14 * DAY_MS
+
+#: A policy that was deleted keeps its item for this long. A run lasts at most 30 days, and holds its permit.
+POLICY_RETENTION_MS: Final = 31 * DAY_MS
+
 #: A consumer's deadline counts as over only this long after its instant, because another function's clock
 #: wrote it. AWS keeps clocks within milliseconds. If a consumer is taken for dead too early, the only harm is
 #: a duplicate, so the 90 s of the wheel are not needed here.

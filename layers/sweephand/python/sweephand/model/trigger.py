@@ -275,6 +275,18 @@ class BundleMessage(NamedTuple):
         return self.triggers[0].not_before
 
 
+class WorkMessage(NamedTuple):
+    """The order to look after the line of a policy. It names no trigger, and any worker can handle it.
+
+    If it `clears_mark`, it is the message for the next token of the policy's rate.
+    """
+
+    namespace: str
+    policy: str
+    not_before: Instant
+    clears_mark: bool = False
+
+
 #: Every message that this version can read.
 Readable: TypeAlias = Message | BundleMessage
 

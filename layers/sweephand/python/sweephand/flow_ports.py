@@ -1,0 +1,136 @@
+"""The ports of flow control: policies, their permits and lines, and the queue of work messages.
+
+The promises of ports.py hold here too. Reads are strongly consistent. A refused write has changed nothing. A
+write whose own token is stored has succeeded. After a StoreError it is unknown whether a write was applied.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sweephand.base.instants import Instant
+from sweephand.model.page import Page
+from sweephand.model.policy import PermitHolder, Policy, PolicyKey
+from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop
+from sweephand.model.policy_rate import RateBucket
+from sweephand.model.trigger import WorkMessage
+
+
+class PolicyStore(Protocol):
+    """The policies. The token is `version`. A policy that was deleted is stored with `deleted_at`."""
+
+    def get(self, key: PolicyKey) -> Policy | None:
+        """The policy of that key, deleted or not; None if there never was one, or it has expired."""
+        ...
+
+    def put(self, policy: Policy, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
+        ...
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
+        """Up to `limit` policies of a namespace by name, after the name `after`, without deleted ones.
+
+        The store examines `limit` policies, so a page can have fewer. `next` is the name after which the next
+        page begins, as long as there may be more.
+        """
+        ...
+
+
+class PermitStore(Protocol):
+    """The permits of policies: holders, and the tokens of a rate. They outlive their policy.
+
+    The token of a holder is `owner`, which differs for every worker. An away entry has an id of its own, so
+    that entering or removing it again changes nothing.
+    """
+
+    def holders(self, key: PolicyKey, group: int) -> Sequence[PermitHolder]:
+        """All holders of that group by number, also those that were never taken."""
+        ...
+
+    def take(
+        self, key: PolicyKey, seen: PermitHolder, owner: str, now: Instant, until: Instant
+    ) -> PermitHolder | None:
+        """Give the holder to `owner` until then, if it has no owner, or its owner's time ended before `now`.
+
+        Away entries of `seen` that have ended by `now` are removed. Returns the holder as it then is, with
+        away entries that were added since `seen` was read; None if it was not taken.
+        """
+        ...
+
+    def holder(self, key: PolicyKey, slot: int) -> PermitHolder:
+        """The holder of that number."""
+        ...
+
+    def enter(
+        self, key: PolicyKey, slot: int, owner: str, away: Mapping[str, Instant], *, releasing: bool = False
+    ) -> bool:
+        """Enter permits as away if `owner` has the holder, and release the holder if so asked, in one write.
+
+        Returns whether it was written. If not, another worker has the holder, or nobody has.
+        """
+        ...
+
+    def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
+        """Remove away entries, whoever has the holder. A missing entry is a success."""
+        ...
+
+    def bucket(self, key: PolicyKey) -> RateBucket:
+        """The tokens of a policy's rate."""
+        ...
+
+    def move_bucket(self, key: PolicyKey, bucket: RateBucket, seen: RateBucket) -> bool:
+        """Move the next token if nobody has since `seen` was read; return whether it did. Marks stay."""
+        ...
+
+    def mark(self, key: PolicyKey, now: Instant, until: Instant) -> bool:
+        """Set the wake mark until then if none stands at `now`; return whether it did.
+
+        If the answer to a write is lost, the repeated write finds a mark and returns False. The caller must
+        be able to lose its mark: it ends by itself.
+        """
+        ...
+
+    def clear_mark(self, key: PolicyKey) -> None:
+        """Remove the wake mark, whoever set it."""
+        ...
+
+
+class PolicyLines(Protocol):
+    """The lines of policies. The token of an entry is its content, and that of a claim is its owner."""
+
+    def put(self, place: LinePlace, entry: LineEntry) -> None:
+        """Write an entry, over the one of the same time and name if there is one."""
+        ...
+
+    def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
+        """The claim of a partition, and its first entries with a time before `before`, up to `limit`.
+
+        Raises NewerError if a newer version wrote one of them.
+        """
+        ...
+
+    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
+        """The entry at that place, or None."""
+        ...
+
+    def delete(self, place: LinePlace, entry: LineEntry) -> bool:
+        """Remove the entry if it still has this content. A missing entry is a success."""
+        ...
+
+    def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
+        """Claim the partition if its claim is still the one that was `seen`. None if another worker did.
+
+        The caller has found that `seen` is not held. The fence goes up by one.
+        """
+        ...
+
+    def renew(self, place: LinePlace, claim: LineClaim, until: Instant) -> bool:
+        """Extend a claim if its fence is unchanged. `owner` None releases it. Returns whether it did."""
+        ...
+
+
+class WorkQueue(Protocol):
+    """The queue of work messages. Like the delivery queue, it may deliver twice, and it loses none."""
+
+    def send(self, message: WorkMessage, delay_ms: int) -> None:
+        """Send a work message with a delay of 0 to 900,000 ms, rounded down to seconds."""
+        ...

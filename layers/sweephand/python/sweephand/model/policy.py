@@ -1,0 +1,129 @@
+"""What a flow policy is, how its permits lie in holders, and which of them are free.
+
+A policy puts the triggers of many jobs under one limit. Its permits lie in numbered holders. A worker takes a
+holder as a whole, for longer than its function can run (decision 043).
+"""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
+
+from sweephand.base.instants import Instant
+from sweephand.base.limits import POLICY_CONCURRENT_MAX
+
+#: Which triggers of a policy's line go first. Each priority has partitions of its own.
+Priority = Literal["high", "normal", "low"]
+
+#: The priorities in the order in which a worker looks for work.
+PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+
+#: A holder has at most this many permits. So many permits at most stand idle after a crash.
+HOLDER_SIZE_MAX: Final = 10
+
+#: A policy has at least this many holders, if its limit allows. A crash stops a quarter of it at most.
+HOLDERS_MIN: Final = 4
+
+#: Holders of one group share a partition of the table, and are read together.
+GROUP_SIZE: Final = 16
+
+#: The bounds of the partitions of a priority. A worker reads each before it leaves.
+PARTITIONS_MIN: Final = 4
+PARTITIONS_MAX: Final = 64
+
+
+class PolicyKey(NamedTuple):
+    """The namespace of a policy and its name in it."""
+
+    namespace: str
+    name: str
+
+
+class Rate(NamedTuple):
+    """At most `limit` requests leave within any `per_ms`, which is a second at least."""
+
+    limit: int
+    per_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A stored policy. `version` changes with every write.
+
+    `holder_size` is set when the policy is created and never changes, because holders of another size would
+    count permits that are in use a second time. `partitions` is only ever raised. A policy that was deleted
+    keeps its item, with `deleted_at`, for as long as one of its permits may be in use.
+    """
+
+    key: PolicyKey
+    version: str
+    concurrent_max: int | None
+    rate: Rate | None
+    holder_size: int
+    partitions: int
+    created_at: Instant
+    updated_at: Instant
+    deleted_at: Instant | None = None
+
+    @property
+    def permits(self) -> int:
+        """The permits of the policy; the most that any policy can have, if only its rate is limited."""
+        return POLICY_CONCURRENT_MAX if self.concurrent_max is None else self.concurrent_max
+
+    @property
+    def holders(self) -> int:
+        """The number of holders under today's limit. They are numbered from 0."""
+        return -(-self.permits // self.holder_size)
+
+    @property
+    def groups(self) -> int:
+        """The number of groups in which those holders lie."""
+        return -(-self.holders // GROUP_SIZE)
+
+    def share(self, slot: int) -> int:
+        """The permits of a holder under today's limit: none of a holder beyond it, or if it is deleted."""
+        if self.deleted_at is not None:
+            return 0
+        return max(0, min(self.holder_size, self.permits - slot * self.holder_size))
+
+
+def holder_size_of(permits: int) -> int:
+    """The size of the holders of a policy that is created with so many permits."""
+    return min(HOLDER_SIZE_MAX, -(-permits // HOLDERS_MIN))
+
+
+def partitions_of(permits: int, holder_size: int) -> int:
+    """How many partitions each priority of the line of such a policy needs."""
+    holders = -(-permits // holder_size)
+    return max(PARTITIONS_MIN, min(PARTITIONS_MAX, 2 * holders))
+
+
+class PermitHolder(NamedTuple):
+    """A holder as stored. A holder that was never taken has neither an owner nor away entries.
+
+    `owner` holds it until `until` at the latest. Each entry of `away` is a permit in use, until that instant
+    at the latest, by no worker that has the holder now: an asynchronous run, or a request that its worker
+    left open.
+    """
+
+    slot: int
+    owner: str | None = None
+    until: Instant = 0
+    away: Mapping[str, Instant] = {}
+
+    def is_takeable(self, policy: Policy, now: Instant) -> bool:
+        """Whether a worker may take the holder, and would find a free permit in it."""
+        is_owned = self.owner is not None and self.until >= now
+        return not is_owned and self.free(policy, now) > 0
+
+    def free(self, policy: Policy, now: Instant, own: AbstractSet[str] = frozenset()) -> int:
+        """How many requests whoever has taken the holder may have open.
+
+        The away entries named in `own` are among these requests. After a limit is lowered, that can be fewer
+        than are open.
+        """
+        return max(0, policy.share(self.slot) - len(self.in_use(now) - own))
+
+    def in_use(self, now: Instant) -> frozenset[str]:
+        """The away entries that have not ended."""
+        return frozenset(each for each, until in self.away.items() if until > now)

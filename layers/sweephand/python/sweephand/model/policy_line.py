@@ -1,0 +1,117 @@
+"""The line of a policy: entries of waiting triggers, in partitions that workers claim.
+
+An entry stands until it is deleted, and it is only deleted in the content that was read. There is no cursor,
+so an entry that is written late is seen.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.model.policy import PolicyKey, Priority
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.wire import encode
+
+#: Triggers of one entry. With the wire form of a trigger that carries its own data, see ENTRY_BYTES_MAX.
+ENTRY_TRIGGERS_MAX: Final = 100
+
+#: The wire forms in one entry take at most this together, unless a single one takes more. An item may have
+#: 400 KB, and one trigger on demand carries up to 2 KB of data.
+ENTRY_BYTES_MAX: Final = 200_000
+
+#: A token has this many hexadecimal digits: 96 bits.
+_TOKEN_LENGTH: Final = 24
+
+
+class LinePlace(NamedTuple):
+    """One partition of a policy's line."""
+
+    policy: PolicyKey
+    priority: Priority
+    partition: int
+
+
+class LineEntry(NamedTuple):
+    """Triggers that wait together. A worker takes them up at `at`.
+
+    `name` says which entry of that time this one replaces. `token` is a hash of the content: two entries with
+    one token hold the same.
+    """
+
+    at: Instant
+    name: str
+    messages: tuple[TriggerMessage, ...]
+    token: str
+
+    @property
+    def sort_key(self) -> str:
+        """The place of the entry in its partition: by time, then by name."""
+        return entry_key(self.at, self.name)
+
+
+class LineClaim(NamedTuple):
+    """The claim of a partition: its owner, or None if it was released; `fence` goes up by one each time."""
+
+    owner: str | None
+    until: Instant
+    fence: int
+
+    def is_held(self, now: Instant) -> bool:
+        """Whether a worker walks the partition."""
+        return self.owner is not None and self.until > now
+
+    def was_abandoned(self, now: Instant) -> bool:
+        """Whether the last worker neither released nor renewed it. It has probably crashed."""
+        return self.owner is not None and self.until <= now
+
+
+class LineTop(NamedTuple):
+    """What a worker sees of a partition: its claim, None before the first, and the first entries."""
+
+    claim: LineClaim | None
+    entries: tuple[LineEntry, ...]
+
+
+def entry_key(at: Instant, name: str) -> str:
+    """The sort key of an entry."""
+    return f"{at:014d}#{name}"
+
+
+def entry_of(messages: Iterable[TriggerMessage], at: Instant, name: str | None = None) -> LineEntry:
+    """An entry of those triggers, which must not be empty, in the order of their times.
+
+    Without a `name` it is named by its content, so that it only ever replaces an entry that is equal.
+    """
+    ordered = tuple(sorted(messages, key=lambda each: (each.not_before, each.trigger.id, each.attempt)))
+    assert ordered, "an entry without triggers is never deleted"
+    token = _token_of(ordered)
+    return LineEntry(at, name or token, ordered, token)
+
+
+def entries_of(messages: Iterable[TriggerMessage]) -> Sequence[LineEntry]:
+    """Those triggers in as few entries as can be written, each to be taken up when its first is due."""
+    entries: list[list[TriggerMessage]] = []
+    size = 0
+    for message in sorted(messages, key=lambda each: (each.not_before, each.trigger.id)):
+        taken = len(encode(message))
+        is_full = entries and (len(entries[-1]) == ENTRY_TRIGGERS_MAX or size + taken > ENTRY_BYTES_MAX)
+        if not entries or is_full:
+            entries.append([])
+            size = 0
+        entries[-1].append(message)
+        size += taken
+    return [entry_of(each, each[0].not_before) for each in entries]
+
+
+def partition_of(name: str, partitions: int) -> int:
+    """The partition for an entry of that name. Entries spread evenly."""
+    return int(sha256(name.encode()).hexdigest()[:8], 16) % partitions
+
+
+def _token_of(messages: Sequence[TriggerMessage]) -> str:
+    content = sha256()
+    for message in messages:
+        content.update(encode(message).encode())
+        content.update(b"\n")
+    return content.hexdigest()[:_TOKEN_LENGTH]

@@ -1,0 +1,81 @@
+"""When requests under a rate may leave: evenly spaced slots, which workers take up to a second ahead.
+
+Slots lie 5% further apart than the rate alone asks for. A request leaves within 5% of `per` after its slot
+begins, or not at all. So two requests that are `limit` slots apart leave at least `per` apart, and no window
+of that length sees more than `limit` of them.
+"""
+
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.model.policy import Rate
+
+#: A worker takes the slots that begin within this. Those that it does not use are lost.
+SLICE_MS: Final = SECOND_MS
+
+_MS_IN_US: Final = 1_000
+
+#: A twentieth of `per` is kept free in every `per`, and is how late a request may leave in its slot.
+_SLACK: Final = 20
+
+
+class RateBucket(NamedTuple):
+    """The tokens of a policy: the slot of the next one, in µs, and who moved it there.
+
+    While a wake mark stands, a work message for the next token is on its way. `mark_until` is when the mark
+    ends by itself.
+    """
+
+    next_us: int = 0
+    owner: str | None = None
+    mark_until: Instant = 0
+
+    def is_marked(self, now: Instant) -> bool:
+        """Whether a wake mark stands."""
+        return self.mark_until > now
+
+
+class Slots(NamedTuple):
+    """Consecutive slots that one worker has taken: the first one, their distance, and how many."""
+
+    first_us: int
+    step_us: int
+    late_us_max: int
+    size: int
+
+    def opens_at(self, number: int) -> Instant:
+        """The first instant at which the request of that slot (from 0) may leave."""
+        return -(-(self.first_us + number * self.step_us) // _MS_IN_US)
+
+    def is_open(self, number: int, now: Instant) -> bool:
+        """Whether the request of that slot may leave now."""
+        begun_us = now * _MS_IN_US - self.first_us - number * self.step_us
+        return 0 <= begun_us <= self.late_us_max
+
+
+def step_us_of(rate: Rate) -> int:
+    """The distance of two slots."""
+    spread_us = rate.per_ms * _MS_IN_US * (_SLACK + 1)
+    return -(-spread_us // (_SLACK * rate.limit))
+
+
+def next_slots(
+    bucket: RateBucket, rate: Rate, now: Instant, wanted: int, owner: str
+) -> tuple[Slots, RateBucket] | None:
+    """Up to `wanted` slots that begin within a second, and the bucket after they are taken.
+
+    None if the next slot begins later.
+    """
+    step_us = step_us_of(rate)
+    first_us = max(bucket.next_us, now * _MS_IN_US)
+    within_us = (now + SLICE_MS) * _MS_IN_US - first_us
+    if within_us <= 0 or wanted <= 0:
+        return None
+    count = min(wanted, -(-within_us // step_us))
+    slots = Slots(first_us, step_us, rate.per_ms * _MS_IN_US // _SLACK, count)
+    return slots, bucket._replace(next_us=first_us + count * step_us, owner=owner)
+
+
+def next_token_at(bucket: RateBucket, now: Instant) -> Instant:
+    """When the next slot of the bucket begins; `now` if it has begun."""
+    return max(now, -(-bucket.next_us // _MS_IN_US))

@@ -1,0 +1,49 @@
+"""The encoding of work messages. They travel in a queue of their own, so their versions are their own too."""
+
+import json
+from typing import Final
+
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.model.trigger import WorkMessage
+from sweephand.model.wire_fields import Fields
+
+#: The newest version of a work message that this code reads, and the one that it writes.
+WORK_VERSION: Final = 1
+
+_KIND: Final = "work"
+_POISON_EXCERPT_MAX: Final = 80
+
+
+def encode_work(message: WorkMessage) -> str:
+    """The message as compact JSON in ASCII."""
+    fields = {
+        "v": WORK_VERSION,
+        "kind": _KIND,
+        "ns": message.namespace,
+        "policy": message.policy,
+        "at": message.not_before,
+    }
+    if message.clears_mark:
+        fields["clears"] = True
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def decode_work(text: str) -> WorkMessage:
+    """The work message that the text holds; NewerError and PoisonError as decode() raises them."""
+    try:
+        return _read(Fields(json.loads(text)))
+    except (PoisonError, NewerError):
+        raise
+    except Exception as error:
+        shown = text[:_POISON_EXCERPT_MAX]
+        raise PoisonError(f"Not a work message of Sweephand ({type(error).__name__}): {shown!r}") from error
+
+
+def _read(fields: Fields) -> WorkMessage:
+    version, kind = fields.number("v"), fields.text("kind")
+    if version > WORK_VERSION:
+        raise NewerError(f"This work message has version {version}, and this code reads {WORK_VERSION}.")
+    if version < 1 or kind != _KIND:
+        shown = kind[:_POISON_EXCERPT_MAX]
+        raise PoisonError(f"There is no work message of version {version} and kind {shown!r}.")
+    return WorkMessage(fields.text("ns"), fields.text("policy"), fields.number("at"), fields.is_set("clears"))

@@ -1,0 +1,92 @@
+"""How flow policies are stored in the Jobs table: one partition for each namespace."""
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.base.timing import POLICY_RETENTION_MS
+from sweephand.model.page import Page
+from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.table import ItemKey, RawItem, Table
+
+
+class PolicyItem(Item):
+    """A policy as stored. `rate` is `[limit, per_ms]`."""
+
+    version = UnicodeAttribute()
+    concurrent_max = IntegerAttribute(null=True, attr_name="max")
+    rate = JsonAttribute(null=True)
+    holder_size = IntegerAttribute(attr_name="size")
+    partitions = IntegerAttribute(attr_name="parts")
+    created_at = IntegerAttribute(attr_name="created")
+    updated_at = IntegerAttribute(attr_name="updated")
+    deleted_at = IntegerAttribute(null=True, attr_name="deleted")
+
+
+class DynamoPolicies:
+    """flow_ports.PolicyStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key: PolicyKey) -> Policy | None:
+        """The policy of that key. One strong read: 1 RRU."""
+        raw = self._table.get(_key(key))
+        return None if raw is None else _policy(raw)
+
+    def put(self, policy: Policy, replacing: str | None) -> bool:
+        """Write the policy if the stored version is `replacing`, or if this very write is stored already."""
+        absent = PolicyItem.pk.does_not_exist()
+        unchanged = PolicyItem.version == replacing
+        refusal = self._table.put(_item(policy), absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _policy(refusal.stored).version == policy.version
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
+        """Up to `limit` policies of a namespace by name, without those that were deleted."""
+        # No name begins with a space, and the bound of a query must not be empty.
+        beyond = PolicyItem.sk > (after or " ")
+        result = self._table.query((PolicyItem.pk == _partition(namespace)) & beyond, limit)
+        policies = [_policy(raw) for raw in result.items]
+        shown = tuple(each for each in policies if each.deleted_at is None)
+        return Page(shown, policies[-1].key.name if result.has_more and policies else None)
+
+
+def _partition(namespace: str) -> str:
+    return f"policies#{namespace}"
+
+
+def _key(key: PolicyKey) -> ItemKey:
+    return _partition(key.namespace), key.name
+
+
+def _item(policy: Policy) -> PolicyItem:
+    ends_at = None if policy.deleted_at is None else policy.deleted_at + POLICY_RETENTION_MS
+    return PolicyItem(
+        *_key(policy.key),
+        version=policy.version,
+        concurrent_max=policy.concurrent_max,
+        rate=None if policy.rate is None else list(policy.rate),
+        holder_size=policy.holder_size,
+        partitions=policy.partitions,
+        created_at=policy.created_at,
+        updated_at=policy.updated_at,
+        deleted_at=policy.deleted_at,
+        expires_at=expiry(ends_at),
+    )
+
+
+def _policy(raw: RawItem) -> Policy:
+    item = PolicyItem.read(raw)
+    _, namespace = item.pk.split("#")
+    return Policy(
+        key=PolicyKey(namespace, item.sk),
+        version=item.version,
+        concurrent_max=item.concurrent_max,
+        rate=None if item.rate is None else Rate(*item.rate),
+        holder_size=item.holder_size,
+        partitions=item.partitions,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        deleted_at=item.deleted_at,
+    )

@@ -1,0 +1,126 @@
+"""How the lines of policies are stored in the Timers table: entries by time, behind the partition's claim."""
+
+from typing import Final
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.base.errors import NewerError, StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import LINE_RETENTION_MS
+from sweephand.model.policy import PRIORITIES
+from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.wire import decode, encode
+from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.packs import DeflatedAttribute
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+
+#: The sort key of a claim. It sorts before every entry, which begins with a digit.
+_CLAIM: Final = "#claim"
+
+#: The version of an entry. A version of Sweephand leaves entries alone that have a newer one.
+_VERSION: Final = 1
+
+
+class ClaimItem(Item):
+    """The claim of a partition."""
+
+    owner = UnicodeAttribute(null=True)
+    until = IntegerAttribute(null=True)
+    fence = IntegerAttribute()
+
+
+class EntryItem(Item):
+    """An entry: its messages in the one wire form, as a deflated list of texts."""
+
+    messages = DeflatedAttribute(attr_name="z")
+    token = UnicodeAttribute()
+    version = IntegerAttribute(attr_name="v")
+
+
+class DynamoPolicyLines:
+    """flow_ports.PolicyLines on the Timers table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, place: LinePlace, entry: LineEntry) -> None:
+        """Write an entry. A pack of a hundred triggers takes about 4 KB."""
+        self._table.put(
+            EntryItem(
+                _partition(place),
+                entry.sort_key,
+                messages=[encode(each) for each in entry.messages],
+                token=entry.token,
+                version=_VERSION,
+                expires_at=expiry(entry.at + LINE_RETENTION_MS),
+            )
+        )
+
+    def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
+        """The claim and the first entries, by one query."""
+        in_time = (EntryItem.pk == _partition(place)) & (EntryItem.sk < entry_key(before, ""))
+        items = self._table.query(in_time, limit + 1).items
+        claim = _claim(items[0]) if items and items[0]["sk"]["S"] == _CLAIM else None
+        entries = items[1:] if claim else items[:limit]
+        return LineTop(claim, tuple(_entry(raw) for raw in entries))
+
+    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
+        """The entry at that place. One strong read."""
+        raw = self._table.get((_partition(place), sort_key))
+        return None if raw is None else _entry(raw)
+
+    def delete(self, place: LinePlace, entry: LineEntry) -> bool:
+        """Remove the entry if it has this token or is gone."""
+        gone = EntryItem.pk.does_not_exist()
+        unchanged = EntryItem.token == entry.token
+        return self._table.delete((_partition(place), entry.sort_key), gone | unchanged) is None
+
+    def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
+        """Claim the partition if the fence is as it was seen, or if this owner has claimed it already."""
+        claim = LineClaim(owner, until, 1 if seen is None else seen.fence + 1)
+        unclaimed = ClaimItem.fence.does_not_exist()
+        unchanged = ClaimItem.fence == (0 if seen is None else seen.fence)
+        item = ClaimItem(*_claim_key(place), owner=owner, until=until, fence=claim.fence)
+        refusal = self._table.put(item, unclaimed if seen is None else unchanged)
+        if refusal is None:
+            return claim
+        return claim if refusal.stored is not None and _claim(refusal.stored) == claim else None
+
+    def renew(self, place: LinePlace, claim: LineClaim, until: Instant) -> bool:
+        """Store the owner and the end of the claim if its fence is unchanged."""
+        actions = [
+            ClaimItem.owner.remove() if claim.owner is None else ClaimItem.owner.set(claim.owner),
+            ClaimItem.until.set(until),
+        ]
+        answer = self._table.update(_claim_key(place), actions, ClaimItem.fence == claim.fence)
+        return not isinstance(answer, Refusal)
+
+
+def _partition(place: LinePlace) -> str:
+    key = place.policy
+    return f"line#{key.namespace}#{key.name}#{PRIORITIES.index(place.priority)}#{place.partition:04d}"
+
+
+def _claim_key(place: LinePlace) -> ItemKey:
+    return _partition(place), _CLAIM
+
+
+def _claim(raw: RawItem) -> LineClaim:
+    item = ClaimItem.read(raw)
+    return LineClaim(item.owner, item.until or 0, item.fence)
+
+
+def _entry(raw: RawItem) -> LineEntry:
+    item = EntryItem.read(raw)
+    if item.version > _VERSION:
+        raise NewerError(f"This entry of a line has version {item.version}, and this code reads {_VERSION}.")
+    at, name = item.sk.split("#", 1)
+    return LineEntry(int(at), name, tuple(map(_message, item.messages)), item.token)
+
+
+def _message(text: str) -> TriggerMessage:
+    message = decode(text)
+    if not isinstance(message, TriggerMessage):
+        raise StoreError(f"an entry of a line holds {type(message).__name__}, and only triggers belong there")
+    return message

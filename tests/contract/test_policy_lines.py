@@ -1,0 +1,132 @@
+"""What every PolicyLines promises (flow_ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, trigger_message
+from tests.fakes.engines import Stores
+
+from sweephand.flow_ports import PolicyLines
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_line import (
+    ENTRY_TRIGGERS_MAX,
+    LineClaim,
+    LineEntry,
+    LinePlace,
+    LineTop,
+    entry_of,
+)
+from sweephand.model.trigger import Redrive
+
+PLACE = LinePlace(PolicyKey("default", "mailer"), "normal", 3)
+ODD = LinePlace(PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER), "low", 63)
+ME, YOU = "owner00000000001", "owner00000000002"
+UNTIL = NOON + 30_000
+
+RETRY = trigger_message(not_before=NOON + 9_000, attempt=3, first_attempt_at=NOON - 4_980, crashes=2)
+ON_DEMAND = trigger_message(redrive=Redrive(11, NOON), payload=Payload.of('{"a": [1, "ü"]}'))
+
+
+@pytest.fixture
+def lines(stores: Stores) -> PolicyLines:
+    return stores.policy_lines
+
+
+def entry(second: int = 0, name: str | None = None, count: int = 1) -> LineEntry:
+    """An entry of so many triggers, the first of which is due so many seconds after noon."""
+    due_at = NOON + second * 1_000
+    return entry_of([trigger_message(due_at + each) for each in range(count)], due_at, name)
+
+
+@pytest.mark.parametrize("place", [PLACE, ODD])
+@pytest.mark.parametrize(
+    "written",
+    [
+        entry(),
+        entry(name="pack", count=ENTRY_TRIGGERS_MAX),
+        entry_of([RETRY, ON_DEMAND, trigger_message(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER))], NOON),
+    ],
+)
+def test_an_entry_reads_back_as_it_was_written(
+    lines: PolicyLines, place: LinePlace, written: LineEntry
+) -> None:
+    lines.put(place, written)
+    assert lines.get(place, written.sort_key) == written
+    assert lines.top(place, NOON + 1, 5) == LineTop(None, (written,))
+
+
+def test_the_top_has_entries_by_time_and_only_those_before_the_bound(lines: PolicyLines) -> None:
+    assert lines.top(PLACE, NOON, 2) == LineTop(None, ())
+    for second in (3, 1, 2, 0):
+        lines.put(PLACE, entry(second))
+    assert lines.top(PLACE, NOON + 2_000, 5).entries == (entry(0), entry(1))
+    assert lines.top(PLACE, NOON + 2_001, 5).entries == (entry(0), entry(1), entry(2))
+    assert lines.top(PLACE, NOON + 9_000, 2).entries == (entry(0), entry(1))
+    assert lines.top(PLACE, NOON, 2).entries == ()
+
+
+def test_each_partition_priority_and_policy_has_its_own_entries(lines: PolicyLines) -> None:
+    lines.put(PLACE, entry())
+    for other in (
+        PLACE._replace(partition=30),
+        PLACE._replace(priority="high"),
+        PLACE._replace(policy=PolicyKey("default", "mail")),
+        PLACE._replace(policy=PolicyKey("other", "mailer")),
+    ):
+        assert lines.top(other, NOON + 1, 5) == LineTop(None, ())
+
+
+def test_an_entry_of_the_same_time_and_name_is_replaced(lines: PolicyLines) -> None:
+    lines.put(PLACE, entry(name="pack", count=2))
+    lines.put(PLACE, entry(name="pack", count=3))
+    assert lines.top(PLACE, NOON + 1, 5).entries == (entry(name="pack", count=3),)
+
+
+def test_an_entry_is_deleted_only_in_the_content_that_was_read(lines: PolicyLines) -> None:
+    smaller, larger = entry(name="pack", count=2), entry(name="pack", count=3)
+    lines.put(PLACE, larger)
+    assert not lines.delete(PLACE, smaller)
+    assert lines.get(PLACE, larger.sort_key) == larger
+    assert lines.delete(PLACE, larger)
+    assert lines.delete(PLACE, larger)
+    assert lines.get(PLACE, larger.sort_key) is None
+
+
+def test_a_claim_is_given_to_one_of_those_who_saw_the_same(stores: Stores) -> None:
+    rivals = [f"owner00000000{each:03}" for each in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda each: stores.policy_lines.claim(PLACE, None, each, UNTIL), rivals))
+    assert sum(each is not None for each in won) == 1
+    [claim] = [each for each in won if each is not None]
+    assert stores.policy_lines.top(PLACE, NOON, 1).claim == claim == LineClaim(claim.owner, UNTIL, 1)
+
+
+def test_a_claim_that_is_repeated_succeeds_again(lines: PolicyLines) -> None:
+    first = lines.claim(PLACE, None, ME, UNTIL)
+    assert first == lines.claim(PLACE, None, ME, UNTIL) == LineClaim(ME, UNTIL, 1)
+    second = lines.claim(PLACE, first, YOU, UNTIL + 5)
+    assert second == lines.claim(PLACE, first, YOU, UNTIL + 5) == LineClaim(YOU, UNTIL + 5, 2)
+    assert lines.claim(PLACE, first, ME, UNTIL + 9) is None
+
+
+def test_a_claim_is_renewed_and_released_only_with_its_fence(lines: PolicyLines) -> None:
+    first = lines.claim(PLACE, None, ME, UNTIL)
+    assert first
+    assert lines.renew(PLACE, first, UNTIL + 7)
+    assert lines.top(PLACE, NOON, 1).claim == LineClaim(ME, UNTIL + 7, 1)
+    second = lines.claim(PLACE, first, YOU, UNTIL + 9)
+    assert second
+    assert not lines.renew(PLACE, first, UNTIL + 50)
+    assert not lines.renew(PLACE, first._replace(owner=None), 0)
+    assert lines.renew(PLACE, second._replace(owner=None), 0)
+    assert lines.top(PLACE, NOON, 1).claim == LineClaim(None, 0, 2)
+
+
+def test_the_claim_does_not_count_as_an_entry(lines: PolicyLines) -> None:
+    lines.put(PLACE, entry(0))
+    lines.put(PLACE, entry(1))
+    assert lines.claim(PLACE, None, ME, UNTIL)
+    assert len(lines.top(PLACE, NOON + 9_000, 1).entries) == 1
+    assert len(lines.top(PLACE, NOON + 9_000, 2).entries) == 2

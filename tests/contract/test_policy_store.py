@@ -1,0 +1,76 @@
+"""What every PolicyStore promises (flow_ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, policy
+from tests.fakes.engines import Stores
+
+from sweephand.flow_ports import PolicyStore
+from sweephand.model.policy import Policy, PolicyKey, Rate
+
+MINE, OTHERS = "version000000001", "version000000002"
+
+
+@pytest.fixture
+def policies(stores: Stores) -> PolicyStore:
+    return stores.policies
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        policy(),
+        policy(concurrent_max=None, rate=Rate(10, 1_000)),
+        policy(rate=Rate(1, 86_400_000), deleted_at=NOON + 5),
+        policy(key=PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+    ],
+)
+def test_a_policy_reads_back_as_it_was_written(policies: PolicyStore, written: Policy) -> None:
+    assert policies.put(written, None)
+    assert policies.get(written.key) == written
+
+
+def test_a_policy_is_replaced_only_in_the_version_that_was_read(policies: PolicyStore) -> None:
+    first, second = policy(version=MINE), policy(version=OTHERS, concurrent_max=7)
+    assert policies.get(first.key) is None
+    assert policies.put(first, None)
+    assert not policies.put(second, None)
+    assert not policies.put(second, "version000000009")
+    assert policies.get(first.key) == first
+    assert policies.put(second, MINE)
+    assert policies.get(first.key) == second
+
+
+def test_a_write_that_is_repeated_succeeds_again(policies: PolicyStore) -> None:
+    assert policies.put(policy(version=MINE), None)
+    assert policies.put(policy(version=MINE), None)
+    assert policies.put(policy(version=OTHERS), MINE)
+    assert policies.put(policy(version=OTHERS), MINE)
+
+
+def test_one_of_several_threads_that_change_a_policy_succeeds(stores: Stores) -> None:
+    assert stores.policies.put(policy(version=MINE), None)
+    rivals = [policy(version=f"version00000010{each}", concurrent_max=each + 1) for each in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda each: stores.policies.put(each, MINE), rivals))
+    assert won.count(True) == 1
+    assert stores.policies.get(policy().key) == rivals[won.index(True)]
+
+
+def test_a_namespace_is_listed_by_name_without_deleted_policies(policies: PolicyStore) -> None:
+    for name in ("d", "a", "c", "b"):
+        assert policies.put(replace(policy(), key=PolicyKey("default", name)), None)
+    deleted = replace(policy(version=OTHERS), key=PolicyKey("default", "b"), deleted_at=NOON)
+    assert policies.put(deleted, MINE)
+    assert policies.put(replace(policy(), key=PolicyKey("other", "e")), None)
+    names, after = [], ""
+    for _ in range(4):
+        page = policies.page("default", after, 2)
+        names += [each.key.name for each in page.items]
+        if page.next is None:
+            break
+        after = page.next
+    assert names == ["a", "c", "d"]
+    assert page.next is None

@@ -1,0 +1,164 @@
+"""The stores of flow control in memory. tests/contract checks the promises."""
+
+import threading
+from collections.abc import Mapping, Sequence
+
+from sweephand.base.instants import Instant
+from sweephand.model.page import Page
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
+from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_rate import RateBucket
+
+
+class MemoryPolicies:
+    """flow_ports.PolicyStore."""
+
+    def __init__(self) -> None:
+        self._policies: dict[PolicyKey, Policy] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: PolicyKey) -> Policy | None:
+        return self._policies.get(key)
+
+    def put(self, policy: Policy, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._policies.get(policy.key)
+            if (stored.version if stored else None) == replacing:
+                self._policies[policy.key] = policy
+                return True
+            return stored is not None and stored.version == policy.version
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
+        names = sorted(
+            key.name for key in list(self._policies) if key.namespace == namespace and key.name > after
+        )
+        seen = [self._policies[PolicyKey(namespace, name)] for name in names[:limit]]
+        shown = tuple(each for each in seen if each.deleted_at is None)
+        return Page(shown, names[limit - 1] if len(names) > limit else None)
+
+
+class MemoryPermits:
+    """flow_ports.PermitStore."""
+
+    def __init__(self) -> None:
+        self._holders: dict[tuple[PolicyKey, int], PermitHolder] = {}
+        self._buckets: dict[PolicyKey, RateBucket] = {}
+        self._lock = threading.Lock()
+
+    def holders(self, key: PolicyKey, group: int) -> Sequence[PermitHolder]:
+        return [self.holder(key, group * GROUP_SIZE + each) for each in range(GROUP_SIZE)]
+
+    def holder(self, key: PolicyKey, slot: int) -> PermitHolder:
+        return self._holders.get((key, slot)) or PermitHolder(slot)
+
+    def take(
+        self, key: PolicyKey, seen: PermitHolder, owner: str, now: Instant, until: Instant
+    ) -> PermitHolder | None:
+        with self._lock:
+            stored = self.holder(key, seen.slot)
+            if stored.owner is not None and stored.until >= now:
+                return stored if stored.owner == owner else None
+            over = {each for each, ends_at in seen.away.items() if ends_at <= now}
+            away = {each: ends_at for each, ends_at in stored.away.items() if each not in over}
+            self._holders[key, seen.slot] = taken = PermitHolder(seen.slot, owner, until, away)
+            return taken
+
+    def enter(
+        self, key: PolicyKey, slot: int, owner: str, away: Mapping[str, Instant], *, releasing: bool = False
+    ) -> bool:
+        with self._lock:
+            stored = self.holder(key, slot)
+            if not away and not releasing:
+                return True
+            if stored.owner != owner:
+                is_repeated = releasing and stored.owner is None and (key, slot) in self._holders
+                return is_repeated and all(stored.away.get(each) == at for each, at in away.items())
+            entered = stored._replace(away={**stored.away, **away})
+            self._holders[key, slot] = entered._replace(owner=None, until=0) if releasing else entered
+            return True
+
+    def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
+        with self._lock:
+            stored = self.holder(key, slot)
+            left = {each: at for each, at in stored.away.items() if each not in away}
+            if (key, slot) in self._holders:
+                self._holders[key, slot] = stored._replace(away=left)
+
+    def bucket(self, key: PolicyKey) -> RateBucket:
+        return self._buckets.get(key, RateBucket())
+
+    def move_bucket(self, key: PolicyKey, bucket: RateBucket, seen: RateBucket) -> bool:
+        with self._lock:
+            stored = self.bucket(key)
+            if (stored.next_us, stored.owner) == (seen.next_us, seen.owner):
+                self._buckets[key] = stored._replace(next_us=bucket.next_us, owner=bucket.owner)
+                return True
+            return (stored.next_us, stored.owner) == (bucket.next_us, bucket.owner)
+
+    def mark(self, key: PolicyKey, now: Instant, until: Instant) -> bool:
+        with self._lock:
+            stored = self.bucket(key)
+            if stored.is_marked(now):
+                return False
+            self._buckets[key] = stored._replace(mark_until=until)
+            return True
+
+    def clear_mark(self, key: PolicyKey) -> None:
+        with self._lock:
+            if key in self._buckets:
+                self._buckets[key] = self._buckets[key]._replace(mark_until=0)
+
+
+class MemoryPolicyLines:
+    """flow_ports.PolicyLines."""
+
+    def __init__(self) -> None:
+        self._entries: dict[LinePlace, dict[str, LineEntry]] = {}
+        self._claims: dict[LinePlace, LineClaim] = {}
+        self._lock = threading.Lock()
+
+    def put(self, place: LinePlace, entry: LineEntry) -> None:
+        with self._lock:
+            self._entries.setdefault(place, {})[entry.sort_key] = entry
+
+    def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
+        with self._lock:
+            entries = self._entries.get(place, {})
+            keys = sorted(key for key in entries if key < entry_key(before, ""))
+            return LineTop(self._claims.get(place), tuple(entries[key] for key in keys[:limit]))
+
+    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
+        return self._entries.get(place, {}).get(sort_key)
+
+    def delete(self, place: LinePlace, entry: LineEntry) -> bool:
+        with self._lock:
+            entries = self._entries.get(place, {})
+            stored = entries.get(entry.sort_key)
+            if stored is not None and stored.token != entry.token:
+                return False
+            entries.pop(entry.sort_key, None)
+            return True
+
+    def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
+        with self._lock:
+            claim = LineClaim(owner, until, 1 if seen is None else seen.fence + 1)
+            stored = self._claims.get(place)
+            if (stored.fence if stored else None) == (seen.fence if seen else None):
+                self._claims[place] = claim
+                return claim
+            return claim if stored == claim else None
+
+    def renew(self, place: LinePlace, claim: LineClaim, until: Instant) -> bool:
+        with self._lock:
+            stored = self._claims.get(place)
+            if stored is None or stored.fence != claim.fence:
+                return False
+            self._claims[place] = claim._replace(until=until)
+            return True
+
+    def everything(self) -> list[tuple[LinePlace, LineEntry]]:
+        """All entries, for the assertions of a test."""
+        with self._lock:
+            return [
+                (place, each) for place, found in self._entries.items() for _, each in sorted(found.items())
+            ]

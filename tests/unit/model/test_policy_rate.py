@@ -1,0 +1,80 @@
+"""When requests under a rate may leave (model/policy_rate.py)."""
+
+from random import Random
+
+import pytest
+from tests.contract.builders import NOON
+
+from sweephand.model.policy import Rate
+from sweephand.model.policy_rate import RateBucket, next_slots, next_token_at
+
+ME = "owner00000000001"
+
+RATES = [
+    Rate(1, 1_000),
+    Rate(10, 1_000),
+    Rate(7, 60_000),
+    Rate(1_000, 1_000),
+    Rate(3, 86_400_000),
+    Rate(9_999, 1_000),
+]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_no_window_sees_more_requests_than_the_rate_allows_however_late_they_leave(rate: Rate) -> None:
+    chance, bucket, now = Random(7), RateBucket(), NOON  # noqa: S311 - a test, not a secret
+    left: list[int] = []
+    while len(left) < 3 * rate.limit + 10:
+        taken = next_slots(bucket, rate, now, chance.randint(1, 20), ME)
+        if taken is None:
+            now = next_token_at(bucket, now)
+            continue
+        slots, bucket = taken
+        for number in range(slots.size):
+            latest = (slots.first_us + number * slots.step_us + slots.late_us_max) // 1_000
+            at = chance.choice([slots.opens_at(number), latest])
+            assert slots.is_open(number, at) or at < slots.opens_at(number)
+            if slots.is_open(number, at):
+                left.append(at)
+        now += chance.randint(0, 2_000)
+    left.sort()
+    spans = [after - before for before, after in zip(left, left[rate.limit :], strict=False)]
+    assert min(spans) >= rate.per_ms
+
+
+@pytest.mark.parametrize("rate", [rate for rate in RATES if rate.limit > 1])
+def test_nine_tenths_of_the_rate_and_more_are_used_while_work_waits(rate: Rate) -> None:
+    bucket, now, spent = RateBucket(), NOON, 0
+    end = NOON + 5 * rate.per_ms
+    while now < end:
+        taken = next_slots(bucket, rate, now, 10, ME)
+        if taken is None:
+            now = next_token_at(bucket, now)
+            continue
+        slots, bucket = taken
+        spent += sum(slots.opens_at(number) < end for number in range(slots.size))
+    assert spent >= 0.9 * 5 * rate.limit
+
+
+def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
+    taken = next_slots(RateBucket(), Rate(10, 1_000), NOON, 100, ME)
+    assert taken is not None
+    slots, bucket = taken
+    assert slots.size == 10
+    assert slots.opens_at(9) == NOON + 945
+    assert next_slots(bucket, Rate(10, 1_000), NOON, 100, ME) is None
+    assert next_token_at(bucket, NOON) == NOON + 1_050
+
+
+def test_tokens_that_nobody_took_are_not_saved_up() -> None:
+    _, bucket = next_slots(RateBucket(), Rate(10, 1_000), NOON, 1, ME) or pytest.fail("no token")
+    taken = next_slots(bucket, Rate(10, 1_000), NOON + 60_000, 100, ME)
+    assert taken is not None
+    assert taken[0].size == 10
+
+
+def test_a_slot_is_open_for_a_twentieth_of_the_time_that_the_rate_counts_in() -> None:
+    taken = next_slots(RateBucket(), Rate(10, 1_000), NOON, 2, ME)
+    assert taken is not None
+    slots = taken[0]
+    assert [slots.is_open(1, NOON + each) for each in (104, 105, 155, 156)] == [False, True, True, False]

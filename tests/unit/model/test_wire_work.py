@@ -1,0 +1,47 @@
+"""The encoding of work messages (model/wire_work.py)."""
+
+import json
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON
+
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.model.trigger import WorkMessage
+from sweephand.model.wire_work import WORK_VERSION, decode_work, encode_work
+
+MESSAGE = WorkMessage("default", "mailer", NOON)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        MESSAGE,
+        MESSAGE._replace(clears_mark=True),
+        MESSAGE._replace(namespace=EVERY_CHARACTER, policy=EVERY_CHARACTER),
+    ],
+)
+def test_a_work_message_reads_back_as_it_was_written(message: WorkMessage) -> None:
+    assert decode_work(encode_work(message)) == message
+
+
+def test_a_message_of_a_newer_version_is_told_from_poison() -> None:
+    newer = json.dumps({**json.loads(encode_work(MESSAGE)), "v": WORK_VERSION + 1, "kind": "other"})
+    with pytest.raises(NewerError):
+        decode_work(newer)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"v":1}',
+        '{"v":0,"kind":"work"}',
+        '{"v":1,"kind":"trigger"}',
+        '{"v":1,"kind":"work","ns":1}',
+    ],
+)
+def test_any_other_text_is_poison(text: str) -> None:
+    with pytest.raises(PoisonError):
+        decode_work(text)
